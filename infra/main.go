@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/app/orchestrator"
 	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/service/api"
 )
@@ -26,9 +27,17 @@ func main() {
 
 func run() error {
 	app := awscdk.NewApp(nil)
-	settings, err := customer.Read(func(key string) any {
-		return app.Node().TryGetContext(jsii.String(key))
-	})
+	context := func(key string) any { return app.Node().TryGetContext(jsii.String(key)) }
+	if region, ok := context("orchestrator").(string); ok {
+		operators, err := orchestrator.Read(context)
+		if err != nil {
+			return err
+		}
+		orchestrator.Add(app, operators, region)
+		app.Synth(nil)
+		return nil
+	}
+	settings, err := customer.Read(context)
 	if err != nil {
 		return err
 	}

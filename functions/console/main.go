@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	manager "github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 	"github.com/content-automation/api/pkg/service/console"
@@ -24,12 +25,17 @@ func main() {
 	db, secret := store.Open(cfg, n.Table), stored.Secret(cfg, n.SealSecret, time.Now)
 	var pool connection.Pool
 	if n.Pool != "" {
-		pool = cognito.New(cfg, n.Pool, n.ClientID)
+		pool = cognito.New(cfg, n.Pool, "")
+	}
+	var client *http.Client
+	if n.CallerSecret != "" {
+		client = manager.Client(manager.Manager(cfg, n.CallerSecret), console.APITimeout)
 	}
 	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
-		// Browsers have no client certificate, and this function has none.
+		// Browsers have no client certificate.
 		address := cmp.Or(n.PublicURL, base)
-		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address, API: address,
-			Now: time.Now, Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
+		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address,
+			API: cmp.Or(n.APIURL, address), HTTP: client, Now: time.Now, Pool: pool,
+			Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
 	}))
 }

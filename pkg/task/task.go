@@ -141,6 +141,9 @@ func Cancel(tx *store.Tx, it store.Item) error {
 	return nil
 }
 
+// Over reports whether a task, whose item was read, has ended.
+func Over(it store.Item) bool { return it.Filters[stateFilter] == ended }
+
 // Reschedule adds another due time for the next step of a task, whose item was read, to the transaction. It does
 // nothing if the task has ended. No message is sent: the step is taken when the message for the earlier time arrives,
 // or when the reconciler sends one.

@@ -299,9 +299,6 @@ func (s Settings) checkPublic(d Domain, region string) error {
 		return fmt.Errorf("publicName is another host name, such as public.acme.example, not %q", d.PublicName)
 	case d.Truststore == "":
 		return errors.New("publicName is beside a name with a truststore: without one, all callers use the same name")
-	case s.Network == nil:
-		return errors.New("publicName needs network: the account area and the server for agents call the API from " +
-			"its addresses")
 	case d.PublicCertificateArn == "" && d.HostedZoneID == "":
 		return errors.New("publicName needs a publicCertificateArn, or a hostedZoneId for a new certificate")
 	case d.PublicCertificateArn != "" && (arn == nil || arn[1] != region):
@@ -310,6 +307,9 @@ func (s Settings) checkPublic(d Domain, region string) error {
 	}
 	return nil
 }
+
+// Inside reports whether the stack's own functions call the API with a client certificate.
+func (s Settings) Inside() bool { return s.Domains[s.Region].PublicName != "" }
 
 // checkAlone returns an error if a dedicated customer shares its AWS account.
 func (s Settings) checkAlone(customers map[string]json.RawMessage) error {

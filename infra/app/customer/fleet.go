@@ -20,6 +20,9 @@ type Membership struct {
 	// DeployRole is the ARN of the role that deploys, in the customer's account. If it is
 	// empty, the credentials of the command belong to that account.
 	DeployRole string `json:"deployRole"`
+	// Releases is the beginning of the names of the buckets with templates and code, one a region, if the orchestrator
+	// deploys. It is not a setting. If it is empty, each account has a bucket of its own.
+	Releases string `json:"-"`
 	// Version is the version to deploy. It is not a setting; the stack of the API outputs it.
 	Version string `json:"-"`
 }

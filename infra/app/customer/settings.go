@@ -216,7 +216,7 @@ func (s *Settings) override(context func(key string) any) error {
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
 		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
 		"permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
-		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
+		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version, "releases": &s.Releases,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value

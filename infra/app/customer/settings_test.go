@@ -155,11 +155,6 @@ func TestRefusedSettings(t *testing.T) {
 				"eu-central-1": map[string]any{"name": "api.acme.example", "hostedZoneId": "Z0123456789ABCDEFGHIJ",
 					"publicName": "public.acme.example"}}}}},
 			"domains.eu-central-1.publicName is beside a name with a truststore"},
-		"a public name without a network": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "domains": map[string]any{
-				"eu-central-1": map[string]any{"name": "api.acme.example", "hostedZoneId": "Z0123456789ABCDEFGHIJ",
-					"truststore": "s3://acme-truststore/c.pem", "publicName": "public.acme.example"}}}}},
-			"domains.eu-central-1.publicName needs network"},
 		"one restored table": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "restoredTables": map[string]any{
 				"acme-prod-eu-central-1": map[string]any{"state": "acme-state-2"}}}}},

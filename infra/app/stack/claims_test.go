@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/permissions.md")
@@ -170,5 +172,135 @@ func TestTheDocumentNamesThePermissionsOfAllCustomers(t *testing.T) {
 		must(os.WriteFile(filepath.Join("..", "..", "..", "docs", "permissions.md"), []byte(want), 0o644))
 	case want != text:
 		t.Error("docs/permissions.md is out of date: run go test ./infra/app/stack -update -run Permissions")
+	}
+}
+
+// unproven is what the first table says of a permission that no run of the end-to-end tests has seen.
+const unproven = "Not seen yet: the end-to-end tests have not run on the template since it was added"
+
+// proven is a row of the first table for one function.
+type proven struct {
+	function, effect string
+	actions          []string
+	rest             string // the cells after the actions
+}
+
+// cells returns all cells but the first, as the end-to-end tests write them.
+func (p proven) cells() string {
+	var short []string
+	for i, a := range p.actions {
+		service, verb, _ := strings.Cut(a, ":")
+		if i > 0 && strings.HasPrefix(p.actions[i-1], service+":") {
+			a = verb
+		}
+		short = append(short, "`"+a+"`")
+	}
+	not := ""
+	if p.effect == "Deny" {
+		not = "**not** "
+	}
+	return not + strings.Join(short, ", ") + " | " + p.rest
+}
+
+// readProven reads the rows of the first table.
+func readProven(table string) (all []proven) {
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[2:] {
+		functions, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		permits, rest, _ := strings.Cut(rest, " | ")
+		p := proven{effect: "Allow", rest: rest}
+		if text, not := strings.CutPrefix(permits, "**not** "); not {
+			p.effect, permits = "Deny", text
+		}
+		service := ""
+		for _, a := range strings.Split(permits, ", ") {
+			a = strings.Trim(a, "`")
+			if s, _, full := strings.Cut(a, ":"); full {
+				service = s
+			} else {
+				a = service + ":" + a
+			}
+			p.actions = append(p.actions, a)
+		}
+		names := strings.Split(functions, ", ")
+		if functions == "all" {
+			names = slices.Collect(maps.Values(functionRoles()))
+		}
+		for _, p.function = range names {
+			q := p
+			q.actions = slices.Clone(p.actions)
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// follow returns the rows as the template has the permissions: without those that are gone, and with the new ones.
+func follow(rows []proven, template []granted) (all []proven) {
+	left := map[string][]granted{}
+	for _, g := range template {
+		if g.function {
+			at := g.role + "|" + g.effect + "|" + g.action
+			left[at] = append(left[at], g)
+		}
+	}
+	for _, p := range rows {
+		p.actions = slices.DeleteFunc(p.actions, func(action string) bool {
+			at := p.function + "|" + p.effect + "|" + action
+			if len(left[at]) == 0 {
+				return true
+			}
+			left[at] = left[at][1:]
+			return false
+		})
+		if len(p.actions) > 0 {
+			all = append(all, p)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(left)) {
+		for _, g := range left[at] {
+			all = append(all, proven{g.role, g.effect, []string{g.action},
+				strings.Join([]string{g.on, g.condition, unproven}, " | ")})
+		}
+	}
+	return all
+}
+
+// writeProven writes the rows as the end-to-end tests do.
+func writeProven(rows []proven) string {
+	by := map[string][]string{}
+	for _, f := range topology.Functions {
+		for _, p := range rows {
+			if p.function == f.Name {
+				by[p.cells()] = append(by[p.cells()], f.Name)
+			}
+		}
+	}
+	text := "| Functions | May | On | If | Without it |\n|---|---|---|---|---|\n"
+	for _, cells := range slices.Sorted(maps.Keys(by)) {
+		functions := strings.Join(by[cells], ", ")
+		if len(by[cells]) == len(topology.Functions) {
+			functions = "all"
+		}
+		text += "| " + functions + " | " + cells + " |\n"
+	}
+	return text
+}
+
+// The end-to-end tests write the first table, which takes long. Here it is held against the template alone.
+func TestTheDocumentNamesThePermissionsOfTheLocalSystem(t *testing.T) {
+	text := document(t, "permissions.md")
+	const begin, end = "<!-- begin -->\n", "<!-- end -->\n"
+	before, rest, _ := strings.Cut(text, begin)
+	table, after, ok := strings.Cut(rest, end)
+	if !ok {
+		t.Fatal("docs/permissions.md has no table of the local system")
+	}
+	want := before + begin + writeProven(follow(readProven(table), statements(local))) + end + after
+	switch {
+	case want == text:
+	case *update:
+		must(os.WriteFile(filepath.Join("..", "..", "..", "docs", "permissions.md"), []byte(want), 0o644))
+	default:
+		t.Error("docs/permissions.md is not of the template: run go test ./infra/app/stack -update -run Permissions")
 	}
 }

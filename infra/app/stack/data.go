@@ -31,6 +31,7 @@ type data struct {
 	providers awssecretsmanager.ISecret
 	platforms awssecretsmanager.ISecret
 	canary    awssecretsmanager.ISecret
+	caller    awssecretsmanager.ISecret // nil if the API is called without client certificates
 	bus       awsevents.EventBus
 	alarms    awssns.Topic // of alarms that can wait
 	pages     awssns.Topic // of alarms that wake somebody
@@ -47,6 +48,11 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 		d.useReplicas()
 	} else {
 		d.makeStores()
+	}
+	if s.Inside() {
+		d.caller = newFilledSecret(stack, s, d.key, "CallerSecret", "Client certificate of the functions of "+s.Customer+
+			" that call the API", "An authority of the customer issues the certificate: only it can replace it.")
+		output(stack, "CallerSecretArn", arnOf(d.caller))
 	}
 	d.bus = newBus(stack, s)
 	alarmKey := newAlarmKey(stack, s)
@@ -106,7 +112,13 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 		env.Account = jsii.String(s.Account)
 	}
 	name := s.StackName(part)
+	var synthesizer awscdk.IStackSynthesizer
+	if s.Releases != "" {
+		synthesizer = awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{
+			FileAssetsBucketName: jsii.String(s.Releases + "-" + s.Region)})
+	}
 	stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
+		Synthesizer: synthesizer,
 		StackName:   jsii.String(name),
 		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
 		Env:         env,

@@ -42,29 +42,19 @@ func (g *gateway) protect(d *data) {
 	rules = append(rules, limit("address", len(rules), gatewayresponse.AllCalls(s.KeylessLimit), nil))
 	stack := awscdk.Stack_Of(g.api)
 	if name := s.Domains[s.Region].PublicName; name != "" {
-		rules = append(rules, publicOnly(stack, d, name, len(rules)))
+		rules = append(rules, publicOnly(name, len(rules)))
 	}
 	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...)
 }
 
-// publicOnly returns a rule that closes the name for callers without a client certificate, but for their paths. The
-// stack's own functions call the API by it: they come from the addresses of the network, and have the keys of callers.
-func publicOnly(stack awscdk.Stack, d *data, name string, place int) any {
+// publicOnly returns a rule that closes the name for callers without a client certificate, but for their paths. Nobody
+// calls the API by it.
+func publicOnly(name string, place int) any {
 	open := []any{}
 	for _, path := range api.OutsidePaths() {
 		open = append(open, matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "STARTS_WITH",
 			path, "URL_DECODE"))
 	}
-	own := []*string{}
-	for _, address := range d.network.addresses {
-		own = append(own, awscdk.Fn_Join(jsii.String(""), &[]*string{address, jsii.String("/32")}))
-	}
-	set := awswafv2.NewCfnIPSet(stack, jsii.String("OwnAddresses"), &awswafv2.CfnIPSetProps{
-		Scope: jsii.String("REGIONAL"), IpAddressVersion: jsii.String("IPV4"), Addresses: &own,
-		Description: jsii.String("The functions of the customer"),
-	})
-	open = append(open, &awswafv2.CfnWebACL_StatementProperty{
-		IpSetReferenceStatement: &awswafv2.CfnWebACL_IPSetReferenceStatementProperty{Arn: set.AttrArn()}})
 	return &awswafv2.CfnWebACL_RuleProperty{
 		Name: jsii.String("public"), Priority: jsii.Number(float64(place)), VisibilityConfig: seen("public"),
 		Action: &awswafv2.CfnWebACL_RuleActionProperty{Block: &awswafv2.CfnWebACL_BlockActionProperty{

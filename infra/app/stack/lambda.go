@@ -151,6 +151,10 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if name := s.Domains[s.Region].PublicName; name != "" && f.Trigger == topology.ByGateway {
 		env["PUBLIC_URL"] = jsii.String("https://" + name)
 	}
+	if l.showsCertificate(f) {
+		env["API_URL"] = jsii.String("https://" + s.Domains[s.Region].Name)
+		env["CALLER_SECRET"] = arnOf(l.data.caller)
+	}
 	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}
@@ -165,6 +169,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if f.ReadsSeal() || f.Trigger == topology.ByRotation {
 		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
+	}
+	if f.May(topology.OfferProviders) && l.data.federates() {
+		env["USER_POOL_ID"] = l.data.signOn.pool.UserPoolId()
 	}
 	if f.May(topology.PublishEvents) {
 		env["BUS_NAME"] = l.data.bus.EventBusName()

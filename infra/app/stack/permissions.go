@@ -121,6 +121,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.May(topology.ProbeAPI) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
 	}
+	if l.showsCertificate(f) {
+		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.caller)))
+	}
 	if f.May(topology.SealSecrets) {
 		all = append(all, l.forPurpose(seal.ForSigning, "kms:GenerateDataKey"))
 	}
@@ -130,6 +133,11 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.May(topology.CallPlatforms) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)),
 			l.forPurpose(seal.ForTokens, "kms:Decrypt", "kms:GenerateDataKey"))
+	}
+	if f.May(topology.OfferProviders) && d.federates() {
+		all = append(all, allow([]string{"cognito-idp:DeleteIdentityProvider", "cognito-idp:DescribeUserPoolClient",
+			"cognito-idp:ListIdentityProviders", "cognito-idp:ListUserPoolClients", "cognito-idp:UpdateUserPoolClient"},
+			d.signOn.pool.UserPoolArn()))
 	}
 	if f.May(topology.SignMedia) && d.signing != nil {
 		all = append(all, condition("StringEquals", "kms:SigningAlgorithm", "ECDSA_SHA_256")(allow([]string{"kms:Sign"},
@@ -144,10 +152,16 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write ||
 		f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
-	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit():
+	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit() ||
+		l.showsCertificate(f):
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
 	}
 	return all
+}
+
+// showsCertificate reports whether the function calls the API with a client certificate.
+func (l lambdas) showsCertificate(f topology.Function) bool {
+	return l.data.caller != nil && f.May(topology.CallAPI)
 }
 
 // writesMedia permits to read and list all files of the bucket, and to put and remove the
@@ -208,7 +222,7 @@ func (l lambdas) keyServices(f topology.Function) []string {
 		"dynamodb": f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
 		"s3":       f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
 		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || f.ReadsSeal() ||
-			f.Trigger == topology.ByRotation,
+			f.Trigger == topology.ByRotation || l.showsCertificate(f),
 	} {
 		if uses {
 			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")

@@ -3,6 +3,7 @@ package stack_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,16 +45,32 @@ func TestANameForCallersWithoutACertificate(t *testing.T) {
 		`"SearchString":"public.hooli.example"`) || !strings.Contains(rule, `"ResponseCode":404`) {
 		t.Errorf("the rule of the public name is %s", rule)
 	}
-	_, own := named(t, in, "AWS::WAFv2::IPSet", "OwnAddresses")
-	if n := len(list(own["Addresses"])); n != 2 {
-		t.Errorf("%d addresses of the network may call the API", n)
+	if strings.Contains(rule, "IPSet") {
+		t.Errorf("an address may call the API by the public name: %s", rule)
 	}
+	callers := 0
 	for id, r := range all.of("AWS::Lambda::Function") {
 		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "hooli-prod-")
 		url := r.Properties.at("Environment", "Variables", "PUBLIC_URL")
 		if byGateway := topology.Named(name).Trigger == topology.ByGateway; byGateway != (url == "https://public.hooli.example") {
 			t.Errorf("%s gives others the address %v", id, url)
 		}
+		// The account area and the server for agents are callers of the API like others.
+		api := r.Properties.at("Environment", "Variables", "API_URL")
+		reads := false
+		for _, p := range permissionsOf(all)[topology.Named(name).Name] {
+			reads = reads || p.effect == "Allow" && strings.Contains(p.resources, "CallerSecret") &&
+				slices.Equal(p.actions, []string{"secretsmanager:GetSecretValue"})
+		}
+		if inside := name == "console" || name == "mcp"; inside != (api == "https://api.hooli.example") || inside != reads {
+			t.Errorf("%s calls the API at %v, and reads the certificate: %t", id, api, reads)
+		}
+		if reads {
+			callers++
+		}
+	}
+	if callers != 2 {
+		t.Errorf("%d functions have a client certificate", callers)
 	}
 	_, client := named(t, in, "AWS::Cognito::UserPoolClient", "AccountArea")
 	if !mentions(client["CallbackURLs"], "https://public.hooli.example/auth/callback") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
 )
 
 // signOn is the user pool that people sign in with. The providers of the customer's own people
@@ -78,6 +79,9 @@ func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
 	return &signOn{pool, domain}
 }
 
+// federates reports whether people sign in by providers of customers. The local pool has none.
+func (d *data) federates() bool { return d.signOn != nil && !d.settings.Local() }
+
 // The lifetimes of tokens in minutes. A refresh token lives as long as a session.
 const (
 	accessMinutes  = 15
@@ -96,7 +100,7 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 	minutes := func(n float64) awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(n)) }
 	client := awscognito.NewUserPoolClient(stack, jsii.String("AccountArea"), &awscognito.UserPoolClientProps{
 		UserPool:           o.pool,
-		UserPoolClientName: jsii.String("account-area"),
+		UserPoolClientName: jsii.String(cognito.ClientName),
 		GenerateSecret:     jsii.Bool(false),
 		// The attributes that providers are mapped to: the pool refuses to sign a person in if the client may not write
 		// one of them. They are read with a token of another scope than the account area has.
@@ -193,10 +197,9 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 				continue
 			}
 			add(fn, map[string]*string{"USER_POOL_ID": o.pool.UserPoolId()})
-			// The set-up of a customer's provider.
-			fn.AddToRolePolicy(allow([]string{"cognito-idp:CreateIdentityProvider", "cognito-idp:DeleteIdentityProvider",
-				"cognito-idp:DescribeUserPoolClient", "cognito-idp:ListIdentityProviders",
-				"cognito-idp:UpdateIdentityProvider", "cognito-idp:UpdateUserPoolClient"}, o.pool.UserPoolArn()))
+			// The set-up of a customer's provider, which a worker offers.
+			fn.AddToRolePolicy(allow([]string{"cognito-idp:CreateIdentityProvider", "cognito-idp:UpdateIdentityProvider"},
+				o.pool.UserPoolArn()))
 		}
 	}
 }

@@ -63,6 +63,32 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 	}
 }
 
+// A function that faces the internet does not change what people can choose. The worker that does makes no providers.
+func TestTheClientOfThePoolBelongsToAWorker(t *testing.T) {
+	want := map[string]string{
+		"console": "[cognito-idp:CreateIdentityProvider cognito-idp:UpdateIdentityProvider]",
+		"settle": "[cognito-idp:DeleteIdentityProvider cognito-idp:DescribeUserPoolClient " +
+			"cognito-idp:ListIdentityProviders cognito-idp:ListUserPoolClients cognito-idp:UpdateUserPoolClient]",
+	}
+	for customer, s := range map[string]stacks{"acme": acme, "initech": initech, "local": local, "failover": failover} {
+		found := 0
+		for name, permissions := range permissionsOf(s) {
+			for _, p := range permissions {
+				if !strings.HasPrefix(p.actions[0], "cognito-idp:") {
+					continue
+				}
+				found++
+				if got := fmt.Sprint(p.actions); got != want[name] || !strings.Contains(p.resources, "People") {
+					t.Errorf("%s: %s may %s on %s", customer, name, got, p.resources)
+				}
+			}
+		}
+		if pools := customer == "acme" || customer == "initech"; found != 2 && pools || found > 0 && !pools {
+			t.Errorf("%s: %d functions may use the pool", customer, found)
+		}
+	}
+}
+
 // The emulated pool is reached by the address of the emulator, and federates nobody.
 func TestTheLocalPoolIsOnThisMachine(t *testing.T) {
 	if len(local.of("AWS::Cognito::UserPool")) != 1 {

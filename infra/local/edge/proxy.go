@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,8 @@ type Config struct {
 	Transport http.RoundTripper
 	// Host is the host of the API as its callers use it, with the port.
 	Host, Stage string
+	// Others are other names of the API, which functions see as such.
+	Others []string
 	// Keyless is the number of calls without a valid key that one address may make in gatewayresponse.FilterWindow.
 	Keyless int
 	Now     func() time.Time
@@ -56,7 +59,9 @@ func New(c Config) http.Handler {
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			r.Out.Host = host
+			if r.Out.Host = host; slices.Contains(c.Others, r.In.Host) {
+				r.Out.Host = r.In.Host
+			}
 			// The emulated gateway trusts the first address of this header, so only the caller's
 			// own address may be there.
 			r.Out.Header.Set(peerHeader, peer(r.In))

@@ -36,11 +36,16 @@ type away struct {
 // kept is what outlives a restart.
 type kept struct {
 	Providers map[string]connection.Provider
+	// Offered are those that people can choose.
+	Offered map[string]bool
 	// Users are the federated people who have signed in, by their subjects.
 	Users map[string]User
 }
 
-var _ connection.Pool = (*Provider)(nil)
+var (
+	_ connection.Pool   = (*Provider)(nil)
+	_ connection.Client = (*Provider)(nil)
+)
 
 // SetProvider implements connection.Pool. It reads the provider's own description first.
 func (p *Provider) SetProvider(ctx context.Context, name string, of connection.Provider) error {
@@ -60,17 +65,28 @@ func (p *Provider) SetProvider(ctx context.Context, name string, of connection.P
 	return p.save()
 }
 
-// RemoveProvider implements connection.Pool.
+// OfferAll implements connection.Client for people who sign in here.
+func (p *Provider) OfferAll(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name := range p.kept.Providers {
+		p.kept.Offered[name] = true
+	}
+	return p.save()
+}
+
+// RemoveProvider implements connection.Client for people who sign in here.
 func (p *Provider) RemoveProvider(_ context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.kept.Providers, name)
+	delete(p.kept.Offered, name)
 	return p.save()
 }
 
 // load reads what an earlier run has kept.
 func (p *Provider) load() {
-	p.kept = kept{map[string]connection.Provider{}, map[string]User{}}
+	p.kept = kept{map[string]connection.Provider{}, map[string]bool{}, map[string]User{}}
 	if p.o.Load == nil {
 		return
 	}
@@ -89,19 +105,19 @@ func (p *Provider) save() error {
 	return err
 }
 
-// provider returns a provider of a customer.
+// provider returns a provider of a customer that people can choose.
 func (p *Provider) provider(name string) (connection.Provider, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	of, ok := p.kept.Providers[name]
-	return of, ok
+	return of, ok && p.kept.Offered[name]
 }
 
-// names returns the names of the providers of customers.
+// names returns the names of the providers of customers that people can choose.
 func (p *Provider) names() (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for name := range p.kept.Providers {
+	for name := range p.kept.Offered {
 		all = append(all, name)
 	}
 	slices.Sort(all)

@@ -37,6 +37,12 @@ func TestProvidersOfCustomersOutliveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if got := p.names(); len(got) != 0 {
+		t.Errorf("people can choose %v before they are offered", got)
+	}
+	if err := p.OfferAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	again := started(&kept)
 	if got := again.names(); !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("%v", got)

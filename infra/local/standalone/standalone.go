@@ -29,6 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/local/edge"
+	identities "github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area/training"
@@ -94,6 +95,11 @@ type Options struct {
 	Keyless int
 	// Wrap may change the handler of the API.
 	Wrap func(http.Handler) http.Handler
+	// Private is another address of the API, of a customer whose callers show client certificates: URL is that of all
+	// others then.
+	Private string
+	// Inside is how the account area and the server for agents call the API. The default is the port of the service.
+	Inside Inside
 }
 
 // Service is a running service.
@@ -116,7 +122,7 @@ type Service struct {
 	secrets    *secrets
 	blobs      blobs
 	providers  string // that live keys may use
-	people     connection.Pool
+	people     *identities.Provider
 	assets     atomic.Pointer[function]
 	// scheduled are the functions of schedules, by name.
 	scheduled map[string]lambda.Handler
@@ -299,6 +305,9 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 		Gateway: &url.URL{Scheme: "http", Host: "gateway"}, Transport: g, Host: base.Host, Stage: "local",
 		Keyless: s.options.Keyless, Now: time.Now,
 	}
+	if private, err := url.Parse(s.options.Private); err == nil && private.Host != "" {
+		front.Others = []string{private.Host}
+	}
 	api := edge.New(front)
 	files := s.buckets(filesPath)
 	if s.lane == nil {
@@ -376,25 +385,4 @@ func (s *Service) Stop() {
 	if err := s.journal.close(); err != nil {
 		slog.Error("the journal was not closed", "error", err)
 	}
-}
-
-// PortError is returned when the requested port is not available.
-type PortError struct {
-	Port  int
-	Cause error
-}
-
-// Error names the port.
-func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
-
-// Unwrap returns the cause.
-func (e *PortError) Unwrap() error { return e.Cause }
-
-func listen(host string, port int) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp",
-		net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return nil, &PortError{port, err}
-	}
-	return listener, nil
 }

@@ -1,6 +1,7 @@
 package standalone
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"net/http"
@@ -91,6 +92,9 @@ func (s *Service) mount(e area.Env) *gateway {
 	var routes []httpapi.Route
 	for _, f := range serve.All {
 		handler, operations := f.Open(e)
+		if s.options.Private != "" {
+			handler = httpapi.Published(handler, s.BaseURL)
+		}
 		functions[f.Name], routes = httpapi.Lambda(handler), append(routes, operations...)
 	}
 	functions[api.DocsFunction] = func(ctx context.Context,
@@ -99,8 +103,9 @@ func (s *Service) mount(e area.Env) *gateway {
 	}
 	functions[api.ConsoleFunction] = s.newConsole(e)
 	functions[api.MCPFunction] = mcp.Lambda(mcp.New(mcp.Options{
-		Base: func(*http.Request) string { return s.internal }, Public: mcp.Gateway, SignIn: s.options.SignIn,
-		HTTP: &http.Client{Timeout: 15 * time.Second}, Now: time.Now,
+		Base:   func(*http.Request) string { return cmp.Or(s.options.Inside.URL, s.internal) },
+		Public: mcp.Gateway, SignIn: s.options.SignIn, Now: time.Now,
+		HTTP: cmp.Or(s.options.Inside.HTTP, &http.Client{Timeout: 15 * time.Second}),
 	}))
 	for _, r := range api.PublicRoutes {
 		public[r.Path] = true
@@ -150,7 +155,8 @@ func (s *Service) workers(e area.Env) worker.Env {
 			Endpoint: s.Providers, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
-		Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{}, Probed: s.secrets.read(CanarySecret),
+		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},
+		Probed: s.secrets.read(CanarySecret),
 	}
 	if s.options.Trainer != nil {
 		w.Trainer = s.options.Trainer(s.AWS(), s.Providers, bucket)

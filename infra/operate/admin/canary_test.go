@@ -37,3 +37,20 @@ func TestTheTargetOfTheCanaryIsStored(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyACertificateIsStoredForCallers(t *testing.T) {
+	for input, says := range map[string]string{`{}`: "no JSON such as", "7319": "no JSON such as",
+		`{"certificate": "7319", "private_key": "7319"}`: "no PEM of the same key"} {
+		cmd := callerCommand(&bytes.Buffer{}, func(context.Context, string, string) error {
+			t.Errorf("%s is stored", input)
+			return nil
+		})
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetIn(strings.NewReader(input))
+		cmd.SetArgs([]string{"set", "--secret", "arn:caller"})
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "7319") {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}

@@ -28,8 +28,8 @@ type services struct {
 	keys     *apikey.Service
 	db       *store.DB
 	now      func() time.Time
-	// quotas returns the quotas of Bedrock of the account.
-	quotas func(context.Context) ([]preflight.Quota, error)
+	// quotas returns the quotas of a service of the account.
+	quotas func(ctx context.Context, service string) ([]preflight.Quota, error)
 }
 
 // open connects to the state table.
@@ -44,10 +44,8 @@ func open(ctx context.Context, table string) (services, error) {
 	}
 	db := store.Open(cfg, table)
 	accounts := account.NewService(db, time.Now)
-	quotas := func(ctx context.Context) ([]preflight.Quota, error) {
-		return preflight.AWS{Config: cfg}.Quotas(ctx, "bedrock")
-	}
-	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now, quotas}, nil
+	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now,
+		preflight.AWS{Config: cfg}.Quotas}, nil
 }
 
 // configuration returns the default AWS configuration of the operator's machine.
@@ -82,9 +80,11 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
 	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork),
-		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log),
+		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), callerCommand(out, keep),
+		auditCommand(out, log),
 		personCommand(out, &s), connectionCommand(out, &s, openPool),
 		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
+		rehearseCommand(out),
 		itemCommand(out, &s), providerCommand(out, &s), provenanceCommand(out, &s, openKeys))
 	cmd.AddCommand(haltCommands(out, openDeployment)...)
 	log.record(cmd)

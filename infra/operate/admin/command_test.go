@@ -32,7 +32,7 @@ type operator struct {
 	clock *apitest.Clock
 	// auditFails is the error of opening the audit log.
 	auditFails error
-	// quotas are those of Bedrock.
+	// quotas are those of all services.
 	quotas []preflight.Quota
 	// in is standard input.
 	in string
@@ -56,7 +56,7 @@ func (o *operator) try(args ...string) (string, error) {
 			o.t.Errorf("%v opens the table %q", args, table)
 		}
 		accounts := account.NewService(o.db, o.clock.Now)
-		quotas := func(context.Context) ([]preflight.Quota, error) { return o.quotas, nil }
+		quotas := func(context.Context, string) ([]preflight.Quota, error) { return o.quotas, nil }
 		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader), o.db, o.clock.Now,
 			quotas}, nil
 	}, nil, o.openAudit)

@@ -60,13 +60,18 @@ func providerCommand(out io.Writer, s *services) *cobra.Command {
 			}
 			return show(out, is.Settings)
 		}}
-	quotas := &cobra.Command{Use: "quotas", Short: "Limit each model of Bedrock to the calls a minute that Service Quotas " +
-		"names for the AWS account", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		all, err := s.quotas(cmd.Context())
-		if err != nil {
-			return fmt.Errorf("read Service Quotas: %w", err)
+	quotas := &cobra.Command{Use: "quotas", Short: "Limit each model of Bedrock and Polly to the calls a minute that " +
+		"Service Quotas names for the AWS account", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		limits, unknown := map[string]int{}, []string{}
+		for _, service := range preflight.LimitedServices {
+			all, err := s.quotas(cmd.Context(), service)
+			if err != nil {
+				return fmt.Errorf("read Service Quotas: %w", err)
+			}
+			some, others := preflight.Limits(catalog.Models(catalog.Filter{Provider: service}), all)
+			maps.Copy(limits, some)
+			unknown = append(unknown, others...)
 		}
-		limits, unknown := preflight.Limits(catalog.Models(catalog.Filter{Provider: "bedrock"}), all)
 		is, err := pace.Change(cmd.Context(), s.db, func(s *pace.Settings) { maps.Copy(s.PerMinute, limits) })
 		if err != nil {
 			return err

@@ -26,11 +26,13 @@ func TestAProviderIsTurnedOffAndLimited(t *testing.T) {
 	if o.run(&is, "provider", "show"); len(is.Off) != 0 || len(is.PerMinute) != 0 {
 		t.Errorf("%+v", is)
 	}
-	o.quotas = []preflight.Quota{{Name: "Cross-region model inference requests per minute for Amazon Nova Lite", Value: 400}}
+	o.quotas = []preflight.Quota{{Name: "Cross-region model inference requests per minute for Amazon Nova Lite", Value: 400},
+		{Name: "SynthesizeSpeech transactions per second for neural voices", Value: 8}}
 	is = pace.Settings{}
 	o.run(&is, "provider", "limit", "fal", "30")
 	said, err := o.try("provider", "quotas")
 	if s, read := pace.Read(t.Context(), o.db); err != nil || read != nil || s.PerMinute["nova-lite"] != 400 ||
+		s.PerMinute["polly-neural"] != 480 ||
 		s.PerMinute["fal"] != 30 || !strings.Contains(said, "No quota names nova-micro") {
 		t.Errorf("%+v, %v, %v: %s", s, read, err, said)
 	}

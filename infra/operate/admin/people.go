@@ -90,21 +90,20 @@ func personCommand(out io.Writer, s *services) *cobra.Command {
 }
 
 // openPool connects to the user pool.
-func openPool(ctx context.Context, pool, client string) (connection.Pool, error) {
-	if pool == "" || client == "" {
-		return nil, errors.New("name the user pool by USER_POOL_ID and its client by USER_POOL_CLIENT_ID: they are " +
-			"outputs of the stacks data and api")
+func openPool(ctx context.Context, pool string) (connection.Pool, error) {
+	if pool == "" {
+		return nil, errors.New("name the user pool by USER_POOL_ID: it is an output of the stack data")
 	}
 	cfg, err := configuration(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return cognito.New(cfg, pool, client), nil
+	return cognito.New(cfg, pool, ""), nil
 }
 
 // connectionCommand manages the sign-on connections of an account.
 func connectionCommand(out io.Writer, s *services,
-	open func(ctx context.Context, pool, client string) (connection.Pool, error)) *cobra.Command {
+	open func(ctx context.Context, pool string) (connection.Pool, error)) *cobra.Command {
 	cmd := group("connection", "Manage the sign-on connections of an account")
 	var pool connection.Pool
 	service := func() *connection.Service {
@@ -201,7 +200,7 @@ func connectionCommand(out io.Writer, s *services,
 		if p.MetadataURL != "" {
 			p.Kind = connection.SAML
 		}
-		if pool, err = open(ctx, os.Getenv("USER_POOL_ID"), os.Getenv("USER_POOL_CLIENT_ID")); err != nil {
+		if pool, err = open(ctx, os.Getenv("USER_POOL_ID")); err != nil {
 			return nil, err
 		}
 		return service().SetProvider(ctx, account, args[0], p)
@@ -210,10 +209,7 @@ func connectionCommand(out io.Writer, s *services,
 	provider.Flags().StringVar(&p.Issuer, "issuer", "", "issuer of an OpenID Connect provider")
 	provider.Flags().StringVar(&p.ClientID, "client-id", "", "id of the client at the provider")
 	add("remove ACCOUNT CONNECTION", "Remove a connection and all access by it", 2, func(ctx context.Context,
-		account tenant.Account, args []string) (_ any, err error) {
-		if pool, err = open(ctx, os.Getenv("USER_POOL_ID"), os.Getenv("USER_POOL_CLIENT_ID")); err != nil {
-			return nil, err
-		}
+		account tenant.Account, args []string) (any, error) {
 		return map[string]string{"removed": args[0]}, service().Remove(ctx, account, args[0])
 	})
 	return cmd

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/infra/operate/recovery"
+	"github.com/content-automation/api/infra/operate/release"
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 )
 
@@ -83,6 +85,40 @@ func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Dat
 			return err
 		}
 		return fmt.Errorf("%d things do not fit together: see docs/recovery.md", len(r.Broken))
+	}
+	return cmd
+}
+
+// rehearseCommand makes the command that rehearses a restore, and shows how long it takes.
+func rehearseCommand(out io.Writer) *cobra.Command {
+	cmd := &cobra.Command{Use: "restore-rehearse", Short: "Restore both tables beside the running ones, check them, delete " +
+		"them, and show how long each step takes", Long: "Nothing of the running system is changed. On AWS, the restored " +
+		"tables cost their storage until they are deleted.", Args: cobra.NoArgs}
+	// It replaces the hook of the root, because the command reads whole items.
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		state, err := cmd.Flags().GetString("table")
+		audit, failed := cmd.Flags().GetString("audit-table")
+		if err != nil || failed != nil || state == "" || audit == "" {
+			return errors.New("name the tables by --table and --audit-table: they are the outputs TableName and " +
+				"AuditTableName of the data stack")
+		}
+		cfg, err := configuration(cmd.Context())
+		if err != nil {
+			return err
+		}
+		r := recovery.Rehearsal{Tables: dynamodb.NewFromConfig(cfg), State: state, Audit: audit,
+			Suffix: "-rehearsal-" + time.Now().UTC().Format("20060102-150405"), Now: time.Now, Wait: release.Wait}
+		t, err := r.Run(cmd.Context())
+		if t.Restore > 0 {
+			_, printed := fmt.Fprintf(out, "restored in %.1f s\nchecked %d items of %d accounts in %.1f s\n",
+				t.Restore.Seconds(), t.Report.Items, t.Report.Accounts, t.Check.Seconds())
+			err = errors.Join(err, printed)
+		}
+		if err == nil && len(t.Report.Broken) > 0 {
+			err = fmt.Errorf("%d things do not fit together: see docs/recovery.md", len(t.Report.Broken))
+		}
+		return err
 	}
 	return cmd
 }

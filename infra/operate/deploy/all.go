@@ -25,6 +25,7 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy-all", flag.ContinueOnError)
 	version := flags.String("version", "", "version to deploy: the commit of the checkout")
 	parallel := flags.Int("parallel", 4, "stacks that are deployed at the same time")
+	orchestrated := flags.Bool("orchestrated", false, "let the orchestrator of the operators' account deploy")
 	approval := flags.String("approval", "never", "when to ask before permissions change; the command cannot answer")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -51,6 +52,11 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 		Wait: release.Wait, Out: out}
 	if plan {
 		return r.Plan(ctx)
+	}
+	if *orchestrated {
+		if r.Orchestrator, err = newOrchestrator(ctx, c, context, *parallel, out); err != nil {
+			return err
+		}
 	}
 	if err := build(ctx, waves); err != nil {
 		return err

@@ -9,9 +9,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/app/orchestrator"
 )
 
 // The tests of this package run in the folder of cdk.json.
@@ -149,6 +152,9 @@ func (s source) calls(folder, function string) map[string]bool {
 var (
 	free = []string{"sts:GetCallerIdentity", "cloudformation:CreateStack", "cloudformation:DeleteStack",
 		"cloudformation:DescribeStackEvents"}
+	// The account of the operators has these, with the credentials of the command.
+	operators = []string{"sfn:DescribeExecution", "sfn:ListExecutions", "sfn:StartExecution", "dynamodb:Scan",
+		"s3:HeadObject", "s3:PutObject"}
 	others = map[string]string{"apigateway:GetAccount": "apigateway:GET"}
 )
 
@@ -166,6 +172,16 @@ var roleResources = map[string]string{
 // whole are actions of these services that name no resource.
 var whole = []string{"lambda:GetAccountSettings"}
 
+// machineCalls returns the actions that a state machine takes in the accounts of cells.
+func machineCalls(machine string) (actions []string) {
+	for _, call := range regexp.MustCompile(`aws-sdk:(\w+):(\w)(\w+)`).FindAllStringSubmatch(machine, -1) {
+		if action := call[1] + ":" + strings.ToUpper(call[2]) + call[3]; !slices.Contains(actions, action) {
+			actions = append(actions, action)
+		}
+	}
+	return actions
+}
+
 // TestTheRoleOfADeploymentHasItsCalls holds the template of deployRole against the calls that deploy-all makes: an
 // action that nothing calls, or a call without its action, fails it.
 func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
@@ -173,7 +189,7 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 		"pkg/record/connection/cognito")
 	byResource := map[string][]string{}
 	for action := range s.calls(deployPackage, "all") {
-		if slices.Contains(free, action) {
+		if slices.Contains(free, action) || slices.Contains(operators, action) {
 			continue
 		}
 		if other := others[action]; other != "" {
@@ -187,8 +203,19 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 		byResource[resource] = append(byResource[resource], action)
 	}
 	type object = map[string]any
+	// The orchestrator calls CloudFormation by the same role, which reads the templates and passes the CDK's role on.
+	for _, action := range machineCalls(orchestrator.Text("")) {
+		if of := roleResources["cloudformation"]; !slices.Contains(byResource[of], action) {
+			byResource[of] = append(byResource[of], action)
+		}
+	}
 	statements := []object{{"Effect": "Allow", "Action": "sts:AssumeRole",
-		"Resource": object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/cdk-*"}}}
+		"Resource": object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/cdk-*"}},
+		{"Effect": "Allow", "Action": "iam:PassRole",
+			"Resource":  object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/cdk-*-cfn-exec-role-*"},
+			"Condition": object{"StringEquals": object{"iam:PassedToService": "cloudformation.amazonaws.com"}}},
+		{"Effect": "Allow", "Action": "s3:GetObject",
+			"Resource": object{"Fn::Sub": "arn:${AWS::Partition}:s3:::content-automation-releases-*/*"}}}
 	for _, resource := range slices.Sorted(maps.Keys(byResource)) {
 		slices.Sort(byResource[resource])
 		var on any = object{"Fn::Sub": resource}
@@ -201,7 +228,8 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 		"Description": "The role by which deploy-all deploys the stacks of a cell. go test ./infra/operate/deploy -update " +
 			"writes it from the calls of the command.",
 		"Parameters": object{
-			"Operators":    object{"Type": "String", "Description": "ARN of the role of the operators' pipeline"},
+			"Operators": object{"Type": "CommaDelimitedList",
+				"Description": "ARNs of the roles of the operators' pipeline and orchestrators"},
 			"Organization": object{"Type": "String", "Description": "Id of the organization, such as o-1a2b3c4d5e"},
 		},
 		"Resources": object{"Deploy": object{"Type": "AWS::IAM::Role", "Properties": object{
@@ -229,7 +257,8 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 		t.Errorf("role.json is not what deploy-all needs, %v: run go test ./infra/operate/deploy -update", err)
 	}
 	for _, action := range []string{"dynamodb:UpdateTable", "cloudformation:UpdateTerminationProtection",
-		"cognito-idp:UpdateUserPoolClient", "lambda:DeleteFunction", "lambda:GetAccountSettings", "kms:DescribeKey"} {
+		"cognito-idp:UpdateUserPoolClient", "lambda:DeleteFunction", "lambda:GetAccountSettings", "kms:DescribeKey",
+		"cloudformation:ExecuteChangeSet", "iam:PassRole"} {
 		if !strings.Contains(string(have), `"`+action+`"`) {
 			t.Errorf("the calls have no %s", action)
 		}

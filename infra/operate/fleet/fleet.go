@@ -38,11 +38,21 @@ type Cloud interface {
 	Deploy(ctx context.Context, of customer.Settings, version string) error
 }
 
+// Orchestrator deploys many cells at once.
+type Orchestrator interface {
+	// Await waits for what an earlier command has begun.
+	Await(ctx context.Context, w customer.Wave) error
+	// Deploy deploys the version to cells of a wave. After a failure of one it begins no others.
+	Deploy(ctx context.Context, wave string, cells []customer.Settings, version string) error
+}
+
 // Run is one run through the waves.
 type Run struct {
-	Cloud   Cloud
-	Waves   []customer.Wave
-	Version string
+	Cloud Cloud
+	// Orchestrator, unless it is nil, deploys in place of Cloud, which only reads the states.
+	Orchestrator Orchestrator
+	Waves        []customer.Wave
+	Version      string
 	// Parallel is the number of stacks that are deployed at the same time.
 	Parallel int
 	Now      func() time.Time
@@ -103,6 +113,9 @@ func (r *Run) Deploy(ctx context.Context) error {
 // deployWave deploys the stacks of a wave, several at a time, and returns the time at which
 // the last of them was deployed. After a failure it begins no more deployments.
 func (r *Run) deployWave(ctx context.Context, w customer.Wave) (newest time.Time, err error) {
+	if r.Orchestrator != nil {
+		return r.orchestrate(ctx, w)
+	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var failed []error
@@ -138,6 +151,47 @@ func (r *Run) deployWave(ctx context.Context, w customer.Wave) (newest time.Time
 		return newest, errors.Join(append([]error{ErrStopped}, failed...)...)
 	}
 	return newest, nil
+}
+
+// orchestrate is deployWave by the orchestrator, which gets the cells that do not run the version.
+func (r *Run) orchestrate(ctx context.Context, w customer.Wave) (newest time.Time, err error) {
+	if err := r.Orchestrator.Await(ctx, w); err != nil {
+		return newest, err
+	}
+	before, errs := r.states(ctx, w.Cells)
+	var cells []customer.Settings
+	for i, c := range w.Cells {
+		if errs[i] == nil {
+			errs[i] = burned(before[i])
+		}
+		if errs[i] != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.Name(), errs[i]))
+		} else if !r.done(before[i]) {
+			cells = append(cells, c)
+		}
+	}
+	if err != nil {
+		return newest, errors.Join(ErrStopped, err)
+	}
+	if len(cells) > 0 {
+		if err := r.Orchestrator.Deploy(ctx, w.Name, cells, r.Version); err != nil {
+			return newest, errors.Join(ErrStopped, err)
+		}
+	}
+	after, errs := r.states(ctx, w.Cells)
+	for i, c := range w.Cells {
+		if errs[i] == nil && !r.done(after[i]) {
+			errs[i] = fmt.Errorf("after the deployment they run %s, not %s", orNone(after[i].Version), r.Version)
+		}
+		if errs[i] != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", c.Name(), errs[i]))
+		}
+		if after[i].Since.After(newest) {
+			newest = after[i].Since
+		}
+		r.row(w.Name, c.Name(), c.Account, orNone(before[i].Version), orNone(after[i].Version), "")
+	}
+	return newest, err
 }
 
 // deployCell deploys the stacks of a customer in a region, unless they run the version.

@@ -114,7 +114,7 @@ func (r run) models(ctx context.Context) (finding, error) {
 	}
 	var missing, ending []string
 	checked := 0
-	for _, m := range r.bedrockModels() {
+	for _, m := range r.modelsOf("bedrock") {
 		if said := r.ends(m, ends[m.ProviderModel]); said != "" {
 			ending = append(ending, said)
 		}

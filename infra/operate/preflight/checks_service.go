@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -83,7 +84,29 @@ func (r run) canary(ctx context.Context) (finding, error) {
 	return found(OK, "%s", target.BaseURL)
 }
 
-// budget checks that someone gets a message when costs rise.
+// caller checks that the account area and the server for agents have a client certificate, if callers need one.
+func (r run) caller(ctx context.Context) (finding, error) {
+	const set = "set it with `admin caller set`"
+	name := r.outputs["CallerSecretArn"]
+	if name == "" || !r.deployed() {
+		return beforeDeployment, nil
+	}
+	value, err := r.Secret(ctx, name)
+	if err != nil {
+		return finding{}, err
+	}
+	shown, err := secret.ParseCertificate(value)
+	switch {
+	case err != nil:
+		return found(Warning, "the account area and agents' tools do not work, since they cannot call %s: %v; %s",
+			r.Domains[r.Region].Name, err, set)
+	case shown.Leaf.NotAfter.Before(r.now.Add(soon)):
+		return found(Warning, "the client certificate of the account area expires at %s: replace it; %s",
+			shown.Leaf.NotAfter.Format(time.RFC3339), set)
+	}
+	return found(OK, "valid until %s", shown.Leaf.NotAfter.Format(time.DateOnly))
+}
+
 // sender warns of the limit of Cognito's own e-mails: invitations and forgotten passwords wait for the next day.
 func (r run) sender(context.Context) (finding, error) {
 	switch {
@@ -96,6 +119,7 @@ func (r run) sender(context.Context) (finding, error) {
 	return found(OK, "%s", r.SignInSender)
 }
 
+// budget checks that someone gets a message when costs rise.
 func (r run) budget(context.Context) (finding, error) {
 	switch {
 	case r.Local():

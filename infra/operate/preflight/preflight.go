@@ -60,16 +60,20 @@ var beforeDeployment = finding{Skipped, "checked after the first deployment"}
 // Run makes all checks. If the credentials belong to another account, it makes no further check.
 func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]Result, error) {
 	r := run{Account: a, Settings: s, outputs: map[string]string{}, now: now}
-	checks := []struct {
+	type check struct {
 		name  string
 		check func(run, context.Context) (finding, error)
-	}{
+	}
+	checks := []check{
 		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
 		{"memory", run.memory},
-		{"models", run.models}, {"quotas of models", run.quotas}, {"provider credentials", run.secret}, {"certificate", run.certificate},
-		{"egress addresses", run.egress},
-		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget}, {"sign-in e-mails", run.sender},
-		{"gateway log role", run.logRole},
+		{"models", run.models}, {"quotas of models", run.quotas}, {"provider credentials", run.secret},
+		{"certificate", run.certificate}, {"egress addresses", run.egress},
+		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget},
+		{"sign-in e-mails", run.sender}, {"gateway log role", run.logRole},
+	}
+	if s.Inside() {
+		checks = append(checks, check{"caller", run.caller})
 	}
 	var results []Result
 	for i, c := range checks {

@@ -47,6 +47,26 @@ func certified(at time.Time) string {
 	return string(text)
 }
 
+// pairOf returns the certificate of certified and its key alone.
+func pairOf(at time.Time) string {
+	var t worker.Target
+	err := json.Unmarshal([]byte(certified(at)), &t)
+	if err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(map[string]string{"certificate": t.Certificate, "private_key": t.PrivateKey})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// named gives callers without a client certificate a name.
+func named(s *customer.Settings) {
+	s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate",
+		Truststore: "s3://t/c.pem", PublicName: "public.acme.example"}}
+}
+
 // account is a double of an AWS account.
 type account struct {
 	id                string
@@ -68,6 +88,7 @@ type account struct {
 	denies            bool
 	probed            string // stack that was made for the probe
 	target            string // target of the canary
+	caller            string // client certificate of the account area
 }
 
 func (a *account) ID(context.Context) (string, error) { return a.id, a.noCredentials }
@@ -109,6 +130,9 @@ func (a *account) Ends(context.Context) (map[string]time.Time, error) { return a
 func (a *account) Quotas(context.Context, string) ([]Quota, error) { return a.quotas, nil }
 
 func (a *account) Secret(_ context.Context, arn string) (string, error) {
+	if arn == "arn:caller" {
+		return a.caller, nil
+	}
 	if arn == "arn:canary" {
 		return a.target, nil
 	}
@@ -134,7 +158,7 @@ func ready() *account {
 		outputs: map[string]map[string]string{
 			"CDKToolkit": {"BootstrapVersion": "28"},
 			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "PageTopicArn": "arn:pages",
-				"CanarySecretArn": "arn:canary", "EgressAddresses": "203.0.113.7,203.0.113.8"},
+				"CanarySecretArn": "arn:canary", "CallerSecretArn": "arn:caller", "EgressAddresses": "203.0.113.7,203.0.113.8"},
 			"acme-prod-eu-central-1-api": {"ApiId": "a"},
 		},
 	}
@@ -219,6 +243,14 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 			"canary", Warning, "expires at 2026-12-21T12:00:00Z"},
 		"a certificate that lasts": {func(a *account) { a.target = certified(now.Add(31 * 24 * time.Hour)) }, nil,
 			"canary", OK, "https://api.acme.example"},
+		"no certificate of the account area": {func(a *account) { a.caller = "{}" }, named, "caller", Warning,
+			"they cannot call api.acme.example"},
+		"a certificate of the account area that ends": {func(a *account) {
+			a.caller = pairOf(now.Add(29 * 24 * time.Hour))
+		}, named, "caller", Warning, "expires at 2026-12-21T12:00:00Z"},
+		"a certificate of the account area that lasts": {func(a *account) {
+			a.caller = pairOf(now.Add(31 * 24 * time.Hour))
+		}, named, "caller", OK, "valid until 2026-12-23"},
 		"a canary before deployment": {fresh, nil, "canary", Skipped, "after the first deployment"},
 		"no sender of e-mails":       {nil, func(s *customer.Settings) { s.SignInSender = "" }, "sign-in e-mails", Warning, "set signInSender of acme"},
 		"no budget": {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning,

@@ -36,8 +36,27 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 	}
 }
 
-// bedrockQuotas returns a quota of each kind for each model.
+// Polly counts calls a second by the engine of the voice.
+func TestQuotasOfPollyAreLimits(t *testing.T) {
+	limits, unknown := Limits(catalog.Models(catalog.Filter{Provider: "polly"}), []Quota{
+		{"SynthesizeSpeech transactions per second for standard voices", 80},
+		{"SynthesizeSpeech burst transactions per second for standard voices", 100},
+		{"SynthesizeSpeech transactions per second for neural voices", 8},
+		{"SynthesizeSpeech concurrent requests for neural voices", 18},
+		{"SynthesizeSpeech transactions per second for long form voices", 0.5},
+		{"StartSpeechSynthesisTask transactions per second for generative voices", 1},
+	})
+	want := map[string]int{"polly-standard": 4800, "polly-neural": 480, "polly-long-form": 30}
+	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"polly-generative"}) {
+		t.Errorf("%v, and unknown are %v", limits, unknown)
+	}
+}
+
+// bedrockQuotas returns a quota of each kind for each model of Bedrock, and one for each engine of Polly.
 func bedrockQuotas() (all []Quota) {
+	for _, m := range catalog.Models(catalog.Filter{Provider: "polly"}) {
+		all = append(all, Quota{"SynthesizeSpeech transactions per second for " + m.ProviderModel + " voices", 8})
+	}
 	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
 		all = append(all, Quota{"Cross-region model inference requests per minute for " + m.Name, 12},
 			Quota{"On-demand model inference requests per minute for " + m.Name, 12})
@@ -55,7 +74,8 @@ func TestPreflightShowsTheQuotasOfModels(t *testing.T) {
 		}
 		return results[slices.IndexFunc(results, func(r Result) bool { return r.Check == "quotas of models" })]
 	}
-	if r := said(bedrockQuotas()); r.State != OK || !strings.Contains(r.Text, "nova-lite 12") {
+	if r := said(bedrockQuotas()); r.State != OK || !strings.Contains(r.Text, "nova-lite 12") ||
+		!strings.Contains(r.Text, "polly-neural 480") {
 		t.Errorf("%+v", r)
 	}
 	if r := said(bedrockQuotas()[:2]); r.State != Warning || !strings.Contains(r.Text, "No quota names") {

@@ -115,6 +115,7 @@ var kinds = map[string]kind{
 	session.ProgramKind:      {},
 	session.GrantKind:        {},
 	session.SpentKind:        {},
+	"offer_lock":             {},
 	"profile_logo":           {},
 	"profile_uses":           {},
 	"invitation":             {},

@@ -43,6 +43,9 @@ type local struct {
 // affect each other.
 var running local
 
+// newComposer returns the composer of the service.
+var newComposer func(files *objects.Store) generate.Composer
+
 // root is the root of the checkout.
 const root = "../../.."
 
@@ -106,11 +109,12 @@ func start(dir string) error {
 	if err != nil {
 		return err
 	}
+	newComposer = func(files *objects.Store) generate.Composer {
+		return &composer.Composer{Engine: engine, Objects: files, Dir: scratch, Credentials: credentials}
+	}
 	s, err := standalone.Start(standalone.Options{
 		Dir: dir, Manifests: credentials, Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
-		Compose: func(files *objects.Store) generate.Composer {
-			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch, Credentials: credentials}
-		},
+		Compose: newComposer,
 		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
 		},

@@ -159,6 +159,3 @@ func (z *zone) LookupTXT(context.Context, string) ([]string, error) { return z.t
 
 // SetProvider implements connection.Pool.
 func (z *zone) SetProvider(context.Context, string, connection.Provider) error { return nil }
-
-// RemoveProvider implements connection.Pool.
-func (z *zone) RemoveProvider(context.Context, string) error { return nil }

@@ -46,9 +46,6 @@ type scimWorld struct {
 // SetProvider implements connection.Pool.
 func (w *scimWorld) SetProvider(context.Context, string, connection.Provider) error { return nil }
 
-// RemoveProvider implements connection.Pool.
-func (w *scimWorld) RemoveProvider(context.Context, string) error { return nil }
-
 // LookupTXT implements connection.Resolver.
 func (w *scimWorld) LookupTXT(context.Context, string) ([]string, error) { return w.txt, nil }
 

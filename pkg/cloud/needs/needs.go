@@ -43,9 +43,13 @@ type Needs struct {
 
 	DeliverRole  string `env:"DELIVER_ROLE_ARN"`
 	CanarySecret string `env:"CANARY_SECRET"`
-	// PublicURL is the address of the API that browsers, platforms, CRMs and directories are given, and that the
-	// account area and the server for agents call. It is empty if they use the address that the caller used.
+	// PublicURL is the address of the API that browsers, platforms, CRMs and directories are given. It is empty if they
+	// use the address that the caller used.
 	PublicURL string `env:"PUBLIC_URL"`
+	// APIURL is the address at which the account area and the server for agents call the API, and CallerSecret the ARN
+	// of the secret with the client certificate for that. Both are empty if they use the address that the caller used.
+	APIURL       string `env:"API_URL"`
+	CallerSecret string `env:"CALLER_SECRET"`
 	// FFmpeg is the program, and Fonts the folder of the fonts.
 	FFmpeg string `env:"FFMPEG_PATH"`
 	Fonts  string `env:"FONTS_PATH"`

@@ -76,6 +76,10 @@ const (
 	// SignPeopleIn permits reading the secret that seals sessions, and makes a function know the endpoints that people
 	// sign in at.
 	SignPeopleIn Grant = "sign people in"
+	// CallAPI makes a function know how the API is called from inside, with the client certificate for that.
+	CallAPI Grant = "call the API"
+	// OfferProviders permits changing which sign-on providers people can choose.
+	OfferProviders Grant = "offer providers"
 	// NameIssuer makes a function know the name of the issuer of people's tokens, to tell callers of it.
 	NameIssuer Grant = "name the issuer"
 	// PublishEvents permits putting events on the customer's bus.

@@ -43,10 +43,12 @@ var Functions = []Function{
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
-		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
+		State: use(Put, Update, Delete, Check), Audit: []Use{Put},
+		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI}},
 	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
-	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer}},
+	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
+		Grants: []Grant{NameIssuer, CallAPI}},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100,
 		Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},
@@ -82,7 +84,7 @@ var Functions = []Function{
 	{Name: "settle", Trigger: ByQueue, Memory: 512, Timeout: 30 * time.Second, Consumes: []Queue{Settle}, Batch: 5,
 		Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check), Sends: []Queue{Settle},
-		Grants: []Grant{OpenClaims, KnowProviders, ModerateTexts, ReachAddresses}},
+		Grants: []Grant{OpenClaims, KnowProviders, ModerateTexts, ReachAddresses, OfferProviders}},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5,
 		Holds: true, Concurrency: 5,
 		State: use(Put, Update), Sends: []Queue{Train}, Grants: []Grant{TrainModels}},

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 const issuer = "https://issuer.example/pool"
@@ -31,6 +33,7 @@ const issuer = "https://issuer.example/pool"
 // pool is a user pool, and a DNS zone.
 type pool struct {
 	providers map[string]connection.Provider
+	offered   []string
 	records   map[string][]string
 	fails     int // look-ups
 	err       error
@@ -43,8 +46,15 @@ func (p *pool) SetProvider(_ context.Context, name string, of connection.Provide
 	return p.err
 }
 
-func (p *pool) RemoveProvider(_ context.Context, name string) error {
+func (p *pool) RemoveProvider(ctx context.Context, name string) error {
 	delete(p.providers, name)
+	return p.OfferAll(ctx)
+}
+
+func (p *pool) OfferAll(context.Context) error {
+	if p.err == nil {
+		p.offered = slices.Sorted(maps.Keys(p.providers))
+	}
 	return p.err
 }
 
@@ -91,6 +101,22 @@ func newWorld(t *testing.T) *world {
 		w.ok(w.db.Commit(t.Context(), tx))
 	}
 	return w
+}
+
+// offer takes the tasks that change what people can choose.
+func (w *world) offer() {
+	w.t.Helper()
+	kernel := task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0 },
+		Handlers: map[task.Kind]task.Handler{
+			connection.OfferKind: connection.Offerer{DB: w.db, Client: w.pool, Now: w.clock.Now}}})
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] == task.ItemKind {
+			if _, err := kernel.Do(w.t.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {
+				w.t.Error(err)
+			}
+		}
+	}
 }
 
 func (w *world) ok(err error) {
@@ -279,6 +305,14 @@ func TestEnforcedSignOn(t *testing.T) {
 		t.Errorf("an auditor for emergencies: %v", err)
 	}
 	must[person.Record](w)(w.people.SetBreakGlass(ctx, acme, owner.ID, true))
+	if _, err := w.connections.Enforce(ctx, acme, c.ID, true); errs.CodeOf(err) != errs.InvalidState ||
+		len(w.pool.offered) != 0 {
+		t.Errorf("before people can choose the provider: %v, %v", w.pool.offered, err)
+	}
+	w.offer()
+	if !slices.Equal(w.pool.offered, []string{c.Provider()}) {
+		t.Errorf("people can choose %v", w.pool.offered)
+	}
 	must[connection.Connection](w)(w.connections.Enforce(ctx, acme, c.ID, true))
 	if !w.ended(native("ada@acme.example")) || w.ended(native("owner@acme.example")) ||
 		w.ended(native("guest@elsewhere.example")) {
@@ -298,8 +332,11 @@ func TestEnforcedSignOn(t *testing.T) {
 	must[connection.Connection](w)(w.connections.Enforce(ctx, acme, c.ID, false))
 	// With the connection, all access by it goes.
 	w.ok(w.connections.Remove(ctx, acme, c.ID))
-	if !w.ended(federated(c, "ada@acme.example")) || len(w.pool.providers) != 0 {
+	if !w.ended(federated(c, "ada@acme.example")) {
 		t.Error("the connection goes on")
+	}
+	if w.offer(); len(w.pool.providers) != 0 || len(w.pool.offered) != 0 {
+		t.Errorf("the pool still has %v", w.pool.providers)
 	}
 	w.refused("a removed connection", federated(c, "ada@acme.example"), admission.Unverified)
 	if a := w.admit(native("ada@acme.example")); a.Connection != nil {

@@ -68,6 +68,8 @@ type Connection struct {
 	// SetupBy opened the set-up link, which does what they may do when it is used.
 	SetupBy   *authority.Authority `json:"setup_by,omitempty"`
 	Directory string               `json:"directory,omitempty"`
+	// Offers counts the changes of what people can choose, each of which has a task.
+	Offers int `json:"offers,omitempty"`
 }
 
 // ItemKind is the kind of a connection's item.

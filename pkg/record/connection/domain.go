@@ -193,6 +193,11 @@ func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectio
 		if on && c.Unconfirmed() {
 			return errs.New(errs.InvalidState, "Sign-on can be enforced when an owner has confirmed its provider.")
 		}
+		if on {
+			if err := s.offered(ctx, c); err != nil {
+				return err
+			}
+		}
 		c.Enforced = on
 		return s.markDomains(ctx, tx, c)
 	})

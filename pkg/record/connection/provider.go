@@ -27,10 +27,8 @@ type Provider struct {
 
 // Pool is the user pool that federates the providers.
 type Pool interface {
-	// SetProvider makes a provider, or replaces its settings, and lets the client of the account area use it.
+	// SetProvider makes a provider, or replaces its settings. People can choose it once its Client offers it.
 	SetProvider(ctx context.Context, name string, p Provider) error
-	// RemoveProvider removes a provider. Removing an unknown one has no effect.
-	RemoveProvider(ctx context.Context, name string) error
 }
 
 // maxMetadata bounds a document of metadata.
@@ -121,23 +119,18 @@ func (s *Service) setProvider(ctx context.Context, account tenant.Account, conne
 	if err := s.pool.SetProvider(ctx, c.Provider(), p); err != nil {
 		return c, err
 	}
-	return s.change(ctx, account, connectionID, func(_ *store.Tx, c *Connection) error {
+	return s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
 		at := resource.Instant(s.now())
 		c.Kind, c.Ready, c.ProviderAt, c.ConfirmedBy = p.Kind, true, &at, confirmed
-		return nil
+		return s.offer(tx, account, c, "")
 	})
 }
 
-// Remove removes a connection with its provider and domains, and all access by it.
+// Remove removes a connection with its domains, and all access by it. A task removes its provider.
 func (s *Service) Remove(ctx context.Context, account tenant.Account, connectionID string) error {
 	c, it, err := s.Find(ctx, account, connectionID)
 	if err != nil {
 		return err
-	}
-	if s.pool != nil {
-		if err := s.pool.RemoveProvider(ctx, c.Provider()); err != nil {
-			return err
-		}
 	}
 	if err := person.NewService(s.db, s.now, s.random).Disown(ctx, account, connectionID); err != nil {
 		return err
@@ -148,6 +141,9 @@ func (s *Service) Remove(ctx context.Context, account tenant.Account, connection
 	}
 	s.endToken(tx, setups, c.Setup)
 	s.endToken(tx, directories, c.Directory)
+	if err := s.offer(tx, account, &c, c.Provider()); err != nil {
+		return err
+	}
 	it.ExpireAt = s.now()
 	tx.Replace(it)
 	return s.db.Commit(ctx, tx)

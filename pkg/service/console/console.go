@@ -4,6 +4,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -24,6 +25,8 @@ type Options struct {
 	// URL is the address of the account area as browsers use it, without a slash at its end. API is the address at
 	// which this program reaches the API.
 	URL, API string
+	// HTTP calls the API. The default has no client certificate.
+	HTTP     *http.Client
 	Sessions *session.Store
 	Issuer   *signin.Client
 	Verifier *signin.Verifier
@@ -55,8 +58,8 @@ type site struct {
 	client *http.Client
 }
 
-// apiTimeout bounds a call of the API. The slowest operations answer within the gateway's 29 seconds.
-const apiTimeout = 25 * time.Second
+// APITimeout bounds a call of the API. The slowest operations answer within the gateway's 29 seconds.
+const APITimeout = 25 * time.Second
 
 // New returns the handler of the account area.
 func New(o Options) (http.Handler, error) {
@@ -65,7 +68,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	s := &site{Options: o, prefix: strings.TrimSuffix(origin.Path, "/"), origin: origin,
-		client: &http.Client{Timeout: apiTimeout}}
+		client: cmp.Or(o.HTTP, &http.Client{Timeout: APITimeout})}
 	if s.pages, err = parsePages(); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,9 @@ type Wiring struct {
 	SignIn signin.Settings
 	// URL is the address of the account area as browsers use it, and API that of the API as this program reaches it.
 	URL, API string
-	Now      func() time.Time
+	// HTTP calls the API. The default has no client certificate.
+	HTTP *http.Client
+	Now  func() time.Time
 	// Pool federates the providers of customers. Without it no provider can be set up.
 	Pool connection.Pool
 	// Resolver looks up the TXT records of domains. If it is nil, the system's does.
@@ -49,7 +51,8 @@ func Open(w Wiring) (http.Handler, error) {
 	people := person.NewService(w.DB, w.Now, nil)
 	admissions := admission.NewService(w.DB, people, w.Now)
 	return New(Options{
-		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
+		URL: w.URL, API: w.API, HTTP: w.HTTP, Sessions: session.New(w.DB, w.Seal, w.Now),
+		Issuer:      signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
 		RoleOf: func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {

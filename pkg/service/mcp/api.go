@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// attemptTimeout bounds one attempt of a call.
-	attemptTimeout = 12 * time.Second
+	// AttemptTimeout bounds one attempt of a call.
+	AttemptTimeout = 12 * time.Second
 	// mostRepeats is the number of times that a call is repeated. A repeat has the same idempotency key.
 	mostRepeats = 2
 	// mostAnswer bounds the part of an answer that is read.
@@ -127,7 +127,7 @@ func lost(cause error) error {
 }
 
 func (c *caller) attempt(ctx context.Context, method, path string, body []byte, key string) (*answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

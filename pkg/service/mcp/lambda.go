@@ -35,10 +35,8 @@ func Gateway(r *http.Request) string {
 	return web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 }
 
-// Open returns the handler of the function. It calls the API at its public address, or at that of its caller if this
-// is empty: it has no client certificate.
-func Open(people signin.Settings, public string) http.Handler {
-	base := func(r *http.Request) string { return cmp.Or(public, Gateway(r)) }
-	return New(Options{Base: base, Public: Gateway, HTTP: &http.Client{Timeout: attemptTimeout}, SignIn: people,
-		Now: time.Now})
+// Open returns the handler of the function. It calls the API at an address, or at that of its caller if this is empty.
+func Open(people signin.Settings, api string, client *http.Client) http.Handler {
+	base := func(r *http.Request) string { return cmp.Or(api, Gateway(r)) }
+	return New(Options{Base: base, Public: Gateway, HTTP: client, SignIn: people, Now: time.Now})
 }

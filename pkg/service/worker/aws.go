@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
@@ -64,6 +65,9 @@ func Open(f topology.Function) Env {
 	}
 	if f.May(topology.AssumeRoles) {
 		e.Accounts = awsdest.New(e.AWS)
+	}
+	if n.Pool != "" {
+		e.People = cognito.New(e.AWS, n.Pool, "")
 	}
 	if f.May(topology.ProbeAPI) {
 		e.Probed = secret.Manager(e.AWS, n.CanarySecret)

@@ -15,13 +15,14 @@ import (
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // settling ends the calls that died during an external effect, which releases their reservations, carries out
-// automations, which do what a call does, and ends what has lost its authority. It serves no calls, so there is no
-// audit log.
+// automations, which do what a call does, ends what has lost its authority, and offers people the providers that were
+// set up. It serves no calls, so there is no audit log.
 func settling(e Env) Handlers {
 	r := httpapi.NewRouter(e.DB, nil, e.Now)
 	r.SealWith(e.Seal)
@@ -33,6 +34,7 @@ func settling(e Env) Handlers {
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
 	handlers[person.RecheckKind] = person.Rechecker{DB: e.DB, Checks: map[string]person.Recheck{
 		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck}}
+	handlers[connection.OfferKind] = connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}
 	return handlers
 }
 

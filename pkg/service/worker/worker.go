@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/provenance"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -59,6 +60,8 @@ type Env struct {
 	// Receivers calls the receivers of webhooks; nil for the network. Accounts sends to AWS accounts.
 	Receivers webhook.Caller
 	Accounts  webhook.AWSSender
+	// People is the client of the user pool. It is nil in a system without one.
+	People connection.Client
 	// Probed reads the target of the canary.
 	Probed func(context.Context) (string, error)
 	// SealSecret is the ARN of the sealing secret, to rotate it.

@@ -21,9 +21,13 @@ type Pool struct {
 	pool, appName string
 }
 
-var _ connection.Pool = (*Pool)(nil)
+var (
+	_ connection.Pool   = (*Pool)(nil)
+	_ connection.Client = (*Pool)(nil)
+)
 
-// New returns the pool with an id, and its client with an id.
+// New returns the pool with an id, and its client with an id. Without the latter, the client of the account area is
+// looked up by its name.
 func New(cfg aws.Config, poolID, clientID string) *Pool {
 	return &Pool{cognito.NewFromConfig(cfg), poolID, clientID}
 }
@@ -48,7 +52,7 @@ func settings(p connection.Provider) (kind types.IdentityProviderTypeType, detai
 	}, map[string]string{"email": "email", "name": "name", "custom:groups": "groups", "username": "sub"}
 }
 
-// SetProvider makes a provider or replaces its settings, and lets the client use it. It may be repeated.
+// SetProvider makes a provider or replaces its settings. It may be repeated.
 func (p *Pool) SetProvider(ctx context.Context, name string, of connection.Provider) error {
 	kind, details, attributes := settings(of)
 	_, err := p.client.CreateIdentityProvider(ctx, &cognito.CreateIdentityProviderInput{UserPoolId: &p.pool,
@@ -58,13 +62,10 @@ func (p *Pool) SetProvider(ctx context.Context, name string, of connection.Provi
 		_, err = p.client.UpdateIdentityProvider(ctx, &cognito.UpdateIdentityProviderInput{UserPoolId: &p.pool,
 			ProviderName: &name, ProviderDetails: details, AttributeMapping: attributes})
 	}
-	if err != nil {
-		return refused(err)
-	}
-	return p.offer(ctx, "")
+	return refused(err)
 }
 
-// RemoveProvider removes a provider. Removing an unknown one has no effect.
+// RemoveProvider removes a provider, first from those that the client offers. Removing an unknown one has no effect.
 func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 	if err := p.offer(ctx, name); err != nil {
 		return err
@@ -130,20 +131,48 @@ func (p *Pool) providers(ctx context.Context, except string) ([]string, error) {
 	return all, nil
 }
 
+// ClientName is the name of the account area among the clients of the pool.
+const ClientName = "account-area"
+
+// app returns the id of the client.
+func (p *Pool) app(ctx context.Context) (string, error) {
+	if p.appName != "" {
+		return p.appName, nil
+	}
+	pages := cognito.NewListUserPoolClientsPaginator(p.client, &cognito.ListUserPoolClientsInput{UserPoolId: &p.pool})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", refused(err)
+		}
+		for _, one := range page.UserPoolClients {
+			if aws.ToString(one.ClientName) == ClientName {
+				return aws.ToString(one.ClientId), nil
+			}
+		}
+	}
+	return "", errs.New(errs.ProviderUnavailable, "The user pool has no client %s. Deploy the stack api.", ClientName)
+}
+
 // offers bounds the updates of a client by one call, of which each but the first mends that of another call.
 const offers = 5
 
 // offer lets people choose the providers of the pool, except one that is about to go. Cognito has no condition for an
-// update, and the later of two calls would undo the earlier. So each call asks again after its own update, and mends
-// what another call, which had asked before, has written meanwhile: whoever writes last sees all providers.
+// update, and the later of two calls would undo the earlier. One task at a time makes them; a deployment makes its own.
+// So each call asks again after its own update, and mends what another call, which had asked before, has written
+// meanwhile: whoever writes last sees all providers.
 func (p *Pool) offer(ctx context.Context, except string) error {
+	app, err := p.app(ctx)
+	if err != nil {
+		return err
+	}
 	for range offers {
 		want, err := p.providers(ctx, except)
 		if err != nil {
 			return err
 		}
 		out, err := p.client.DescribeUserPoolClient(ctx, &cognito.DescribeUserPoolClientInput{UserPoolId: &p.pool,
-			ClientId: &p.appName})
+			ClientId: &app})
 		if err != nil {
 			return refused(err)
 		}
@@ -177,10 +206,25 @@ func (p *Pool) update(ctx context.Context, c *types.UserPoolClientType, provider
 	return refused(err)
 }
 
+// throttledError is the error of a call that Cognito has refused only because it gets too many.
+type throttledError struct{ cause error }
+
+// Error returns the text of the cause.
+func (e *throttledError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *throttledError) Unwrap() error { return e.cause }
+
+// Throttled makes tasks wait without counting a failure.
+func (e *throttledError) Throttled() bool { return true }
+
 // refused returns the error of a call of the pool: validation_failed if it does not take the settings.
 func refused(err error) error {
 	if err == nil {
 		return nil
+	}
+	if busy := (*types.TooManyRequestsException)(nil); errors.As(err, &busy) {
+		err = &throttledError{err}
 	}
 	var invalid *types.InvalidParameterException
 	if errors.As(err, &invalid) {

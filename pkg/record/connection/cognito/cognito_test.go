@@ -2,6 +2,7 @@ package cognito_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,6 +31,8 @@ type service struct {
 	providers map[string]object
 	calls     []string
 	refuse    string // exception of the next call
+	busy      int    // the number of calls that are refused as too many
+	lose      bool   // the answer of the next update of the client
 	people    []object
 	deleted   []string
 	// meanwhile is called once while an update of the client is on its way.
@@ -51,6 +54,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	provider := fmt.Sprint(in["ProviderName"])
 	out, refused := object{}, s.refuse
 	s.refuse = ""
+	if s.busy > 0 {
+		s.busy--
+		name, refused = "", "TooManyRequestsException"
+	}
 	switch name {
 	case "CreateIdentityProvider":
 		if s.providers[provider] != nil {
@@ -92,6 +99,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 	case "AdminDeleteUser":
 		s.deleted = append(s.deleted, fmt.Sprint(in["Username"]))
+	case "ListUserPoolClients":
+		out["UserPoolClients"] = []any{object{"ClientId": "other", "ClientName": "other"},
+			object{"ClientId": "app", "ClientName": "account-area"}}
 	case "DescribeUserPoolClient":
 		out["UserPoolClient"] = s.client
 	case "UpdateUserPoolClient":
@@ -100,6 +110,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			f()
 		}
 		s.client = in
+		if s.lose {
+			s.lose = false
+			panic(http.ErrAbortHandler)
+		}
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	if refused != "" {
@@ -154,6 +168,9 @@ func TestAProviderIsOffered(t *testing.T) {
 		if err := p.SetProvider(t.Context(), "okta", okta); err != nil {
 			t.Fatal(err)
 		}
+		if err := p.OfferAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	details, _ := s.providers["okta"]["ProviderDetails"].(object)
 	if details["oidc_issuer"] != "https://idp.example" || details["client_secret"] != "b" {
@@ -183,15 +200,16 @@ func TestAProviderIsOffered(t *testing.T) {
 	}
 }
 
-// The update of one call arrives after that of another, which it does not know.
-func TestTwoSetUpsAtOnceLoseNoProvider(t *testing.T) {
+// A deployment offers the providers beside the worker: the update of one call arrives after that of another, which it
+// does not know.
+func TestTwoUpdatesAtOnceLoseNoProvider(t *testing.T) {
 	s, p := start(t)
 	s.meanwhile = func() {
-		if err := p.SetProvider(t.Context(), "entra", okta); err != nil {
+		if err := errors.Join(p.SetProvider(t.Context(), "entra", okta), p.OfferAll(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := p.SetProvider(t.Context(), "okta", okta); err != nil {
+	if err := errors.Join(p.SetProvider(t.Context(), "okta", okta), p.OfferAll(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.client["SupportedIdentityProviders"]; !reflect.DeepEqual(got, []any{"COGNITO", "entra", "okta"}) {
@@ -202,7 +220,7 @@ func TestTwoSetUpsAtOnceLoseNoProvider(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := p.SetProvider(t.Context(), "google", okta); err != nil {
+	if err := errors.Join(p.SetProvider(t.Context(), "google", okta), p.OfferAll(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.client["SupportedIdentityProviders"]; !reflect.DeepEqual(got, []any{"COGNITO", "google", "okta"}) {
@@ -243,6 +261,9 @@ func TestAllProvidersAreOfferedAgain(t *testing.T) {
 	for _, name := range []string{"con-1", "con-2"} {
 		if err := p.SetProvider(t.Context(), name, connection.Provider{Kind: connection.OIDC,
 			Issuer: "https://id.example"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.OfferAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
