@@ -40,7 +40,7 @@ type Drawn struct {
 	Rows []DrawnRow
 }
 
-// DrawnRow is a day of a chart.
+// DrawnRow is a day of a chart. A value below 0 is none.
 type DrawnRow struct {
 	Day    string
 	Values []int64
@@ -76,6 +76,14 @@ func (c *chart) add(name string, at time.Time, value int64) {
 		c.series[name] = make([]int64, c.days)
 	}
 	c.series[name][day] += value
+}
+
+// of returns the sum of a day.
+func (c *chart) of(day int) (sum int64) {
+	for _, values := range c.series {
+		sum += values[day]
+	}
+	return sum
 }
 
 // The size of a chart.
@@ -122,11 +130,7 @@ func (c *chart) done(v *view) Drawn {
 func (c *chart) draw(d Drawn, v *view) template.HTML {
 	highest := int64(1)
 	for day := range c.days {
-		var sum int64
-		for _, values := range c.series {
-			sum += values[day]
-		}
-		highest = max(highest, sum)
+		highest = max(highest, c.of(day))
 	}
 	top := rounded(highest)
 	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }

@@ -48,6 +48,7 @@ type oldSecret struct {
 type calls struct {
 	Requests int64 `json:"requests"`
 	Refused  int64 `json:"refused"`
+	Failed   int64 `json:"failed"`
 }
 
 type usageOfKey struct {
@@ -200,7 +201,7 @@ func (r *request) addUsage(keys []key) {
 	}
 	for i := range keys {
 		one := found[keys[i].ID]
-		keys[i].Usage = &usageOfKey{LastMonth: calls{one.Requests, one.Refused}}
+		keys[i].Usage = &usageOfKey{LastMonth: one.calls}
 		keys[i].ByDay = one.ByDay
 	}
 }
