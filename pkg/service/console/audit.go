@@ -47,7 +47,9 @@ func (e entry) Tone() string {
 }
 
 // Own reports whether the entry is a read of a person in the account area.
-func (e entry) Own() bool { return e.Actor.Kind == "person" && e.Method == http.MethodGet }
+func (e entry) Own() bool {
+	return e.Actor.Kind == "person" && e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/v1/")
+}
 
 // callRow is a row of the list: one call, or the reads of a person within a minute.
 type callRow struct {
