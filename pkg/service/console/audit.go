@@ -93,13 +93,14 @@ func (r *request) callers() (c callers) {
 	return c
 }
 
+// byID returns the name of a key or a person, or the id.
+func (c callers) byID(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
+
 // name returns the name of the caller of an entry, or the id.
 func (c callers) name(e entry) string {
 	switch e.Actor.Kind {
-	case "api_key":
-		return nameOf(c.Keys, e.Actor.ID)
-	case "person":
-		return nameOf(c.People, e.Actor.ID)
+	case "api_key", "person":
+		return c.byID(e.Actor.ID)
 	}
 	return strings.ReplaceAll(e.Actor.Kind, "_", " ") + " " + e.Actor.ID
 }

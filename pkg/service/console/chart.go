@@ -277,7 +277,8 @@ var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
 	"groups": groupLines,
 	// A part of a page gets the page and a value.
-	"pair": func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"pageOf": pageOf,
 	"copying": func(page *view, text, label string) map[string]any {
 		return map[string]any{"Page": page, "Text": text, "Label": page.T(label)}
 	},

@@ -36,11 +36,17 @@ type event struct {
 // Subject returns the id of the resource of the event, and the page that shows it, if there is one.
 func (e event) Subject() (s struct{ ID, Page string }) {
 	_ = json.Unmarshal(e.Data.Object, &s) // an event without an id has no page
-	prefix, _, _ := strings.Cut(s.ID, "_")
-	if page, ok := pagesOf[prefix]; ok {
-		s.Page = page + "/" + s.ID
-	}
+	s.Page = pageOf(s.ID)
 	return s
+}
+
+// pageOf returns the page that shows a resource, or an empty text.
+func pageOf(id string) string {
+	prefix, _, _ := strings.Cut(id, "_")
+	if page, ok := pagesOf[prefix]; ok {
+		return page + "/" + id
+	}
+	return ""
 }
 
 // pagesOf are the pages of resources by the prefixes of their ids.
