@@ -38,7 +38,8 @@ func TestAKeyIsEdited(t *testing.T) {
 	b.get(path+"/edit").shows(t, `name="scopes-content" value="content:read content:write" checked`,
 		`name="scopes-publishing" value="" checked`, `value="192.0.2.0/24"`, `<legend class="sr-only">Studio</legend>`)
 	form := url.Values{"name": {"CRM two"}, "version": {"1"}, "ips": {""}, "limit": {"500"}, "expires": {"2099-01-31"},
-		"scopes-account": {"account:read"}, "scopes-content": {"content:read"}, "scopes-publishing": {"content:publish"}}
+		"scopes-account": {"account:read"}, "scopes-content": {"content:read"},
+		"scopes-publishing": {"content:publish"}}
 	listed := b.post(path+"/edit", form)
 	listed.shows(t, "Name: CRM → CRM two", "Adds the scope content:publish", "Removes the scope content:write",
 		"Removes the address range 192.0.2.0/24", "Expires: Never → 31 Jan 2099", "Spending limit: None → 500",
@@ -55,7 +56,8 @@ func TestAKeyIsEdited(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 
-	// Bad input changes nothing, and is marked at its field. So does a form that is out of date, and one without a change.
+	// Bad input changes nothing, and is marked at its field. A form that is out of date, or without a change, changes
+	// nothing either.
 	form.Set("version", "1")
 	form.Set("name", "Late")
 	b.saved(b.post(path+"/edit", form), path+"/edit", "save").shows(t, "It has changed since you opened the page.")
@@ -84,7 +86,8 @@ func TestAKeyIsEdited(t *testing.T) {
 func TestScopesAreChosenByResource(t *testing.T) {
 	s := start(t)
 	b := s.signedIn(t, "owner")
-	b.get("/settings/api-keys/new").shows(t, `name="scopes-content" value="content:read"`, "spends credits", "publishes")
+	b.get("/settings/api-keys/new").shows(t, `name="scopes-content" value="content:read"`,
+		"spends credits", "publishes")
 	p := b.post("/settings/api-keys", url.Values{"name": {"By resource"}, "kind": {"live"},
 		"scopes-account": {"account:read"}, "scopes-content": {"content:read content:write"}, "scopes-studio": {""}})
 	found := shownSecret.FindStringSubmatch(p.body)
@@ -95,7 +98,8 @@ func TestScopesAreChosenByResource(t *testing.T) {
 	if scopes := fmt.Sprint(me["key"].(object)["scopes"]); scopes != "[account:read content:read content:write]" {
 		t.Errorf("%s", scopes)
 	}
-	odd := s.must(t, "POST", "/v1/api-keys", object{"name": "Odd", "kind": "live", "scopes": []string{"content:write"}}, 201)
+	odd := s.must(t, "POST", "/v1/api-keys", object{"name": "Odd", "kind": "live",
+		"scopes": []string{"content:write"}}, 201)
 	b.get("/settings/api-keys/"+odd["id"].(string)+"/edit").shows(t, "As it is",
 		`name="scopes-content" value="content:write" checked`)
 }

@@ -75,8 +75,8 @@ func rowsOfCalls(all []entry, of callers) (rows []callRow) {
 // callers are the keys and the people of the account by name.
 type callers struct{ Keys, People []named }
 
-// callers reads the names of who calls the API. A person who may not read people sees their ids.
-func (r *request) callers() (c callers) {
+// callersOf reads the names of who calls the API. A person who may not read people sees their ids.
+func callersOf(r *request) (c callers) {
 	for _, list := range []struct {
 		path string
 		into *[]named
@@ -113,7 +113,7 @@ var (
 
 // auditFilters returns the filters of the log, and the query of the API. What people read in the account area is left
 // out, unless the page is asked for it or for one request.
-func (r *request) auditFilters() (given map[string]string, query url.Values) {
+func auditFilters(r *request) (given map[string]string, query url.Values) {
 	given, query = r.filters("from", "to", "key_id", "person_id", "operation_id", "status", "request_id")
 	given["within"] = chosenOf(r, "within", withins, "")
 	if by, err := time.ParseDuration(given["within"]); err == nil && given["from"] == "" {
@@ -132,20 +132,20 @@ type chip struct{ Text, Without string }
 var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"operation_id", "Operation"}, {"type", "Type"},
 	{"object_id", "Resource"}, {"request_id", "Id of the request"}, {"from", "From"}, {"to", "To"}}
 
-// chips returns the filters that are set. Shown are the values by name, if they have one.
-func (r *request) chips(v *view, given, shown map[string]string) (all []chip) {
+// chipsOf returns the filters that are set. Shown are the values by name, if they have one.
+func chipsOf(r *request, v *view, given, shown map[string]string) (all []chip) {
 	for _, f := range filterNames {
 		value := given[f.Value]
 		if value == "" {
 			continue
 		}
-		all = append(all, chip{v.T(f.Text) + ": " + cmp.Or(shown[value], value), r.with(f.Value, "")})
+		all = append(all, chip{v.T(f.Text) + ": " + cmp.Or(shown[value], value), pathWith(r, f.Value, "")})
 	}
 	return all
 }
 
-// with returns the address of the page with another value of a parameter, from its first page on.
-func (r *request) with(name, value string) string {
+// pathWith returns the address of the page with another value of a parameter, from its first page on.
+func pathWith(r *request, name, value string) string {
 	q := r.URL.Query()
 	q.Del("cursor")
 	q.Del("leak")
@@ -164,16 +164,16 @@ type option struct {
 	Chosen     bool
 }
 
-// options returns the choices of a parameter as links.
-func (r *request) options(name, chosen string, of []choice) (all []option) {
+// optionsOf returns the choices of a parameter as links.
+func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
 	for _, c := range of {
-		all = append(all, option{c.Text, r.with(name, c.Value), c.Value == chosen})
+		all = append(all, option{c.Text, pathWith(r, name, c.Value), c.Value == chosen})
 	}
 	return all
 }
 
 func listAudit(r *request) error {
-	given, query := r.auditFilters()
+	given, query := auditFilters(r)
 	v := r.view("Audit log", auditPath)
 	var all []entry
 	next, err := r.api.list(r.Context(), "/v1/audit-log", query, &all)
@@ -186,20 +186,20 @@ func listAudit(r *request) error {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	of := r.callers()
+	of := callersOf(r)
 	shown := map[string]string{}
 	for _, one := range slices.Concat(of.Keys, of.People) {
 		shown[one.ID] = one.Name
 	}
-	reads := r.with("reads", "1")
+	reads := pathWith(r, "reads", "1")
 	if given["reads"] != "" {
-		reads = r.with("reads", "")
+		reads = pathWith(r, "reads", "")
 	}
 	export := r.URL.Query()
 	export.Del("cursor")
 	v.Data = map[string]any{"Rows": rowsOfCalls(all, of), "More": r.more(next), "Filters": given, "Callers": of,
-		"Chips": r.chips(v, given, shown), "Within": r.options("within", given["within"], withins),
-		"Statuses": r.options("status", given["status"], statuses), "Reads": reads,
+		"Chips": chipsOf(r, v, given, shown), "Within": optionsOf(r, "within", given["within"], withins),
+		"Statuses": optionsOf(r, "status", given["status"], statuses), "Reads": reads,
 		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()}
 	return r.show(http.StatusOK, "audit", v)
 }
@@ -215,7 +215,7 @@ func showCall(r *request) error {
 		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
 	}
 	v := r.view("Call", auditPath)
-	rows := rowsOfCalls(all[:1], r.callers())
+	rows := rowsOfCalls(all[:1], callersOf(r))
 	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
 	return r.show(http.StatusOK, "call", v)
 }
@@ -225,7 +225,7 @@ const maxExport = 10_000
 
 // exportAudit writes the entries as a file of comma-separated values.
 func exportAudit(r *request) error {
-	_, query := r.auditFilters()
+	_, query := auditFilters(r)
 	query.Set("limit", "100")
 	var all []entry
 	for {

@@ -19,7 +19,7 @@ type proposal struct {
 type formField struct{ Name, Value string }
 
 // sentFields are the fields of the form, without those that belong to one page.
-func (r *request) sentFields() (all []formField) {
+func sentFields(r *request) (all []formField) {
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		if slices.Contains([]string{tokenField, "once", "step"}, name) {
 			continue
@@ -37,9 +37,9 @@ const (
 	stepBack = "back"
 )
 
-func (r *request) propose(p proposal) error {
+func propose(r *request, p proposal) error {
 	v := r.view(p.Title, p.Active)
-	v.Data = map[string]any{"Of": p, "Fields": r.sentFields(), "Action": r.site.prefix + r.URL.Path}
+	v.Data = map[string]any{"Of": p, "Fields": sentFields(r), "Action": r.site.prefix + r.URL.Path}
 	return r.show(http.StatusOK, "changes", v)
 }
 

@@ -252,7 +252,8 @@ func wideSpark(values []int64, text string) template.HTML {
 	return template.HTML(fmt.Sprintf( //nolint:gosec // the text is escaped
 		`<svg class="wide" viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label="%s">`+
 			`<polygon points="0,48 %s 300,48" fill="currentColor" opacity="0.12"/><polyline points="%s" fill="none" `+
-			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/></svg>`,
+			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`+
+			`</svg>`,
 		template.HTMLEscapeString(text), line, line))
 }
 

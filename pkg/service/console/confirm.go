@@ -135,20 +135,21 @@ func confirmLeak(r *request) error {
 	}
 	return r.confirm(http.StatusOK, confirmation{Title: "Report a leak", Active: keysPath, Back: keysPath + "/" + k.ID,
 		Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Verb: "Revoke the key and those made with it",
-		Text: "Others may know the secret: it was published, sent or stolen. The key is revoked at once, and so are the " +
-			"keys that were made with it. Then you see what was done with it."}, "")
+		Text: "Others may know the secret: it was published, sent or stolen. The key is revoked at once, and so are " +
+			"the keys that were made with it. Then you see what was done with it."}, "")
 }
 
 // confirmProgram asks before a program is disconnected.
 func confirmProgram(r *request) error {
-	g, err := r.grant()
+	g, err := grantOf(r)
 	if err != nil {
 		return err
 	}
 	v := r.view("", "")
 	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the program", Verb: "Disconnect", Subject: g.Name,
 		Active: programsPath, Back: programsPath, Text: "Its access ends at once. To use it again, connect it again.",
-		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)), v.T("Last used") + ": " + v.Time(g.UsedAt)}}, "")
+		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
+			v.T("Last used") + ": " + v.Time(g.UsedAt)}}, "")
 }
 
 // confirmSession asks before one browser of the person is signed out.
@@ -164,7 +165,8 @@ func confirmSession(r *request) error {
 	browser, system := device(all[i].UserAgent)
 	v := r.view("", "")
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out the browser", Verb: "Sign out", Active: profilePath,
-		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath, Text: "It is signed out with its next request.",
+		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
+		Text:    "It is signed out with its next request.",
 		Effects: []string{v.T("Last used") + ": " + v.Ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
 }
 

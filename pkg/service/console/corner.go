@@ -46,33 +46,33 @@ type corners struct {
 }
 
 const (
-	// cornerLifetime is the time for which a corner is shown, cornerTimeout bounds its reads, and mostCorners the people
-	// whose corners are kept.
+	// cornerLifetime is the time for which a corner is shown. cornerTimeout bounds its reads, and mostCorners the number
+	// of those that are kept.
 	cornerLifetime = time.Minute
 	cornerTimeout  = 4 * time.Second
 	mostCorners    = 1000
 )
 
 // cornerName names the corner of a session and a mode.
-func (r *request) cornerName() string { return r.session.Name() + string(r.session.Mode) }
+func cornerName(r *request) string { return r.session.Name() + string(r.session.Mode) }
 
-// forget drops the corner of the session, after a change.
-func (r *request) forget() {
+// forgetCorner drops the corner of the session, after a change.
+func forgetCorner(r *request) {
 	r.site.corners.mu.Lock()
 	defer r.site.corners.mu.Unlock()
-	delete(r.site.corners.all, r.cornerName())
+	delete(r.site.corners.all, cornerName(r))
 }
 
-// corner returns what every page shows, or nil if it cannot be read.
-func (r *request) corner() *corner {
+// cornerOf returns what every page shows, or nil if it cannot be read.
+func cornerOf(r *request) *corner {
 	kept := &r.site.corners
 	kept.mu.Lock()
-	c := kept.all[r.cornerName()]
+	c := kept.all[cornerName(r)]
 	kept.mu.Unlock()
 	if c != nil && r.site.Now().Sub(c.readAt) < cornerLifetime {
 		return c
 	}
-	c, err := r.readCorner()
+	c, err := readCorner(r)
 	if err != nil {
 		slog.Warn("the account is not shown in the corner", "error", err)
 		return nil
@@ -82,12 +82,12 @@ func (r *request) corner() *corner {
 	if len(kept.all) >= mostCorners || kept.all == nil {
 		kept.all = map[string]*corner{}
 	}
-	kept.all[r.cornerName()] = c
+	kept.all[cornerName(r)] = c
 	return c
 }
 
 // readCorner reads the account, and counts what waits. A number that cannot be read is left out.
-func (r *request) readCorner() (*corner, error) {
+func readCorner(r *request) (*corner, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), cornerTimeout)
 	defer cancel()
 	c := &corner{readAt: r.site.Now()}
@@ -107,8 +107,8 @@ func (r *request) readCorner() (*corner, error) {
 	var err error
 	reads.Go(func() { err = r.api.get(ctx, "/v1/me", nil, &c.Account) })
 	reads.Go(func() {
-		c.Approvals.More = list("/v1/content-items", url.Values{"state": {"generated,scheduled"}, "approval": {"pending"},
-			"fields": {"state"}}, &items)
+		c.Approvals.More = list("/v1/content-items", url.Values{"state": {"generated,scheduled"},
+			"approval": {"pending"}, "fields": {"state"}}, &items)
 	})
 	reads.Go(func() { c.Failing.More = list("/v1/webhooks", url.Values{}, &hooks) })
 	reads.Go(func() {

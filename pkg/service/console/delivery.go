@@ -84,7 +84,7 @@ func showDelivery(r *request) error {
 	if err := r.api.get(r.Context(), path, nil, &d); err != nil {
 		return err
 	}
-	w, err := r.webhook()
+	w, err := webhookOf(r)
 	if err != nil && !missing(err) {
 		return err
 	}

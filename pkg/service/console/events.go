@@ -105,7 +105,7 @@ func listEvents(r *request) error {
 	}
 	v.mend(found)
 	v.Data = map[string]any{"Events": all, "More": r.more(next), "Filters": given, "Areas": patterns[1:],
-		"Types": eventTypes, "Chips": r.chips(v, given, nil)}
+		"Types": eventTypes, "Chips": chipsOf(r, v, given, nil)}
 	return r.show(http.StatusOK, "events", v)
 }
 

@@ -44,7 +44,7 @@ const (
 )
 
 // readHome reads what the home page shows. What the role may not read is left out.
-func (r *request) readHome(from time.Time) (h home, err error) {
+func readHome(r *request, from time.Time) (h home, err error) {
 	var reads sync.WaitGroup
 	errs := make([]error, 4)
 	reads.Go(func() { h.Entries, h.Partial, errs[0] = r.entriesSince(from) })
@@ -52,8 +52,8 @@ func (r *request) readHome(from time.Time) (h home, err error) {
 		h.Usage, errs[1] = usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
 	})
 	reads.Go(func() { h.Keys, errs[2] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
-	reads.Go(func() { h.Posts, errs[3] = r.nextPosts() })
-	reads.Go(func() { r.corner() })
+	reads.Go(func() { h.Posts, errs[3] = nextPosts(r) })
+	reads.Go(func() { cornerOf(r) })
 	reads.Go(func() { h.Hooks.N, h.Hooks.More, _ = countOf(r, "/v1/webhooks", nil) })
 	reads.Go(func() { h.People.N, h.People.More, _ = countOf(r, "/v1/people", nil) })
 	reads.Wait()
@@ -66,7 +66,7 @@ func (r *request) readHome(from time.Time) (h home, err error) {
 }
 
 // nextPosts reads the posts that are published next, with their pictures.
-func (r *request) nextPosts() ([]nextPost, error) {
+func nextPosts(r *request) ([]nextPost, error) {
 	var all []planned
 	_, err := r.api.list(r.Context(), "/v1/publications", url.Values{"from": {r.site.Now().UTC().Format(time.RFC3339)},
 		"order": {"asc"}, "limit": {strconv.Itoa(2 * mostNext)}}, &all)
@@ -168,10 +168,10 @@ func (h home) steps(v *view) (all []step) {
 
 // showHome shows what waits, the balance, the errors, and what is published next.
 func showHome(r *request) error {
-	r.forget()
+	forgetCorner(r)
 	today := r.site.Now().UTC().Truncate(24 * time.Hour)
 	from := today.AddDate(0, 0, 1-homeDays)
-	h, err := r.readHome(from)
+	h, err := readHome(r, from)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ func editedKey(r *request) (k key, d keyDraft, err error) {
 	if r.Method == http.MethodPost {
 		return k, r.draft(), nil
 	}
-	d = keyDraft{Name: k.Name, IPs: strings.Join(k.IPs, ", "), Kind: k.Kind, Scopes: k.Scopes, Expires: dayOf(k.ExpiresAt)}
+	d = keyDraft{Name: k.Name, IPs: strings.Join(k.IPs, ", "), Kind: k.Kind, Scopes: k.Scopes,
+		Expires: dayOf(k.ExpiresAt)}
 	if k.SpendLimit != nil {
 		d.Limit = strconv.FormatInt(*k.SpendLimit, 10)
 	}
@@ -38,10 +39,10 @@ func editKey(r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.showKeyEdit(k, d, nil)
+	return showKeyEdit(r, k, d, nil)
 }
 
-func (r *request) showKeyEdit(k key, d keyDraft, found fieldErrors) error {
+func showKeyEdit(r *request, k key, d keyDraft, found fieldErrors) error {
 	v := r.view("Edit the key", keysPath)
 	v.mend(found)
 	version := r.PostFormValue("version")
@@ -133,15 +134,15 @@ func changeKey(r *request) error {
 	step := r.PostFormValue("step")
 	switch {
 	case r.PostFormValue("preset") != "" || step == stepBack:
-		return r.showKeyEdit(k, d, nil)
+		return showKeyEdit(r, k, d, nil)
 	case found == nil && len(patch) == 0:
 		found = about("", messageNoChange)
 	}
 	if found != nil {
-		return r.showKeyEdit(k, d, found)
+		return showKeyEdit(r, k, d, found)
 	}
 	if step != stepSave {
-		return r.propose(proposalOf(r.view("", ""), k, d))
+		return propose(r, proposalOf(r.view("", ""), k, d))
 	}
 	a := r.api
 	a.version = r.PostFormValue("version")
@@ -149,7 +150,7 @@ func changeKey(r *request) error {
 	if found, err = refused(err); err != nil {
 		return err
 	} else if found != nil {
-		return r.showKeyEdit(k, d, found)
+		return showKeyEdit(r, k, d, found)
 	}
 	return r.redirect(keysPath + "/" + k.ID + "?done=changed")
 }

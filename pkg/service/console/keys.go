@@ -112,7 +112,9 @@ func addKeys(open func(string, func(*request) error)) {
 	open("GET "+keysPath+"/{id}/edit", guarded("", editKey))
 	open("POST "+keysPath+"/{id}/edit", guarded("", changeKey))
 	open("GET "+keysPath+"/{id}/revoke", guarded("", confirmRevoke))
-	open("GET "+keysPath+"/{id}/rotate", guarded("", func(r *request) error { return r.showRotation(http.StatusOK, "") }))
+	open("GET "+keysPath+"/{id}/rotate", guarded("", func(r *request) error {
+		return showRotation(r, http.StatusOK, "")
+	}))
 	open("GET "+keysPath+"/{id}/leak", guarded("", confirmLeak))
 	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
 		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
@@ -219,7 +221,7 @@ type keyDraft struct {
 // Bound reports whether a profile is chosen.
 func (d keyDraft) Bound(profile string) bool { return slices.Contains(d.Profiles, profile) }
 
-// ranges returns the address ranges.
+// ranges returns the address ranges, which commas or spaces divide.
 func (d keyDraft) ranges() []string { return strings.Fields(strings.ReplaceAll(d.IPs, ",", " ")) }
 
 // limit returns the spending limit, or nil without one.
@@ -234,7 +236,7 @@ func (d keyDraft) limit() (*int64, error) {
 func (r *request) draft() keyDraft {
 	d := keyDraft{Name: r.FormValue("name"), Expires: r.FormValue("expires"), IPs: r.FormValue("ips"),
 		Limit: r.FormValue("limit"), Kind: tenant.Mode(r.FormValue("kind"))}
-	d.Profiles, d.Scopes = r.Form["profiles"], r.chosenScopes()
+	d.Profiles, d.Scopes = r.Form["profiles"], chosenScopes(r)
 	if d.Kind == "" {
 		d.Kind = r.session.Mode
 	}
@@ -323,11 +325,11 @@ func showKey(r *request) error {
 	v := r.view(k.Name, keysPath)
 	v.Notice = map[string]string{"changed": "The key is changed."}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n, "Rows": rowsOf(k.Scopes),
-		"Maker": r.callers().byID(k.CreatedBy)}
+		"Maker": callersOf(r).byID(k.CreatedBy)}
 	return r.show(http.StatusOK, "key", v)
 }
 
-func (r *request) showRotation(status int, message string) error {
+func showRotation(r *request, status int, message string) error {
 	var k key
 	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
 		return err
@@ -341,7 +343,7 @@ func (r *request) showRotation(status int, message string) error {
 func rotateKey(r *request) error {
 	overlap, err := strconv.Atoi(r.PostFormValue("overlap"))
 	if err != nil {
-		return r.showRotation(http.StatusUnprocessableEntity, "Choose when the earlier secret ends.")
+		return showRotation(r, http.StatusUnprocessableEntity, "Choose when the earlier secret ends.")
 	}
 	var made key
 	err = r.api.change(r.Context(), http.MethodPost, r.apiPath("api-keys")+"/rotate", r.once(),
@@ -349,13 +351,13 @@ func rotateKey(r *request) error {
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
-		return r.showRotation(http.StatusUnprocessableEntity, message)
+		return showRotation(r, http.StatusUnprocessableEntity, message)
 	}
 	return r.showSecret("The new secret", made)
 }
 
 func revokeKey(r *request) error {
-	if err := r.revoke(false); err != nil {
+	if err := revokeWith(r, false); err != nil {
 		return err
 	}
 	return r.redirect(keysPath + "?revoked=1")
@@ -363,13 +365,13 @@ func revokeKey(r *request) error {
 
 // reportLeak revokes a key and those that were made with it, and leads to what was done with it.
 func reportLeak(r *request) error {
-	if err := r.revoke(true); err != nil {
+	if err := revokeWith(r, true); err != nil {
 		return err
 	}
 	return r.redirect(auditPath + "?leak=1&key_id=" + url.QueryEscape(r.PathValue("id")))
 }
 
-func (r *request) revoke(created bool) error {
+func revokeWith(r *request, created bool) error {
 	path := r.apiPath("api-keys") + "?include_created=" + strconv.FormatBool(created)
 	return r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil)
 }

@@ -12,7 +12,7 @@ import (
 const mostLimits = 20
 
 // limitedProfiles reads the profiles that have a spending limit, with what they have spent.
-func (r *request) limitedProfiles() (some []brand, err error) {
+func limitedProfiles(r *request) (some []brand, err error) {
 	all, err := listAll[brand](r.Context(), r.api, "/v1/profiles", nil, mostNames)
 	for _, p := range all {
 		if p.SpendLimit != nil && len(some) < mostLimits {

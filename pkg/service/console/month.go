@@ -76,17 +76,19 @@ func (m *month) done(v *view) Drawn {
 		d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, day)), []int64{sum, -1, limit}})
 	}
 	d.Rows = append(d.Rows, DrawnRow{v.ShortDay(m.first.AddDate(0, 0, m.days-1)), []int64{-1, end, limit}})
-	label := fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end, d.Series[2].Name, limit)
+	label := fmt.Sprintf("%s: %d. %s: %d. %s: %d", d.Series[0].Name, spent, d.Series[1].Name, end, d.Series[2].Name,
+		limit)
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
 		template.HTMLEscapeString(label))
 	for i := range 3 {
 		value := top * int64(i) / 2
 		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" `+
-			`text-anchor="end">%s</text>`, chartLeft, chartWidth, y(value), y(value), chartLeft-6, y(value)+4, short(value))
+			`text-anchor="end">%s</text>`, chartLeft, chartWidth, y(value), y(value), chartLeft-6, y(value)+4,
+			short(value))
 	}
-	fmt.Fprintf(&out, `<polyline class="l1" points="%s"/><line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`,
-		points.String(), x(at), y(spent), x(float64(m.days)), y(end))
+	fmt.Fprintf(&out, `<polyline class="l1" points="%s"/>`+
+		`<line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, points.String(), x(at), y(spent), x(float64(m.days)), y(end))
 	if shown {
 		fmt.Fprintf(&out, `<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit),
 			y(limit))

@@ -261,8 +261,8 @@ func listPrograms(r *request) error {
 	return r.show(http.StatusOK, "programs", v)
 }
 
-// grant returns the connection of the page, which the person has made.
-func (r *request) grant() (session.Grant, error) {
+// grantOf returns the connection of the page, which the person has made.
+func grantOf(r *request) (session.Grant, error) {
 	g, err := r.site.Sessions.Grant(r.Context(), r.PathValue("id"))
 	if errors.Is(err, session.ErrGrant) || err == nil && (g.By != r.session.ID || g.Account != r.session.Account) {
 		return g, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
@@ -272,7 +272,7 @@ func (r *request) grant() (session.Grant, error) {
 
 // endProgram ends the connection of a program that the person has made.
 func endProgram(r *request) error {
-	g, err := r.grant()
+	g, err := grantOf(r)
 	if err != nil {
 		return err
 	}

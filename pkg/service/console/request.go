@@ -137,7 +137,7 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
 				q := &request{r, s, w, found, s.apiOf(r, found, token), s.roleOf(r, found), nil}
 				if err = handle(q); r.Method != http.MethodGet {
-					q.forget()
+					forgetCorner(q)
 				}
 			}
 		}
@@ -241,7 +241,7 @@ func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
 	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
 	if r.Header.Get("HX-Request") == "" {
-		v.Corner = r.corner()
+		v.Corner = cornerOf(r)
 	}
 	return v
 }

@@ -33,7 +33,7 @@ func spends(s auth.Scope) bool {
 type scopeRow struct {
 	// Field is the name of its field.
 	Field, Text string
-	// Permits are what its scopes permit.
+	// Permits are the sentences that say what its scopes permit.
 	Permits []string
 	Levels  []level
 }
@@ -102,7 +102,7 @@ func scopeText(scopes []auth.Scope) string {
 }
 
 // chosenScopes returns the scopes of the form: those of the rows, and those that are listed one by one.
-func (r *request) chosenScopes() (all []auth.Scope) {
+func chosenScopes(r *request) (all []auth.Scope) {
 	given := slices.Clone(r.Form["scopes"])
 	for _, of := range scopeRows {
 		given = append(given, strings.Fields(r.FormValue(of.Field))...)

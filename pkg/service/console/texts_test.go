@@ -40,8 +40,8 @@ func texts(t *testing.T) (all []string) {
 	for _, r := range roles {
 		all = append(all, r.Value, r.Text)
 	}
-	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates, filterNames,
-		overlaps, lifetimes, approvalStates, mays, triggers, contentKinds) {
+	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
+		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds) {
 		all = append(all, c.Text)
 	}
 	for day := range 7 {

@@ -100,7 +100,8 @@ func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, 
 	return u, a.get(r.Context(), "/v1/usage", query, &u)
 }
 
-// ranges are the periods of the page of usage. Splits are what its credits are split by, and requestSplits its requests.
+// ranges are the periods of the page of usage. Its credits are split by one of splits, its requests by one of
+// requestSplits.
 var (
 	ranges        = []choice{{"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"month", "This month"}}
 	splits        = []choice{{"kind", "Kind"}, {"factory", "Factory"}, {"profile", "Profile"}, {"key", "Key"}}
@@ -148,7 +149,7 @@ func usagePage(r *request, from time.Time) (u readUsage, err error) {
 	})
 	all.Go(func() { u.Names, errs[3] = r.names() })
 	all.Go(func() { u.Keys, errs[4] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
-	all.Go(func() { u.Brands, errs[5] = r.limitedProfiles() })
+	all.Go(func() { u.Brands, errs[5] = limitedProfiles(r) })
 	all.Wait()
 	return u, errors.Join(errs...)
 }
@@ -249,9 +250,10 @@ func showUsage(r *request) error {
 	}
 	data := map[string]any{"Account": u.Account, "Credits": credits.done(v), "ByFactory": bars(byFactory),
 		"Requests": u.requests(v, from, days, requestSplit).done(v), "Entries": u.Entries[:min(len(u.Entries), 20)],
-		"Spent": spent, "Partial": u.Partial, "Usage": u.Usage, "Ranges": r.options("range", chosen, ranges),
-		"Splits": r.options("by", split, splits), "RequestSplits": r.options("requests", requestSplit, requestSplits),
-		"Limits": u.limits(), "Export": r.site.prefix + usagePath + ".csv?" + url.Values{"range": {chosen},
+		"Spent": spent, "Partial": u.Partial, "Usage": u.Usage, "Ranges": optionsOf(r, "range", chosen, ranges),
+		"Splits":        optionsOf(r, "by", split, splits),
+		"RequestSplits": optionsOf(r, "requests", requestSplit, requestSplits),
+		"Limits":        u.limits(), "Export": r.site.prefix + usagePath + ".csv?" + url.Values{"range": {chosen},
 			"by": {split}}.Encode(), "Low": u.Account.Balance.Credits <= u.Account.Balance.LowThreshold}
 	if days >= r.site.Now().UTC().Day() && !u.Partial {
 		data["Forecast"], data["Month"] = grouped(month.end()), month.done(v)

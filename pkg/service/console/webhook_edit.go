@@ -25,8 +25,8 @@ func (d webhookDraft) Single() bool {
 	return slices.ContainsFunc(d.Types, func(t string) bool { return !strings.HasSuffix(t, "*") })
 }
 
-// webhookDraft returns what the person has entered.
-func (r *request) webhookDraft() webhookDraft {
+// draftOf returns what the person has entered.
+func draftOf(r *request) webhookDraft {
 	_ = r.ParseForm() // a form that cannot be read is empty
 	return webhookDraft{strings.TrimSpace(r.FormValue("url")), r.FormValue("description"), r.Form["event_types"]}
 }
@@ -39,19 +39,19 @@ var eventTypes = func() (all []string) {
 	return all
 }()
 
-func (r *request) webhook() (w webhook, err error) {
+func webhookOf(r *request) (w webhook, err error) {
 	return w, r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w)
 }
 
 func editWebhook(r *request) error {
-	w, err := r.webhook()
+	w, err := webhookOf(r)
 	if err != nil {
 		return err
 	}
-	return r.showWebhookEdit(w, webhookDraft{w.Target(), w.Description, w.EventTypes}, nil)
+	return showWebhookEdit(r, w, webhookDraft{w.Target(), w.Description, w.EventTypes}, nil)
 }
 
-func (r *request) showWebhookEdit(w webhook, d webhookDraft, found fieldErrors) error {
+func showWebhookEdit(r *request, w webhook, d webhookDraft, found fieldErrors) error {
 	v := r.view("Edit the webhook", webhooksPath)
 	v.mend(found)
 	version := r.PostFormValue("version")
@@ -80,24 +80,24 @@ func (d webhookDraft) patchOf(w webhook) map[string]any {
 
 // changeWebhookSettings lists the changes of a form first, and saves them when the person has seen them.
 func changeWebhookSettings(r *request) error {
-	w, err := r.webhook()
+	w, err := webhookOf(r)
 	if err != nil {
 		return err
 	}
-	d, step := r.webhookDraft(), r.PostFormValue("step")
+	d, step := draftOf(r), r.PostFormValue("step")
 	if w.URL == nil {
 		d.URL = w.Target() // a destination in AWS is changed by the API
 	}
 	patch := d.patchOf(w)
 	switch {
 	case step == stepBack:
-		return r.showWebhookEdit(w, d, nil)
+		return showWebhookEdit(r, w, d, nil)
 	case len(d.Types) == 0:
-		return r.showWebhookEdit(w, d, about("event_types", mends["/event_types"].text))
+		return showWebhookEdit(r, w, d, about("event_types", mends["/event_types"].text))
 	case len(patch) == 0:
-		return r.showWebhookEdit(w, d, about("", messageNoChange))
+		return showWebhookEdit(r, w, d, about("", messageNoChange))
 	case step != stepSave:
-		return r.propose(d.proposal(r.view("", ""), w))
+		return propose(r, d.proposal(r.view("", ""), w))
 	}
 	a := r.api
 	a.version = r.PostFormValue("version")
@@ -105,7 +105,7 @@ func changeWebhookSettings(r *request) error {
 	if found, other := refused(err); other != nil {
 		return other
 	} else if found != nil {
-		return r.showWebhookEdit(w, d, found)
+		return showWebhookEdit(r, w, d, found)
 	}
 	return r.webhookDone("changed", nil)
 }
@@ -131,7 +131,7 @@ const sinceFailing = "failing"
 
 // replayForm shows the form to send the events of a period again, with the number of those that did not arrive.
 func replayForm(r *request) error {
-	w, err := r.webhook()
+	w, err := webhookOf(r)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func replay(r *request) error {
 	}
 	since := time.Unix(opened, 0)
 	if r.PostFormValue("period") == sinceFailing {
-		w, err := r.webhook()
+		w, err := webhookOf(r)
 		if err != nil {
 			return err
 		}

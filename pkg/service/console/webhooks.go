@@ -105,12 +105,12 @@ var patterns = func() []string {
 func (r *request) showNewWebhook(found fieldErrors) error {
 	v := r.view("Add a webhook", webhooksPath)
 	v.mend(found)
-	v.Data = map[string]any{"Draft": r.webhookDraft(), "Patterns": patterns, "Types": eventTypes}
+	v.Data = map[string]any{"Draft": draftOf(r), "Patterns": patterns, "Types": eventTypes}
 	return r.show(faulty(found), "webhook-new", v)
 }
 
 func createWebhook(r *request) error {
-	d := r.webhookDraft()
+	d := draftOf(r)
 	if len(d.Types) == 0 {
 		return r.showNewWebhook(about("event_types", mends["/event_types"].text))
 	}

@@ -98,7 +98,7 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 		"request": e.RequestID,
 	}
 	if by.Kind == auth.Person {
-		// A sign-in is no read.
+		// A sign-in by GET is none of the reads.
 		if it.Filters["person_id"] = by.ID; e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/v1/") {
 			it.Filters[ReadFilter] = personRead
 		}
