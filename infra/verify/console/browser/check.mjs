@@ -101,6 +101,7 @@ async function journeyOfARepair(page) {
   await page.getByLabel('content.*', { exact: true }).check();
   await page.getByRole('button', { name: 'Add the webhook' }).click();
   await page.getByRole('link', { name: 'Done' }).click();
+  await page.waitForURL('**/settings/webhooks/whk_*');
   const hook = page.url();
   await page.getByRole('button', { name: 'Send a test event' }).click();
   const failed = page.locator('tr', { hasText: 'HTTP 502' }).first().getByRole('link');

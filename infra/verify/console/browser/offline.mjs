@@ -12,10 +12,11 @@ try {
     expected.push('ERR_INTERNET_DISCONNECTED', 'htmx:error', 'Failed to fetch');
     await context.setOffline(true);
     // The browser's own page says what is wrong, at the address of the form, so that a reload goes on.
+    const failed = page.waitForEvent('requestfailed', (r) => r.isNavigationRequest());
     await link.click();
-    await page.waitForURL(/^chrome-error:/);
+    expect('the form that is asked for', (await failed).url(), to);
+    await page.waitForTimeout(500); // the browser has shown its page
     await context.setOffline(false);
-    await page.waitForURL((url) => !url.href.startsWith('chrome-error:')).catch(() => {});
     await page.goto(to);
     await page.getByRole('heading', { name: /Rotate the key|Revoke the key|Invite a person/ }).waitFor();
     expected.splice(0);

@@ -17,10 +17,11 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-copy]');
   if (button) {
     await navigator.clipboard.writeText(button.dataset.text ?? document.querySelector(button.dataset.copy).textContent.trim());
-    const before = button.textContent;
+    const before = button.textContent, label = button.getAttribute('aria-label');
     button.textContent = button.dataset.copied;
+    button.removeAttribute('aria-label');
     button.setAttribute('aria-live', 'polite');
-    setTimeout(() => { button.textContent = before; }, 3000);
+    setTimeout(() => { button.textContent = before; if (label) button.setAttribute('aria-label', label); }, 3000);
     return;
   }
   // A preset of scopes checks its boxes.
