@@ -67,7 +67,8 @@ func TestTheChartOfAMonthHasItsForecastAndItsLimit(t *testing.T) {
 	m.add(now.AddDate(1, 0, 0), 1000)
 	d := m.done(&view{Language: "en"})
 	if m.end() != 300 || d.Total != 90 || d.Series[2].Total != 590 ||
-		!strings.Contains(string(d.SVG), `class="limit"`) || !strings.Contains(string(d.SVG), `class="dotted"`) || len(d.Rows) != 11 {
+		!strings.Contains(string(d.SVG), `class="limit"`) ||
+		!strings.Contains(string(d.SVG), `class="dotted"`) || len(d.Rows) != 11 {
 		t.Errorf("%d %+v", m.end(), d)
 	}
 	if d := newMonth(now, 1_000_000).done(&view{}); strings.Contains(string(d.SVG), `class="limit"`) {

@@ -46,8 +46,8 @@ type corners struct {
 }
 
 const (
-	// cornerLifetime is the time for which a corner is shown. cornerTimeout bounds its reads, and mostCorners the number
-	// of those that are kept.
+	// cornerLifetime is the time for which a corner is shown. cornerTimeout bounds its reads, mostCorners the number of
+	// those that are kept.
 	cornerLifetime = time.Minute
 	cornerTimeout  = 4 * time.Second
 	mostCorners    = 1000

@@ -88,7 +88,8 @@ func (m *month) done(v *view) Drawn {
 			short(value))
 	}
 	fmt.Fprintf(&out, `<polyline class="l1" points="%s"/>`+
-		`<line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, points.String(), x(at), y(spent), x(float64(m.days)), y(end))
+		`<line class="dotted" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, points.String(), x(at), y(spent),
+		x(float64(m.days)), y(end))
 	if shown {
 		fmt.Fprintf(&out, `<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(limit),
 			y(limit))
