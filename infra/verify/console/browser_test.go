@@ -140,6 +140,8 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 	}))
 	defer repair.Close()
 	pages := s.lived(t, receiver.URL+"/")
+	factory := s.must(t, "POST", "/v1/factories", map[string]any{"type": "brand", "name": "Harbour",
+		"settings": map[string]any{"brand_name": "Harbour"}}, 201)["id"]
 	// The invitations have expired.
 	if err := s.InviteUsers(t.Context(), tenant.Account(s.Account)); err != nil {
 		t.Fatal(err)
@@ -147,7 +149,8 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 	s.inChromium(t, "check.mjs", pages, map[string]any{"receiver": receiver.URL + "/made", "advance": later.URL,
 		"issuer": issuer.URL, "client": oidcClient, "secret": oidcSecret, "metadata": newCustomer(t, s).metadata(t),
 		"records": records.URL,
-		"broken":  repaired.URL + "/hook", "repair": repair.URL})
+		"key":     s.Live, "post": map[string]any{"factory_id": factory, "kind": "post", "source": "provided",
+			"caption": "A new roast"}, "broken": repaired.URL + "/hook", "repair": repair.URL})
 }
 
 // inChromium runs a script of the folder browser, with what it needs beside the pages. What it has seen decides.

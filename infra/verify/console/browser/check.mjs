@@ -14,6 +14,12 @@ async function journeyOfAKey(page) {
   expect('the preset publishes nothing', await publishing.getByRole('radio', { name: 'No access' }).isChecked(), true);
   expect('the preset reads content', await page.getByRole('group', { name: 'Content' }).getByRole('radio', { name: 'Read' }).isChecked(), true);
   await everywhere(page, 'new key');
+  await publishing.scrollIntoViewIfNeeded();
+  await inspect(page, 'scopes', 'scopes');
+  await page.setViewportSize({ width: 375, height: 860 });
+  await publishing.scrollIntoViewIfNeeded();
+  await inspect(page, 'scopes on a phone', 'scopes-phone');
+  await page.setViewportSize({ width: 1280, height: 860 });
   await page.getByRole('button', { name: 'Create the key' }).click();
   const first = await secret(page);
   await everywhere(page, 'secret');
@@ -103,7 +109,9 @@ async function journeyOfARepair(page) {
   await page.getByRole('link', { name: 'Done' }).click();
   await page.waitForURL('**/settings/webhooks/whk_*');
   const hook = page.url();
-  await page.getByRole('button', { name: 'Send a test event' }).click();
+  // Something happens: a post is ready. A test event would not be replayed.
+  const made = await fetch(given.base + '/v1/content-items', { method: 'POST', headers: { Authorization: `Bearer ${given.key}`, 'Content-Type': 'application/json' }, body: JSON.stringify(given.post) });
+  expect('a post', made.status, 202);
   const failed = page.locator('tr', { hasText: 'HTTP 502' }).first().getByRole('link');
   for (let i = 0; i < 60 && !(await failed.count()); i++) { await page.waitForTimeout(250); await page.goto(hook); }
   await failed.click();
@@ -159,6 +167,16 @@ async function journeyOfACall(page) {
   await dialog.getByRole('heading', { name: 'Deliveries' }).waitFor();
   await everywhere(page, 'event');
   await page.keyboard.press('Escape');
+}
+
+// The month with its forecast, and the calls by their outcome.
+async function journeyOfUsage(page) {
+  await page.goto(given.base + '/settings/usage');
+  await page.getByRole('navigation', { name: 'Split by', exact: true }).getByRole('link', { name: 'Key' }).click();
+  await page.getByRole('navigation', { name: 'Split requests by' }).getByRole('link', { name: 'Outcome' }).click();
+  await page.getByRole('heading', { name: 'This month' }).scrollIntoViewIfNeeded();
+  await page.locator('summary', { hasText: 'Show as a table' }).last().click();
+  await inspect(page, 'usage of the month', 'usage-month');
 }
 
 async function journeyOfAPerson(page) {
@@ -387,6 +405,7 @@ try {
   await journeyOfAWebhook(page);
   await journeyOfARepair(page);
   await journeyOfACall(page);
+  await journeyOfUsage(page);
   await journeyOfAPerson(page);
   await journeyOfTheCommandLine(page);
   await journeyOfASetUpLink(page);
