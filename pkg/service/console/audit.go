@@ -121,6 +121,8 @@ func auditFilters(r *request) (given map[string]string, query url.Values) {
 	}
 	if given["reads"] = r.URL.Query().Get("reads"); given["reads"] == "" && given["request_id"] == "" {
 		query.Set("exclude_person_reads", "true")
+	} else {
+		query.Set("limit", "100") // many become one row
 	}
 	return given, query
 }
