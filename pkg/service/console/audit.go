@@ -122,7 +122,7 @@ func auditFilters(r *request) (given map[string]string, query url.Values) {
 	if given["reads"] = r.URL.Query().Get("reads"); given["reads"] == "" && given["request_id"] == "" {
 		query.Set("exclude_person_reads", "true")
 	} else {
-		query.Set("limit", "100") // many become one row
+		query.Set("limit", "100") // because many of them become one row of the page
 	}
 	return given, query
 }

@@ -63,7 +63,7 @@ func TestTheChartOfAMonthHasItsForecastAndItsLimit(t *testing.T) {
 	now := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
 	m := newMonth(now, 500)
 	m.add(now.AddDate(0, 0, -1), 90)
-	m.add(now.AddDate(0, -1, 0), 1000) // of another month
+	m.add(now.AddDate(0, -1, 0), 1000)
 	m.add(now.AddDate(1, 0, 0), 1000)
 	d := m.done(&view{Language: "en"})
 	if m.end() != 300 || d.Total != 90 || d.Series[2].Total != 590 ||
