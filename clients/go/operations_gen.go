@@ -117,9 +117,14 @@ type ListAuditEntriesParams struct {
 	To *time.Time `query:"to"`
 	// Only requests of this API key.
 	KeyID *string `query:"key_id"`
+	// Only requests of this person in the account area.
+	PersonID *string `query:"person_id"`
+	// true: without what people have read in the account area, whose pages make several requests each. Their changes and
+	// sign-ins stay.
+	ExcludePersonReads *bool `query:"exclude_person_reads"`
 	// Only requests for this operation.
 	OperationID *string `query:"operation_id"`
-	// Only requests with this HTTP status.
+	// Only requests with this HTTP status, or with one of a class: 4xx.
 	Status *string `query:"status"`
 	// Only the request with this id.
 	RequestID *string `query:"request_id"`

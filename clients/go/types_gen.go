@@ -1090,6 +1090,8 @@ type BalanceEntry struct {
 	FactoryID *string `json:"factory_id"`
 	// Profile whose work was paid for. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// API key that paid: the credits count for its spending limit. Null: a person paid, or nobody.
+	KeyID *string `json:"key_id"`
 	// Id of the resource that was paid for, or of the account.
 	Subject string `json:"subject"`
 	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you

@@ -18,9 +18,16 @@ export interface ListAuditEntriesParams {
   to?: string | Date | undefined;
   /** Only requests of this API key. */
   key_id?: string | undefined;
+  /** Only requests of this person in the account area. */
+  person_id?: string | undefined;
+  /**
+   * true: without what people have read in the account area, whose pages make several requests each. Their changes and
+   * sign-ins stay.
+   */
+  exclude_person_reads?: boolean | undefined;
   /** Only requests for this operation. */
   operation_id?: string | undefined;
-  /** Only requests with this HTTP status. */
+  /** Only requests with this HTTP status, or with one of a class: 4xx. */
   status?: string | undefined;
   /** Only the request with this id. */
   request_id?: string | undefined;

@@ -1093,6 +1093,8 @@ export interface BalanceEntry {
   factory_id: string | null;
   /** Profile whose work was paid for. Null: the account as a whole. */
   profile_id: string | null;
+  /** API key that paid: the credits count for its spending limit. Null: a person paid, or nobody. */
+  key_id: string | null;
   /** Id of the resource that was paid for, or of the account. */
   subject: string;
   /**

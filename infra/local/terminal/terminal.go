@@ -125,7 +125,7 @@ func (s System) signIn() string {
 	if s.Password == "" {
 		return ""
 	}
-	return fmt.Sprintf("Account area %s/settings/api-keys: sign in as owner@demo.example with the password %s\n"+
+	return fmt.Sprintf("Account area %s/settings: sign in as owner@demo.example with the password %s\n"+
 		"(or as admin@, developer@ or auditor@demo.example).\n\n", s.BaseURL, s.Password)
 }
 

@@ -24,7 +24,7 @@ var leadingOn = regexp.MustCompile(`http-equiv="refresh" content="0;url=([^"]+)"
 
 var (
 	hiddenWish  = regexp.MustCompile(`name="wish" value="([^"]+)"`)
-	endsProgram = regexp.MustCompile(`action="([^"]*/settings/programs/key_[^"]+/end)"`)
+	endsProgram = regexp.MustCompile(`href="([^"]*/settings/programs/key_[^"?]+/end)"`)
 )
 
 // verifier is the verifier of the tests that are the command line themselves.

@@ -133,15 +133,17 @@ func TestChangesThatEndSomethingAskFirst(t *testing.T) {
 	id := connectionID.FindStringSubmatch(b.post("/settings/sign-on", url.Values{"name": {"Okta"},
 		"role": {"developer"}}).body)[1]
 	for path, effect := range map[string]string{
-		"/settings/social-accounts/" + account + "/disconnect": "Posts that are scheduled on it: 1.",
-		"/settings/webhooks/" + hook + "/disable":              "Events are not sent to it until you enable it.",
-		"/settings/webhooks/" + hook + "/delete":               "Deliveries that wait to be sent:",
-		"/settings/api-keys/" + key["id"].(string) + "/revoke": "Requests with it in the last 24 hours: 3.",
-		"/settings/profiles/" + a.profile + "/delete":          "Type the name to go on:",
-		"/settings/sign-on/" + id + "/remove":                  "Type the name to go on:",
-		"/settings/sign-on/" + id + "/enforce":                 "People who sign in by it: 0.",
-		"/settings/sign-on/" + id + "/undomain?domain=a.test":  "a.test",
-		"/settings/profile/sessions/end":                       "Browsers that are signed out: 1.",
+		"/settings/social-accounts/" + account + "/disconnect":         "Posts that are scheduled on it: 1.",
+		"/settings/webhooks/" + hook + "/disable":                      "Events are not sent to it until you enable it.",
+		"/settings/webhooks/" + hook + "/delete":                       "Deliveries that wait to be sent:",
+		"/settings/api-keys/" + key["id"].(string) + "/revoke":         "Requests with it in the last 24 hours: 3.",
+		"/settings/profiles/" + a.profile + "/delete":                  "Type the name to go on:",
+		"/settings/sign-on/" + id + "/remove":                          "Type the name to go on:",
+		"/settings/sign-on/" + id + "/enforce":                         "People who sign in by it: 0.",
+		"/settings/sign-on/" + id + "/undomain?domain=a.test":          "a.test",
+		"/settings/profile/sessions/end":                               "Browsers that are signed out: 1.",
+		"/settings/api-keys/" + key["id"].(string) + "/leak":           "so are the keys that were made with it",
+		endForm.FindStringSubmatch(b.get("/settings/profile").body)[1]: "It is signed out with its next request.",
 	} {
 		p := b.get(path)
 		p.shows(t, effect, `data-close autofocus href="/settings/`)

@@ -104,7 +104,7 @@ func TestAPersonComesBySAML(t *testing.T) {
 	id := s.connected(t, newCustomer(t, s))
 	for range 2 {
 		b := s.browser(t)
-		if p := b.hand(b.answerOf(id, "ada@acme.example")); p.at != s.BaseURL+"/settings/api-keys" || p.status != 200 {
+		if p := b.hand(b.answerOf(id, "ada@acme.example")); p.at != s.BaseURL+"/settings" || p.status != 200 {
 			t.Fatalf("%d at %s: %s", p.status, p.at, p.body)
 		}
 		if p := b.get("/settings/profile"); !strings.Contains(p.body, "Ada · ada@acme.example · admin") {

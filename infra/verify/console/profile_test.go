@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/session"
 )
 
-var endForm = regexp.MustCompile(`action="(/settings/profile/sessions/[0-9a-f]{16}/end)"`)
+var endForm = regexp.MustCompile(`href="(/settings/profile/sessions/[0-9a-f]{16}/end)"`)
 
 // as returns the browser of the owner with a user agent and an address of this machine.
 func (s *system) as(t *testing.T, agent, address string) *browser {

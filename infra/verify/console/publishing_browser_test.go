@@ -77,7 +77,7 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 	key := s.must(t, "POST", "/v1/api-keys", object{"name": "Key of the client", "kind": "live",
 		"scopes": []string{"content:read"}, "profile_ids": []string{a.profile}}, 201)["id"].(string)
 	items := "/settings/content-items/"
-	pages = []string{"/settings/approvals", items + post, items + carousel, items + story, "/settings/review-links",
+	pages = []string{"/settings", "/settings/approvals", items + post, items + carousel, items + story, "/settings/review-links",
 		"/settings/review-links/new", "/settings/calendar", "/settings/calendar?view=week&date=" + day.Format(time.DateOnly),
 		"/settings/profiles", "/settings/profiles/new", "/settings/profiles/" + a.profile, "/settings/automations",
 		"/settings/automations/new", "/settings/automations/" + automation, "/settings/integrations",

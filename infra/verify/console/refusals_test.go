@@ -89,7 +89,7 @@ func TestASignInReturnsToPagesOfTheAccountAreaOnly(t *testing.T) {
 		"/settings\\evil", "/settings\r\nX: y"} {
 		b := s.browser(t)
 		form := b.get("/auth/start?" + url.Values{"return": {to}}.Encode())
-		if p := s.give(b, form, "owner@demo.example"); p.at != s.BaseURL+"/settings/api-keys" {
+		if p := s.give(b, form, "owner@demo.example"); p.at != s.BaseURL+"/settings" {
 			t.Errorf("%q leads to %s", to, p.at)
 		}
 	}
@@ -217,7 +217,7 @@ func TestAFormWithoutTheTokenOfItsSessionIsRefused(t *testing.T) {
 	// Without scripts, a preset of scopes sends the form, and the token is in no address.
 	p = b.post("/settings/api-keys/new", url.Values{"preset": {"read"}, "name": {"Kept"}})
 	if p.status != http.StatusOK || strings.Contains(p.at, "token") || !strings.Contains(p.body, `value="Kept"`) ||
-		strings.Count(p.body, " checked>") != 4 {
+		strings.Count(p.body, `:read" checked>`) != 4 || strings.Count(p.body, `value="" checked>`) != 5 {
 		t.Errorf("a preset: %d at %s: %s", p.status, p.at, p.body)
 	}
 }

@@ -3,8 +3,10 @@ package audit
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -17,10 +19,15 @@ type listInput struct {
 	httpapi.Period
 	// Only requests of this API key.
 	KeyID string `query:"key_id"`
+	// Only requests of this person in the account area.
+	PersonID string `query:"person_id" example:"usr_01h455vb4pex5vsknk084sn02q"`
+	// true: without what people have read in the account area, whose pages make several requests each. Their changes
+	// and sign-ins stay.
+	WithoutReads bool `query:"exclude_person_reads"`
 	// Only requests for this operation.
 	OperationID string `query:"operation_id" example:"createFactory"`
-	// Only requests with this HTTP status.
-	Status string `query:"status" pattern:"^[1-5][0-9]{2}$" example:"429"`
+	// Only requests with this HTTP status, or with one of a class: 4xx.
+	Status string `query:"status" pattern:"^[1-5]([0-9]{2}|xx)$" example:"429"`
 	// Only the request with this id.
 	RequestID string `query:"request_id" maxLength:"128"`
 }
@@ -61,7 +68,15 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 	}
 	q := store.Query{
 		Index: store.Table, Partition: p.Owner.String(), From: from, To: to,
-		Filters: map[string]string{"key_id": in.KeyID, "operation_id": in.OperationID, "status": in.Status},
+		Filters: map[string]string{"key_id": in.KeyID, "person_id": in.PersonID, "operation_id": in.OperationID},
+	}
+	if class, ok := strings.CutSuffix(in.Status, "xx"); ok {
+		q.Prefixes = map[string][]string{"status": {class}}
+	} else {
+		q.Filters["status"] = in.Status
+	}
+	if in.WithoutReads {
+		q.Bounds = map[string]store.Bound{chain.ReadFilter: {At: chain.NoRead}}
 	}
 	if in.RequestID != "" {
 		at, ok := httpapi.RequestTime(in.RequestID)

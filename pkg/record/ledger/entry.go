@@ -44,6 +44,8 @@ type Entry struct {
 	FactoryID *string `json:"factory_id"`
 	// Profile whose work was paid for. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
+	// API key that paid: the credits count for its spending limit. Null: a person paid, or nobody.
+	KeyID *string `json:"key_id"`
 	// Id of the resource that was paid for, or of the account.
 	Subject string `json:"subject" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
@@ -70,15 +72,18 @@ type About struct {
 	Metadata  resource.Metadata `json:"metadata,omitempty"`
 }
 
-// newEntry makes an entry, and its item. About may be nil, and the profile empty.
+// newEntry makes an entry, and its item. About may be nil, and the payer empty.
 func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64,
-	profile tenant.Profile) (Entry, store.Item, error) {
+	payer Payer) (Entry, store.Item, error) {
 	if about == nil {
 		about = &About{}
 	}
-	owner := tenant.Of(account, tenant.Live).Of(profile)
+	owner := tenant.Of(account, tenant.Live).Of(payer.Profile)
 	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits,
 		Subject: subject, ProfileID: owner.ProfileID()}
+	if payer.Key != "" {
+		e.KeyID = &payer.Key
+	}
 	filters := map[string]string{"kind": kind}
 	if about.FactoryID != "" {
 		e.FactoryID, filters["factory"] = &about.FactoryID, about.FactoryID

@@ -28,7 +28,7 @@ func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindTopUp, string(account), nil, credits, "")
+	e, it, err := newEntry(now, account, kindTopUp, string(account), nil, credits, Payer{})
 	if err != nil {
 		return Entry{}, err
 	}
@@ -51,7 +51,7 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindAdjust, string(account), nil, credits, "")
+	e, it, err := newEntry(now, account, kindAdjust, string(account), nil, credits, Payer{})
 	if err != nil {
 		return Entry{}, err
 	}
@@ -116,7 +116,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	if r.About.FactoryID != "" || len(r.About.Metadata) > 0 {
 		about = &r.About
 	}
-	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits, r.Payer.Profile)
+	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits, r.Payer)
 	if err != nil {
 		return Hold{}, err
 	}
@@ -158,7 +158,7 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charge
 // store.ErrConflict if the balance or the payer's limit does not cover it, or if the balance has changed since it was
 // read.
 func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits int64, b Balance) error {
-	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits, h.Payer.Profile)
+	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits, h.Payer)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, cre
 
 // release writes an entry of released credits. It adds those that are not reserved again, free, to the balance.
 func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits, free int64) error {
-	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits, h.Payer.Profile)
+	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits, h.Payer)
 	if err != nil {
 		return err
 	}

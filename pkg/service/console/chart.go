@@ -40,7 +40,7 @@ type Drawn struct {
 	Rows []DrawnRow
 }
 
-// DrawnRow is a day of a chart.
+// DrawnRow is a day of a chart. A value below 0 is none.
 type DrawnRow struct {
 	Day    string
 	Values []int64
@@ -76,6 +76,14 @@ func (c *chart) add(name string, at time.Time, value int64) {
 		c.series[name] = make([]int64, c.days)
 	}
 	c.series[name][day] += value
+}
+
+// of returns the sum of a day.
+func (c *chart) of(day int) (sum int64) {
+	for _, values := range c.series {
+		sum += values[day]
+	}
+	return sum
 }
 
 // The size of a chart.
@@ -122,11 +130,7 @@ func (c *chart) done(v *view) Drawn {
 func (c *chart) draw(d Drawn, v *view) template.HTML {
 	highest := int64(1)
 	for day := range c.days {
-		var sum int64
-		for _, values := range c.series {
-			sum += values[day]
-		}
-		highest = max(highest, sum)
+		highest = max(highest, c.of(day))
 	}
 	top := rounded(highest)
 	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }
@@ -230,6 +234,31 @@ func spark(values []int64, text string) template.HTML {
 		template.HTMLEscapeString(text), strings.TrimSpace(points.String())))
 }
 
+// wideSpark draws a spark as wide as its place, with the area below it.
+func wideSpark(values []int64, text string) template.HTML {
+	if len(values) == 0 {
+		return ""
+	}
+	low, high := slices.Min(values), slices.Max(values)
+	if low > 0 && high-low < high/4 {
+		low = max(0, low-high/4) // a small change does not look like a large one
+	} else {
+		low = 0
+	}
+	var points strings.Builder
+	step := 300 / float64(max(1, len(values)-1))
+	for i, value := range values {
+		fmt.Fprintf(&points, "%.1f,%.1f ", float64(i)*step, 46-float64(value-low)/float64(max(1, high-low))*42)
+	}
+	line := strings.TrimSpace(points.String())
+	return template.HTML(fmt.Sprintf( //nolint:gosec // the text is escaped
+		`<svg class="wide" viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label="%s">`+
+			`<polygon points="0,48 %s 300,48" fill="currentColor" opacity="0.12"/><polyline points="%s" fill="none" `+
+			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`+
+			`</svg>`,
+		template.HTMLEscapeString(text), line, line))
+}
+
 // chartOfKey draws the requests of a key.
 func chartOfKey(k key, v *view) Drawn {
 	if len(k.Days) == 0 {
@@ -248,10 +277,17 @@ func chartOfKey(k key, v *view) Drawn {
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
+	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
 	"groups": groupLines,
 	// A part of a page gets the page and a value.
-	"pair": func(page *view, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"pageOf": pageOf,
+	"copying": func(page *view, text, label string) map[string]any {
+		return map[string]any{"Page": page, "Text": text, "Label": page.T(label)}
+	},
+	"choosing": func(page *view, label string, of []option) map[string]any {
+		return map[string]any{"Page": page, "Label": page.T(label), "Options": of}
+	},
 	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 	"deref": func(value any) any {

@@ -9,7 +9,7 @@ import (
 // Refused calls have the colour of errors, and a name has the same colour in every chart.
 func TestRefusedCallsAreRed(t *testing.T) {
 	v := &view{Language: "en"}
-	d := chartOfKey(key{Days: []dayOfKey{{"2026-11-26", calls{9, 2}}}}, v)
+	d := chartOfKey(key{Days: []dayOfKey{{"2026-11-26", calls{9, 2, 0}}}}, v)
 	for _, s := range d.Series {
 		if want := map[string]string{"Accepted": "cgood", "Refused": "cbad"}[s.Name]; s.Class != want {
 			t.Errorf("%s has the colour %s", s.Name, s.Class)
@@ -35,7 +35,7 @@ func TestTheForecastOfAMonth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := forecast(100, now); got != want {
+		if got := forecastOf(100, now); got != want {
 			t.Errorf("%s: %d, want %d", at, got, want)
 		}
 	}
@@ -49,5 +49,29 @@ func TestTheMenuReachesItsButtons(t *testing.T) {
 	}
 	if !strings.Contains(string(style), ".menu>div>form>button") {
 		t.Error("the style has no rule for the buttons of the menu")
+	}
+}
+
+// forecastOf returns the forecast of a month that has cost some credits.
+func forecastOf(spent int64, now time.Time) int64 {
+	m := newMonth(now, 0)
+	m.add(now, spent)
+	return m.end()
+}
+
+func TestTheChartOfAMonthHasItsForecastAndItsLimit(t *testing.T) {
+	now := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
+	m := newMonth(now, 500)
+	m.add(now.AddDate(0, 0, -1), 90)
+	m.add(now.AddDate(0, -1, 0), 1000)
+	m.add(now.AddDate(1, 0, 0), 1000)
+	d := m.done(&view{Language: "en"})
+	if m.end() != 300 || d.Total != 90 || d.Series[2].Total != 590 ||
+		!strings.Contains(string(d.SVG), `class="limit"`) ||
+		!strings.Contains(string(d.SVG), `class="dotted"`) || len(d.Rows) != 11 {
+		t.Errorf("%d %+v", m.end(), d)
+	}
+	if d := newMonth(now, 1_000_000).done(&view{}); strings.Contains(string(d.SVG), `class="limit"`) {
+		t.Error("a limit that is far away flattens the lines")
 	}
 }

@@ -3,8 +3,11 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/content-automation/api/pkg/auth/session"
 )
 
 // confirmation is what a page asks before something that cannot be undone. Its form is sent to the path of the page
@@ -122,6 +125,49 @@ func confirmRevoke(r *request) error {
 	}
 	c.Effects = append(c.Effects, v.T("Last used")+": "+v.Ago(k.LastUsedAt)+".")
 	return r.confirm(http.StatusOK, c, "")
+}
+
+// confirmLeak asks before a key is revoked together with those that were made with it.
+func confirmLeak(r *request) error {
+	var k key
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return err
+	}
+	return r.confirm(http.StatusOK, confirmation{Title: "Report a leak", Active: keysPath, Back: keysPath + "/" + k.ID,
+		Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Verb: "Revoke the key and those made with it",
+		Text: "Others may know the secret: it was published, sent or stolen. The key is revoked at once, and so are " +
+			"the keys that were made with it. Then you see what was done with it."}, "")
+}
+
+// confirmProgram asks before a program is disconnected.
+func confirmProgram(r *request) error {
+	g, err := grantOf(r)
+	if err != nil {
+		return err
+	}
+	v := r.view("", "")
+	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the program", Verb: "Disconnect", Subject: g.Name,
+		Active: programsPath, Back: programsPath, Text: "Its access ends at once. To use it again, connect it again.",
+		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
+			v.T("Last used") + ": " + v.Time(g.UsedAt)}}, "")
+}
+
+// confirmSession asks before one browser of the person is signed out.
+func confirmSession(r *request) error {
+	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(s *session.Session) bool { return s.Name() == r.PathValue("session") })
+	if i < 0 {
+		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+	}
+	browser, system := device(all[i].UserAgent)
+	v := r.view("", "")
+	return r.confirm(http.StatusOK, confirmation{Title: "Sign out the browser", Verb: "Sign out", Active: profilePath,
+		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
+		Text:    "It is signed out with its next request.",
+		Effects: []string{v.T("Last used") + ": " + v.Ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
 }
 
 // confirmDisable asks before a webhook is disabled, and confirmDeletion before it is deleted.

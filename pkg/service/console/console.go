@@ -52,10 +52,11 @@ type Options struct {
 // site is the account area.
 type site struct {
 	Options
-	prefix string // of all paths: the stage of a gateway without a domain
-	origin *url.URL
-	pages  map[string]*page
-	client *http.Client
+	prefix  string // of all paths: the stage of a gateway without a domain
+	origin  *url.URL
+	pages   map[string]*page
+	client  *http.Client
+	corners corners
 }
 
 // APITimeout bounds a call of the API. The slowest operations answer within the gateway's 29 seconds.
@@ -80,7 +81,7 @@ func New(o Options) (http.Handler, error) {
 	}
 	s.addSignIn(routes)
 	open := func(pattern string, handle func(*request) error) { routes.HandleFunc(pattern, s.signedIn(handle)) }
-	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
+	open("GET "+homePath, showHome)
 	open("POST /settings/mode", chooseMode)
 	open("POST /settings/language", chooseLanguage)
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))

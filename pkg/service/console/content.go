@@ -245,6 +245,7 @@ const mostNames = 500
 type named struct {
 	ID        string  `json:"id"`
 	Name      string  `json:"name"`
+	Email     string  `json:"email"`
 	Type      string  `json:"type"`
 	ProfileID *string `json:"profile_id"`
 }

@@ -1,15 +1,13 @@
 package console
 
 import (
-	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/content-automation/api/pkg/base/sheet"
 )
 
 const (
@@ -19,7 +17,9 @@ const (
 
 func addEvents(open func(string, func(*request) error)) {
 	open("GET "+eventsPath, listEvents)
+	open("GET "+eventsPath+"/{id}", showEvent)
 	open("GET "+auditPath, listAudit)
+	open("GET "+auditPath+"/{request}", showCall)
 	open("GET "+auditPath+".csv", exportAudit)
 }
 
@@ -32,6 +32,26 @@ type event struct {
 		Object json.RawMessage `json:"object"`
 	} `json:"data"`
 }
+
+// Subject returns the id of the resource of the event, and the page that shows it, if there is one.
+func (e event) Subject() (s struct{ ID, Page string }) {
+	_ = json.Unmarshal(e.Data.Object, &s) // an event without an id has no page
+	s.Page = pageOf(s.ID)
+	return s
+}
+
+// pageOf returns the page that shows a resource, or an empty text.
+func pageOf(id string) string {
+	prefix, _, _ := strings.Cut(id, "_")
+	if page, ok := pagesOf[prefix]; ok {
+		return page + "/" + id
+	}
+	return ""
+}
+
+// pagesOf are the pages of resources by the prefixes of their ids.
+var pagesOf = map[string]string{"cnt": contentPath, "key": keysPath, "whk": webhooksPath, "prf": profilesPath,
+	"aut": automationsPath, "int": integrationsPath}
 
 // Body returns the object of the event, indented.
 func (e event) Body() string {
@@ -84,105 +104,47 @@ func listEvents(r *request) error {
 		return err
 	}
 	v.mend(found)
-	v.Data = map[string]any{"Events": all, "More": r.more(next), "Filters": given}
+	v.Data = map[string]any{"Events": all, "More": r.more(next), "Filters": given, "Areas": patterns[1:],
+		"Types": eventTypes, "Chips": chipsOf(r, v, given, nil)}
 	return r.show(http.StatusOK, "events", v)
 }
 
-// entry is an entry of the audit log as the API answers it.
-type entry struct {
-	At    time.Time `json:"at"`
-	Actor struct {
-		Kind string `json:"kind"`
-		ID   string `json:"id"`
-	} `json:"actor"`
-	Operation string  `json:"operation_id"`
-	Method    string  `json:"method"`
-	Path      string  `json:"path"`
-	Status    int     `json:"status"`
-	ErrorCode *string `json:"error_code"`
-	IP        string  `json:"ip"`
-	UserAgent string  `json:"user_agent"`
-	RequestID string  `json:"request_id"`
-	LatencyMS int     `json:"latency_ms"`
-	Count     int     `json:"count"`
+// eventDelivery is the delivery of an event to one webhook.
+type eventDelivery struct {
+	Webhook webhook
+	delivery
 }
 
-// Tone returns the tone of the status.
-func (e entry) Tone() string {
-	switch {
-	case e.Status < 400:
-		return "good"
-	case e.Status < 500:
-		return "warn"
-	default:
-		return "bad"
-	}
-}
-
-var auditFilters = []string{"from", "to", "key_id", "operation_id", "status", "request_id"}
-
-func listAudit(r *request) error {
-	given, query := r.filters(auditFilters...)
-	var all []entry
-	v := r.view("Audit log", auditPath)
-	next, err := r.api.list(r.Context(), "/v1/audit-log", query, &all)
-	found, err := refused(err)
-	if err != nil {
+// showEvent shows one event, and what became of it at each webhook.
+func showEvent(r *request) error {
+	var e event
+	if err := r.api.get(r.Context(), r.apiPath("events"), nil, &e); err != nil {
 		return err
 	}
-	v.mend(found)
-	if r.FormValue("leak") != "" {
-		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
-			"addresses that you do not know, and for calls after the leak."
+	var hooks []webhook
+	if _, err := r.api.list(r.Context(), "/v1/webhooks", url.Values{"limit": {"100"}}, &hooks); err != nil {
+		return err
 	}
-	export := url.Values{}
-	for name, value := range given {
-		if value != "" {
-			export.Set(name, value)
+	found := make([][]delivery, len(hooks))
+	failed := make([]error, len(hooks))
+	var reads sync.WaitGroup
+	for i, w := range hooks {
+		reads.Go(func() {
+			failed[i] = r.api.get(r.Context(), "/v1/webhooks/"+url.PathEscape(w.ID)+"/deliveries",
+				url.Values{"event_id": {e.ID}}, &found[i])
+		})
+	}
+	reads.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	var all []eventDelivery
+	for i, some := range found {
+		for _, d := range some {
+			all = append(all, eventDelivery{hooks[i], d})
 		}
 	}
-	v.Data = map[string]any{"Entries": all, "More": r.more(next), "Filters": given,
-		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()}
-	return r.show(http.StatusOK, "audit", v)
-}
-
-// maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
-const maxExport = 10_000
-
-// exportAudit writes the entries as a file of comma-separated values.
-func exportAudit(r *request) error {
-	_, query := r.filters(auditFilters...)
-	query.Set("limit", "100")
-	var all []entry
-	for {
-		var some []entry
-		next, err := r.api.list(r.Context(), "/v1/audit-log", query, &some)
-		if err != nil {
-			return err
-		}
-		if all = append(all, some...); next == "" || len(all) >= maxExport {
-			break
-		}
-		query.Set("cursor", next)
-	}
-	h := r.w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
-	out := csv.NewWriter(r.w)
-	_ = out.Write([]string{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
-		"error_code", "ip", "user_agent", "latency_ms", "count"})
-	for _, e := range all {
-		code := ""
-		if e.ErrorCode != nil {
-			code = *e.ErrorCode
-		}
-		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
-			e.Path, strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
-		for i := range row {
-			row[i] = sheet.Text(row[i])
-		}
-		_ = out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
+	v := r.view(e.Type, eventsPath)
+	v.Data = map[string]any{"Event": e, "Deliveries": all}
+	return r.show(http.StatusOK, "event", v)
 }

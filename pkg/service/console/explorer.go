@@ -13,8 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// explorerLifetime is the lifetime of the key of the explorer.
-const explorerLifetime = time.Hour
+// explorerLifetime is the lifetime of the key of the explorer, and explorerName its name.
+const (
+	explorerLifetime = time.Hour
+	explorerName     = "Explorer"
+)
 
 // openExplorer makes a sandbox key for the explorer, in place of an earlier one, and leads there. The key is in the
 // fragment of the address, which browsers send to no server; the explorer removes it from the address.
@@ -26,7 +29,7 @@ func openExplorer(r *request) error {
 	}
 	var made key
 	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), map[string]any{
-		"name": "Explorer", "kind": tenant.Test, "scopes": auth.AllScopes(),
+		"name": explorerName, "kind": tenant.Test, "scopes": auth.AllScopes(),
 		"expires_at": r.site.Now().Add(explorerLifetime).UTC().Format(time.RFC3339)}, &made)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 // key is an API key as the API answers it.
 type key struct {
 	ID         string       `json:"id"`
+	Version    int64        `json:"version"`
 	Name       string       `json:"name"`
 	Kind       tenant.Mode  `json:"kind"`
 	Prefix     string       `json:"prefix"`
@@ -47,6 +48,7 @@ type oldSecret struct {
 type calls struct {
 	Requests int64 `json:"requests"`
 	Refused  int64 `json:"refused"`
+	Failed   int64 `json:"failed"`
 }
 
 type usageOfKey struct {
@@ -83,13 +85,7 @@ var presets = []preset{
 }
 
 // Joined returns the scopes with spaces between them.
-func (p preset) Joined() string {
-	names := make([]string, len(p.Scopes))
-	for i, s := range p.Scopes {
-		names[i] = string(s)
-	}
-	return strings.Join(names, " ")
-}
+func (p preset) Joined() string { return scopeText(p.Scopes) }
 
 // choice is a choice of a form.
 type choice struct {
@@ -113,11 +109,14 @@ func addKeys(open func(string, func(*request) error)) {
 	open("POST "+keysPath+"/new", guarded("", newKey))
 	open("POST "+keysPath, guarded(keysPath+"/new", createKey))
 	open("GET "+keysPath+"/{id}", showKey)
+	open("GET "+keysPath+"/{id}/edit", guarded("", editKey))
+	open("POST "+keysPath+"/{id}/edit", guarded("", changeKey))
 	open("GET "+keysPath+"/{id}/revoke", guarded("", confirmRevoke))
-	open("GET "+keysPath+"/{id}/rotate", guarded("", keyForm("key-rotate")))
-	open("GET "+keysPath+"/{id}/leak", guarded("", keyForm("key-leak")))
-	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey,
-		"leak": reportLeak} {
+	open("GET "+keysPath+"/{id}/rotate", guarded("", func(r *request) error {
+		return showRotation(r, http.StatusOK, "")
+	}))
+	open("GET "+keysPath+"/{id}/leak", guarded("", confirmLeak))
+	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
 		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
 	}
 }
@@ -204,7 +203,7 @@ func (r *request) addUsage(keys []key) {
 	}
 	for i := range keys {
 		one := found[keys[i].ID]
-		keys[i].Usage = &usageOfKey{LastMonth: calls{one.Requests, one.Refused}}
+		keys[i].Usage = &usageOfKey{LastMonth: one.calls}
 		keys[i].ByDay = one.ByDay
 	}
 }
@@ -222,16 +221,22 @@ type keyDraft struct {
 // Bound reports whether a profile is chosen.
 func (d keyDraft) Bound(profile string) bool { return slices.Contains(d.Profiles, profile) }
 
-// Has reports whether a scope is chosen.
-func (d keyDraft) Has(s auth.Scope) bool { return slices.Contains(d.Scopes, s) }
+// ranges returns the address ranges, which commas or spaces divide.
+func (d keyDraft) ranges() []string { return strings.Fields(strings.ReplaceAll(d.IPs, ",", " ")) }
+
+// limit returns the spending limit, or nil without one.
+func (d keyDraft) limit() (*int64, error) {
+	if d.Limit == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(d.Limit, 10, 64)
+	return &n, err
+}
 
 func (r *request) draft() keyDraft {
 	d := keyDraft{Name: r.FormValue("name"), Expires: r.FormValue("expires"), IPs: r.FormValue("ips"),
 		Limit: r.FormValue("limit"), Kind: tenant.Mode(r.FormValue("kind"))}
-	d.Profiles = r.Form["profiles"]
-	for _, s := range r.Form["scopes"] {
-		d.Scopes = append(d.Scopes, auth.Scope(s))
-	}
+	d.Profiles, d.Scopes = r.Form["profiles"], chosenScopes(r)
 	if d.Kind == "" {
 		d.Kind = r.session.Mode
 	}
@@ -261,8 +266,9 @@ func (r *request) showNewKey(found fieldErrors) error {
 	}
 	v := r.view("Create an API key", keysPath)
 	v.mend(found)
-	v.Data = map[string]any{"Draft": r.draft(), "LiveProfiles": live, "TestProfiles": test,
-		"Presets": presets, "Lifetimes": lifetimes, "Scopes": auth.Scopes}
+	d := r.draft()
+	v.Data = map[string]any{"Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
+		"Lifetimes": lifetimes, "Rows": rowsOf(d.Scopes), "Preset": keysPath + "/new"}
 	return r.show(faulty(found), "key-new", v)
 }
 
@@ -279,15 +285,13 @@ func createKey(r *request) error {
 	if len(d.Profiles) > 0 {
 		body["profile_ids"] = d.Profiles
 	}
-	if ips := strings.Fields(strings.ReplaceAll(d.IPs, ",", " ")); len(ips) > 0 {
+	if ips := d.ranges(); len(ips) > 0 {
 		body["ip_allow_list"] = ips
 	}
-	if d.Limit != "" {
-		limit, err := strconv.ParseInt(d.Limit, 10, 64)
-		if err != nil {
-			return r.showNewKey(about("limit", mends["/spend_limit_credits"].text))
-		}
-		body["spend_limit_credits"] = limit
+	if limit, err := d.limit(); err != nil {
+		return r.showNewKey(about("limit", mends["/spend_limit_credits"].text))
+	} else if limit != nil {
+		body["spend_limit_credits"] = *limit
 	}
 	var made key
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
@@ -319,30 +323,27 @@ func showKey(r *request) error {
 		}
 	}
 	v := r.view(k.Name, keysPath)
-	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n}
+	v.Notice = map[string]string{"changed": "The key is changed."}[r.URL.Query().Get("done")]
+	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n, "Rows": rowsOf(k.Scopes),
+		"Maker": callersOf(r).byID(k.CreatedBy)}
 	return r.show(http.StatusOK, "key", v)
 }
 
-// keyForm returns the handler of a form about a key.
-func keyForm(name string) func(*request) error {
-	return func(r *request) error { return r.showKeyForm(http.StatusOK, name, "") }
-}
-
-func (r *request) showKeyForm(status int, name, message string) error {
+func showRotation(r *request, status int, message string) error {
 	var k key
 	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
 		return err
 	}
-	v := r.view(map[string]string{"key-rotate": "Rotate the key", "key-leak": "Report a leak"}[name], keysPath)
+	v := r.view("Rotate the key", keysPath)
 	v.Error = message
 	v.Data = map[string]any{"Key": k, "Overlaps": overlaps}
-	return r.show(status, name, v)
+	return r.show(status, "key-rotate", v)
 }
 
 func rotateKey(r *request) error {
 	overlap, err := strconv.Atoi(r.PostFormValue("overlap"))
 	if err != nil {
-		return r.showKeyForm(http.StatusUnprocessableEntity, "key-rotate", "Choose when the earlier secret ends.")
+		return showRotation(r, http.StatusUnprocessableEntity, "Choose when the earlier secret ends.")
 	}
 	var made key
 	err = r.api.change(r.Context(), http.MethodPost, r.apiPath("api-keys")+"/rotate", r.once(),
@@ -350,35 +351,27 @@ func rotateKey(r *request) error {
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
-		return r.showKeyForm(http.StatusUnprocessableEntity, "key-rotate", message)
+		return showRotation(r, http.StatusUnprocessableEntity, message)
 	}
 	return r.showSecret("The new secret", made)
 }
 
 func revokeKey(r *request) error {
-	message, err := r.revoke(false)
-	switch {
-	case err != nil:
+	if err := revokeWith(r, false); err != nil {
 		return err
-	case message != "":
-		return &failure{Status: http.StatusConflict, Message: message}
 	}
 	return r.redirect(keysPath + "?revoked=1")
 }
 
 // reportLeak revokes a key and those that were made with it, and leads to what was done with it.
 func reportLeak(r *request) error {
-	message, err := r.revoke(true)
-	switch {
-	case err != nil:
+	if err := revokeWith(r, true); err != nil {
 		return err
-	case message != "":
-		return r.showKeyForm(http.StatusUnprocessableEntity, "key-leak", message)
 	}
 	return r.redirect(auditPath + "?leak=1&key_id=" + url.QueryEscape(r.PathValue("id")))
 }
 
-func (r *request) revoke(created bool) (message string, err error) {
+func revokeWith(r *request, created bool) error {
 	path := r.apiPath("api-keys") + "?include_created=" + strconv.FormatBool(created)
-	return form(r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil))
+	return r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil)
 }

@@ -16,6 +16,7 @@ func addProfile(open func(string, func(*request) error)) {
 	open("GET "+profilePath, func(r *request) error { return r.showProfile() })
 	open("GET "+profilePath+"/sessions/end", guarded("", confirmOthers))
 	open("POST "+profilePath+"/sessions/end", guarded(profilePath, endOthers))
+	open("GET "+profilePath+"/sessions/{session}/end", guarded("", confirmSession))
 	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, endSession))
 }
 

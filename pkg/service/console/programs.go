@@ -24,6 +24,7 @@ const (
 // addPrograms adds the pages on which people connect programs of others, and end the connection.
 func addPrograms(open func(string, func(*request) error)) {
 	open("GET "+programsPath, listPrograms)
+	open("GET "+programsPath+"/{id}/end", guarded("", confirmProgram))
 	open("POST "+programsPath+"/{id}/end", guarded(programsPath, endProgram))
 	open("GET "+consentPath, func(r *request) error { return r.consenting(showConsent) })
 	open("POST "+consentPath, func(r *request) error { return r.consenting(consent) })
@@ -255,12 +256,18 @@ func listPrograms(r *request) error {
 	return r.show(http.StatusOK, "programs", v)
 }
 
-// endProgram ends the connection of a program that the person has made.
-func endProgram(r *request) error {
+// grantOf returns the connection of the page, which the person has made.
+func grantOf(r *request) (session.Grant, error) {
 	g, err := r.site.Sessions.Grant(r.Context(), r.PathValue("id"))
 	if errors.Is(err, session.ErrGrant) || err == nil && (g.By != r.session.ID || g.Account != r.session.Account) {
-		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+		return g, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
 	}
+	return g, err
+}
+
+// endProgram ends the connection of a program that the person has made.
+func endProgram(r *request) error {
+	g, err := grantOf(r)
 	if err != nil {
 		return err
 	}

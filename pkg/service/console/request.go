@@ -136,7 +136,9 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
 				q := &request{r, s, w, found, s.apiOf(r, found, token), s.roleOf(r, found), nil}
-				err = handle(q)
+				if err = handle(q); r.Method != http.MethodGet {
+					forgetCorner(q)
+				}
 			}
 		}
 		if err != nil {
@@ -238,6 +240,9 @@ func guarded(form string, handle func(*request) error) func(*request) error {
 func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
 	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
+	if r.Header.Get("HX-Request") == "" {
+		v.Corner = cornerOf(r)
+	}
 	return v
 }
 

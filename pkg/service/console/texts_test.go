@@ -40,7 +40,8 @@ func texts(t *testing.T) (all []string) {
 	for _, r := range roles {
 		all = append(all, r.Value, r.Text)
 	}
-	for _, c := range slices.Concat(ranges, splits, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds,
+	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
+		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds,
 		monthFigures) {
 		all = append(all, c.Text)
 	}
@@ -54,11 +55,19 @@ func texts(t *testing.T) (all []string) {
 	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
 		"deleted", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
 		"carousel", "story", "music_clip")
+	for _, r := range scopeRows {
+		all = append(all, r.Text)
+		for _, l := range r.Levels {
+			all = append(all, l.Text)
+		}
+	}
 	for _, p := range presets {
 		all = append(all, p.Text)
 	}
 	for _, g := range navigation {
-		all = append(all, g.Text)
+		if g.Text != "" {
+			all = append(all, g.Text)
+		}
 		for _, l := range g.Links {
 			all = append(all, l.Text)
 		}

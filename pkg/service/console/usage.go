@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/sheet"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -50,6 +51,8 @@ type balanceEntry struct {
 	State     *string   `json:"state"`
 	Subject   string    `json:"subject"`
 	FactoryID *string   `json:"factory_id"`
+	ProfileID *string   `json:"profile_id"`
+	KeyID     *string   `json:"key_id"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -77,7 +80,6 @@ const maxEntries = 2000
 // usageOfAccount is the usage as the API answers it.
 type usageOfAccount struct {
 	calls
-	Failed int64        `json:"failed"`
 	Days   []dayOfKey   `json:"days"`
 	Keys   []usageOfOne `json:"keys"`
 	People calls        `json:"people"`
@@ -98,10 +100,12 @@ func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, 
 	return u, a.get(r.Context(), "/v1/usage", query, &u)
 }
 
-// ranges are the periods of the page of usage, and splits what its credits are split by.
+// ranges are the periods of the page of usage. Its credits are split by one of splits, its requests by one of
+// requestSplits.
 var (
-	ranges = []choice{{"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"month", "This month"}}
-	splits = []choice{{"kind", "Kind"}, {"factory", "Factory"}, {"profile", "Profile"}}
+	ranges        = []choice{{"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"month", "This month"}}
+	splits        = []choice{{"kind", "Kind"}, {"factory", "Factory"}, {"profile", "Profile"}, {"key", "Key"}}
+	requestSplits = []choice{{"key", "Key"}, {"profile", "Profile"}, {"outcome", "Outcome"}}
 )
 
 // chosenOf returns the value of a parameter if it is one of the choices, and otherwise the usual one.
@@ -123,16 +127,6 @@ func periodOf(name string, now time.Time) (from time.Time, days int) {
 	return today.AddDate(0, 0, 1-days), days
 }
 
-// forecast returns what a month costs if it goes on as it began.
-func forecast(spent int64, now time.Time) int64 {
-	first := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
-	passed, whole := now.Sub(first), first.AddDate(0, 1, 0).Sub(first)
-	if passed < 24*time.Hour {
-		passed = 24 * time.Hour // the first hours tell little
-	}
-	return int64(float64(spent) * float64(whole) / float64(passed))
-}
-
 // readUsage has what the page of usage reads.
 type readUsage struct {
 	Account account
@@ -140,11 +134,13 @@ type readUsage struct {
 	Partial bool
 	Usage   usageOfAccount
 	Names   names
+	Keys    []key
+	Brands  []brand
 }
 
 // usagePage reads what the page of usage shows of a period.
 func usagePage(r *request, from time.Time) (u readUsage, err error) {
-	errs := make([]error, 4)
+	errs := make([]error, 6)
 	var all sync.WaitGroup
 	all.Go(func() { errs[0] = r.api.get(r.Context(), "/v1/me", nil, &u.Account) })
 	all.Go(func() { u.Entries, u.Partial, errs[1] = r.entriesSince(from) })
@@ -152,8 +148,25 @@ func usagePage(r *request, from time.Time) (u readUsage, err error) {
 		u.Usage, errs[2] = usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
 	})
 	all.Go(func() { u.Names, errs[3] = r.names() })
+	all.Go(func() { u.Keys, errs[4] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
+	all.Go(func() { u.Brands, errs[5] = limitedProfiles(r) })
 	all.Wait()
 	return u, errors.Join(errs...)
+}
+
+// keyName returns the name of a key, or its id.
+func (u readUsage) keyName(id string) string {
+	for _, k := range u.Keys {
+		if k.ID == id {
+			return k.Name
+		}
+	}
+	for _, k := range u.Usage.Keys {
+		if k.KeyID == id && k.Name != nil {
+			return *k.Name
+		}
+	}
+	return id
 }
 
 // part returns the name of what an entry of the ledger is part of.
@@ -161,16 +174,62 @@ func (u readUsage) part(v *view, e balanceEntry, split string) string {
 	switch {
 	case split == "kind":
 		return v.T(kindOf(e))
+	case split == "key" && e.KeyID != nil:
+		return u.keyName(*e.KeyID)
+	case split == "key":
+		return v.T("Without a key")
+	case split == "profile" && e.ProfileID != nil:
+		return u.Names.Profile(*e.ProfileID)
+	case split == "profile":
+		return v.T("Without a profile")
 	case e.FactoryID == nil:
 		return v.T("Without a factory")
-	case split == "profile":
-		return cmp.Or(u.Names.ProfileOf(*e.FactoryID), v.T("Without a profile"))
 	}
 	return u.Names.Factory(*e.FactoryID)
 }
 
+// profileOf returns the name of the profile that a key is bound to.
+func (u readUsage) profileOf(v *view, id string) string {
+	for _, k := range u.Keys {
+		switch {
+		case k.ID == id && len(k.ProfileIDs) == 1:
+			return u.Names.Profile(k.ProfileIDs[0])
+		case k.ID == id && len(k.ProfileIDs) > 1:
+			return v.T("Several profiles")
+		}
+	}
+	return v.T("Without a profile")
+}
+
+// requests returns the chart of the requests.
+func (u readUsage) requests(v *view, from time.Time, days int, split string) *chart {
+	c := newChart(from, days, v.T("Requests"))
+	if split == "outcome" {
+		accepted, refused, failed := v.T("Accepted"), v.T("Refused"), v.T("Failed")
+		c.classes[accepted], c.classes[refused], c.classes[failed] = "cgood", "cbad", "c3"
+		for day, d := range u.Usage.Days {
+			at := from.AddDate(0, 0, day)
+			c.add(accepted, at, d.Requests-d.Refused-d.Failed)
+			c.add(refused, at, d.Refused)
+			c.add(failed, at, d.Failed)
+		}
+		return c
+	}
+	for _, k := range u.Usage.Keys {
+		name := u.keyName(k.KeyID)
+		if split == "profile" {
+			name = u.profileOf(v, k.KeyID)
+		}
+		for day, n := range k.ByDay {
+			c.add(name, from.AddDate(0, 0, day), n)
+		}
+	}
+	return c
+}
+
 func showUsage(r *request) error {
 	chosen, split := chosenOf(r, "range", ranges, "30"), chosenOf(r, "by", splits, "kind")
+	requestSplit := chosenOf(r, "requests", requestSplits, "key")
 	from, days := periodOf(chosen, r.site.Now())
 	u, err := usagePage(r, from)
 	if err != nil {
@@ -181,59 +240,62 @@ func showUsage(r *request) error {
 	for i, kind := range slices.Sorted(maps.Values(subjects)) {
 		credits.colour(v.T(kind), i)
 	}
-	byFactory := map[string]int64{}
-	var spent, thisMonth int64
+	byFactory, month := map[string]int64{}, newMonth(r.site.Now(), u.Account.Balance.Credits)
+	var spent int64
 	for _, e := range u.Entries {
 		credits.add(u.part(v, e, split), e.CreatedAt, e.spent())
 		byFactory[u.part(v, e, "factory")] += e.spent()
-		if spent += e.spent(); e.CreatedAt.UTC().Format("2006-01") == r.site.Now().UTC().Format("2006-01") {
-			thisMonth += e.spent()
-		}
-	}
-	requests := newChart(from, days, v.T("Requests"))
-	for _, k := range u.Usage.Keys {
-		name := k.KeyID
-		if k.Name != nil {
-			name = *k.Name
-		}
-		for day, n := range k.ByDay {
-			requests.add(name, from.AddDate(0, 0, day), n)
-		}
+		spent += e.spent()
+		month.add(e.CreatedAt, e.spent())
 	}
 	data := map[string]any{"Account": u.Account, "Credits": credits.done(v), "ByFactory": bars(byFactory),
-		"Requests": requests.done(v), "Entries": u.Entries[:min(len(u.Entries), 20)], "Spent": spent,
-		"Partial": u.Partial, "Usage": u.Usage, "Ranges": ranges, "Range": chosen, "Splits": splits, "Split": split,
-		"Low": u.Account.Balance.Credits <= u.Account.Balance.LowThreshold}
+		"Requests": u.requests(v, from, days, requestSplit).done(v), "Entries": u.Entries[:min(len(u.Entries), 20)],
+		"Spent": spent, "Partial": u.Partial, "Usage": u.Usage, "Ranges": optionsOf(r, "range", chosen, ranges),
+		"Splits":        optionsOf(r, "by", split, splits),
+		"RequestSplits": optionsOf(r, "requests", requestSplit, requestSplits),
+		"Limits":        u.limits(), "Export": r.site.prefix + usagePath + ".csv?" + url.Values{"range": {chosen},
+			"by": {split}}.Encode(), "Low": u.Account.Balance.Credits <= u.Account.Balance.LowThreshold}
 	if days >= r.site.Now().UTC().Day() && !u.Partial {
-		data["Forecast"] = grouped(forecast(thisMonth, r.site.Now()))
+		data["Forecast"], data["Month"] = grouped(month.end()), month.done(v)
 	}
 	v.Data = data
 	return r.show(http.StatusOK, "usage", v)
 }
 
-// exportUsage writes the days of a period as a file of comma-separated values.
+// exportUsage writes the days of a period as a file of comma-separated values. With a split, each part has a column of
+// its credits.
 func exportUsage(r *request) error {
+	split := chosenOf(r, "by", splits, "")
 	from, days := periodOf(chosenOf(r, "range", ranges, "30"), r.site.Now())
 	u, err := usagePage(r, from)
 	if err != nil {
 		return err
 	}
-	spent := make([]int64, days)
+	v := r.view("", "")
+	credits := newChart(from, days, "")
 	for _, e := range u.Entries {
-		if day := int(e.CreatedAt.Sub(from) / (24 * time.Hour)); day >= 0 && day < days {
-			spent[day] += e.spent()
+		credits.add(u.part(v, e, split), e.CreatedAt, e.spent())
+	}
+	head := []string{"date", "credits", "requests", "refused"}
+	var parts []string
+	if split != "" {
+		for _, name := range slices.Sorted(maps.Keys(credits.series)) {
+			parts = append(parts, name)
+			head = append(head, sheet.Text("credits: "+name))
 		}
 	}
 	h := r.w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="usage.csv"`)
 	out := csv.NewWriter(r.w)
-	_ = out.Write([]string{"date", "credits", "requests", "refused"})
-	for i, d := range u.Usage.Days {
-		if i < days {
-			_ = out.Write([]string{d.Date, strconv.FormatInt(spent[i], 10), strconv.FormatInt(d.Requests, 10),
-				strconv.FormatInt(d.Refused, 10)})
+	_ = out.Write(head)
+	for i, d := range u.Usage.Days[:min(days, len(u.Usage.Days))] {
+		row := []string{d.Date, strconv.FormatInt(credits.of(i), 10), strconv.FormatInt(d.Requests, 10),
+			strconv.FormatInt(d.Refused, 10)}
+		for _, name := range parts {
+			row = append(row, strconv.FormatInt(credits.series[name][i], 10))
 		}
+		_ = out.Write(row)
 	}
 	out.Flush()
 	return out.Error()

@@ -73,7 +73,9 @@ type view struct {
 	FieldErrors fieldErrors
 	// Role is that of the person, which decides what the page offers.
 	Role auth.Role
-	Data any
+	// Corner is the account with what waits in it, or nil.
+	Corner *corner
+	Data   any
 	// Dialog reports that the content is for the dialog of an open page.
 	Dialog bool
 
@@ -106,6 +108,7 @@ type group struct {
 
 // navigation are the links of all pages.
 var navigation = []group{
+	{"", []link{{homePath, "Home", "home", false}}},
 	{"Build", []link{{keysPath, "API keys", "key", false}, {webhooksPath, "Webhooks", "webhook", false},
 		{eventsPath, "Events", "list", false}, {auditPath, "Audit log", "scroll", false}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", false}, {calendarPath, "Calendar", "calendar", false},
@@ -115,7 +118,8 @@ var navigation = []group{
 		{applicationsPath, "Own applications", "key", false},
 		{integrationsPath, "CRM integrations", "link", false}}},
 	{"Account", []link{{usagePath, "Balance and usage", "chart", false}, {levelsPath, "Service levels", "gauge", false},
-		{peoplePath, "People", "people", true}, {signOnPath, "Single sign-on", "shield", true}}},
+		{peoplePath, "People", "people", true}, {signOnPath, "Single sign-on", "shield", true},
+		{programsPath, "Connected programs", "plug", false}}},
 }
 
 // Navigation returns the links of the pages that the role of the person may read.
@@ -154,6 +158,20 @@ func (v *view) Time(t time.Time) string {
 	}
 	return v.Day(t) + t.UTC().Format(", 15:04 UTC")
 }
+
+// Exact returns a time to the millisecond, and Seconds to the second, without the year.
+func (v *view) Exact(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return v.Day(t) + t.UTC().Format(", 15:04:05.000 UTC")
+}
+
+// Plus returns the number of a row that is counted from 0.
+func (*view) Plus(i int) int { return i + 1 }
+
+// Seconds returns a time of this or the last year to the second.
+func (v *view) Seconds(t time.Time) string { return v.ShortDay(t) + t.UTC().Format(", 15:04:05") }
 
 // ShortDay returns a date without its year.
 func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }

@@ -13,6 +13,7 @@ import (
 // webhook is a webhook as the API answers it.
 type webhook struct {
 	ID             string     `json:"id"`
+	Version        int64      `json:"version"`
 	URL            *string    `json:"url"`
 	Description    string     `json:"description"`
 	EventTypes     []string   `json:"event_types"`
@@ -50,28 +51,6 @@ func (w webhook) Tone() string {
 	}
 }
 
-// delivery is a delivery as the API answers it.
-type delivery struct {
-	ID        string     `json:"id"`
-	EventID   string     `json:"event_id"`
-	EventType string     `json:"event_type"`
-	State     string     `json:"state"`
-	NextAt    *time.Time `json:"next_attempt_at"`
-	CreatedAt time.Time  `json:"created_at"`
-	Attempts  []struct {
-		At        time.Time `json:"at"`
-		Status    *int      `json:"status"`
-		LatencyMS int       `json:"latency_ms"`
-		Error     *string   `json:"error"`
-		Body      string    `json:"response_body"`
-	} `json:"attempts"`
-}
-
-// Tone returns the tone of the state.
-func (d delivery) Tone() string {
-	return map[string]string{"delivered": "good", "failed": "bad", "pending": "warn"}[d.State]
-}
-
 const webhooksPath = "/settings/webhooks"
 
 func addWebhooks(open func(string, func(*request) error)) {
@@ -79,6 +58,11 @@ func addWebhooks(open func(string, func(*request) error)) {
 	open("GET "+webhooksPath+"/new", guarded("", func(r *request) error { return r.showNewWebhook(nil) }))
 	open("POST "+webhooksPath, guarded(webhooksPath+"/new", createWebhook))
 	open("GET "+webhooksPath+"/{id}", showWebhook)
+	open("GET "+webhooksPath+"/{id}/edit", guarded("", editWebhook))
+	open("POST "+webhooksPath+"/{id}/edit", guarded("", changeWebhookSettings))
+	open("GET "+webhooksPath+"/{id}/replay", replayForm)
+	open("POST "+webhooksPath+"/{id}/replay", replay)
+	open("GET "+webhooksPath+"/{id}/deliveries/{delivery}", showDelivery)
 	open("POST "+webhooksPath+"/{id}/test", testWebhook)
 	open("POST "+webhooksPath+"/{id}/state", changeWebhook)
 	open("GET "+webhooksPath+"/{id}/disable", confirmDisable)
@@ -88,6 +72,9 @@ func addWebhooks(open func(string, func(*request) error)) {
 	open("POST "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhook))
 	open("POST "+webhooksPath+"/{id}/deliveries/{delivery}/redeliver", redeliver)
 }
+
+// deliveryStates are the states by which deliveries are filtered.
+var deliveryStates = []choice{{"", "All"}, {"delivered", "delivered"}, {"failed", "failed"}, {"pending", "pending"}}
 
 func listWebhooks(r *request) error {
 	var all []webhook
@@ -118,28 +105,18 @@ var patterns = func() []string {
 func (r *request) showNewWebhook(found fieldErrors) error {
 	v := r.view("Add a webhook", webhooksPath)
 	v.mend(found)
-	_ = r.ParseForm() // a form that cannot be read is empty
-	chosen := map[string]bool{}
-	for _, p := range r.Form["event_types"] {
-		chosen[p] = true
-	}
-	v.Data = map[string]any{"URL": r.FormValue("url"), "Description": r.FormValue("description"), "Chosen": chosen,
-		"Patterns": patterns}
+	v.Data = map[string]any{"Draft": draftOf(r), "Patterns": patterns, "Types": eventTypes}
 	return r.show(faulty(found), "webhook-new", v)
 }
 
 func createWebhook(r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return err
-	}
-	types := r.PostForm["event_types"]
-	if len(types) == 0 {
+	d := draftOf(r)
+	if len(d.Types) == 0 {
 		return r.showNewWebhook(about("event_types", mends["/event_types"].text))
 	}
 	var made webhook
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/webhooks", r.once(), map[string]any{
-		"url": strings.TrimSpace(r.PostFormValue("url")), "event_types": types,
-		"description": r.PostFormValue("description")}, &made)
+		"url": d.URL, "event_types": d.Types, "description": d.Description}, &made)
 	if found, other := refused(err); other != nil {
 		return other
 	} else if found != nil {
@@ -169,9 +146,12 @@ func showWebhook(r *request) error {
 		return err
 	}
 	v := r.view(w.Target(), webhooksPath)
-	v.Data = map[string]any{"Webhook": w, "Deliveries": all, "Next": next, "State": r.URL.Query().Get("state")}
+	v.Data = map[string]any{"Webhook": w, "Deliveries": all, "Next": next, "State": r.URL.Query().Get("state"),
+		"States": deliveryStates}
 	v.Notice = map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",
 		"redeliver": "The event is sent again. Its attempts are in the list below.",
+		"replay":    "The events that did not arrive are sent again. Their deliveries are in the list below.",
+		"changed":   "The webhook is changed.",
 		"enabled":   "The webhook is enabled.", "disabled": "The webhook is disabled. Events are not sent to it.",
 	}[r.URL.Query().Get("done")]
 	return r.show(http.StatusOK, "webhook", v)

@@ -97,6 +97,8 @@ function prepare(api, guides) {
       operation.parameters = operation.parameters?.map(resolve);
       for (const p of operation.parameters ?? []) {
         const schema = resolve(p.schema);
+        // The explorer takes an empty field for a wrong time.
+        if (!p.required && schema.format === 'date-time') p.schema = { ...schema, format: undefined };
         const value = p.example ?? schema.examples?.[0] ?? schema.default ?? (schema.enum ?? resolve(schema.items).enum)?.[0];
         if (p.required || value === undefined) continue;
         p.examples = { default: { value, 'x-disabled': true } };

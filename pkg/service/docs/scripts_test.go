@@ -52,6 +52,7 @@ func TestScriptsOfThePages(t *testing.T) {
 		}
 		Tags, Headings   []string
 		Documented       bool
+		Times, Periods   int
 		Reloaded, Sample string
 		Copied           []string
 		Searched         struct {
@@ -79,6 +80,10 @@ func TestScriptsOfThePages(t *testing.T) {
 	}
 	if seen.Documented {
 		t.Error("the explorer shows another host than its own")
+	}
+	// The explorer warns of an empty field with the format of a time.
+	if seen.Times > 0 || seen.Periods < 8 {
+		t.Errorf("%d optional times of %d periods have a format", seen.Times, seen.Periods)
 	}
 	for _, g := range seen.Groups {
 		if g.Name == "More" {

@@ -1130,6 +1130,8 @@ class BalanceEntry(TypedDict):
     """
     profile_id: Optional[str]
     """Profile whose work was paid for. Null: the account as a whole."""
+    key_id: Optional[str]
+    """API key that paid: the credits count for its spending limit. Null: a person paid, or nobody."""
     subject: str
     """Id of the resource that was paid for, or of the account."""
     state: Optional["ReserveState"]
@@ -11624,6 +11626,8 @@ ListAuditEntriesParams = TypedDict(
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "key_id": str,
+        "person_id": str,
+        "exclude_person_reads": bool,
         "operation_id": str,
         "status": str,
         "request_id": str,

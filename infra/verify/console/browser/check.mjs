@@ -10,14 +10,33 @@ async function journeyOfAKey(page) {
   await page.getByLabel('Name').fill('Journey');
   await page.getByRole('button', { name: 'Read only' }).click();
   expect('the preset stays on the page', new URL(page.url()).search, '');
-  await page.getByLabel('Search scopes').fill('webhook');
-  expect('the search shows', await page.locator('[data-row]:visible').count(), 1);
-  await page.getByLabel('Search scopes').fill('');
+  const publishing = page.getByRole('group', { name: 'Publishing' });
+  expect('the preset publishes nothing', await publishing.getByRole('radio', { name: 'No access' }).isChecked(), true);
+  expect('the preset reads content', await page.getByRole('group', { name: 'Content' }).getByRole('radio', { name: 'Read' }).isChecked(), true);
   await everywhere(page, 'new key');
+  await publishing.scrollIntoViewIfNeeded();
+  await inspect(page, 'scopes', 'scopes');
+  await page.setViewportSize({ width: 375, height: 860 });
+  await publishing.scrollIntoViewIfNeeded();
+  await inspect(page, 'scopes on a phone', 'scopes-phone');
+  await page.setViewportSize({ width: 1280, height: 860 });
   await page.getByRole('button', { name: 'Create the key' }).click();
   const first = await secret(page);
   await everywhere(page, 'secret');
   expect('the new key', await status(first), 200);
+
+  // Its scopes are changed: the changes are listed, then saved.
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Journey', exact: true }).click();
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
+  await page.getByRole('group', { name: 'Content' }).getByRole('radio', { name: /^Write/ }).check();
+  await page.getByLabel('Spending limit').fill('500');
+  await page.getByRole('button', { name: 'Review the changes' }).last().click();
+  await page.getByText('Adds the scope content:write').waitFor();
+  await everywhere(page, 'key changes');
+  await page.getByRole('button', { name: 'Save the changes' }).click();
+  await page.getByText('The key is changed.').waitFor();
+  await everywhere(page, 'key edited');
 
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Rotate: Journey' }).click();
@@ -57,14 +76,16 @@ async function journeyOfAWebhook(page) {
   await page.getByRole('link', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send a test event' }).click();
   await page.getByText('A test event is on its way.').waitFor();
-  const delivered = page.locator('summary', { hasText: 'delivered' }).first();
+  const dialog = page.getByRole('dialog');
+  const delivered = page.locator('tr', { hasText: 'delivered' }).first().getByRole('link');
   for (let i = 0; i < 40 && !(await delivered.count()); i++) { await page.waitForTimeout(250); await page.reload(); }
-  await delivered.click();
   await inspect(page, 'webhook', 'webhook');
-  await page.getByRole('button', { name: 'Send again' }).first().click();
+  await delivered.click();
+  await dialog.getByText('Repeat it with curl').waitFor();
+  await everywhere(page, 'delivery');
+  await dialog.getByRole('button', { name: 'Send again' }).click();
   await page.getByText('The event is sent again.').waitFor();
 
-  const dialog = page.getByRole('dialog');
   await page.getByRole('link', { name: 'Rotate the secret' }).click();
   await dialog.getByRole('button', { name: 'Rotate the secret' }).waitFor();
   await everywhere(page, 'webhook rotate');
@@ -77,6 +98,85 @@ async function journeyOfAWebhook(page) {
   await everywhere(page, 'webhook delete');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.waitForURL('**/settings/webhooks?*');
+}
+
+// A webhook fails: its delivery says why, its address is repaired, and what it has missed is sent.
+async function journeyOfARepair(page) {
+  await page.goto(given.base + '/settings/webhooks/new');
+  await page.getByLabel('Address').fill(given.broken + '-wrong');
+  await page.getByLabel('content.*', { exact: true }).check();
+  await page.getByRole('button', { name: 'Add the webhook' }).click();
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.waitForURL('**/settings/webhooks/whk_*');
+  const hook = page.url();
+  // Something happens: a post is ready. A test event would not be replayed.
+  const made = await fetch(given.base + '/v1/content-items', { method: 'POST', headers: { Authorization: `Bearer ${given.key}`, 'Content-Type': 'application/json' }, body: JSON.stringify(given.post) });
+  expect('a post', made.status, 202);
+  const failed = page.locator('tr', { hasText: 'HTTP 502' }).first().getByRole('link');
+  for (let i = 0; i < 60 && !(await failed.count()); i++) { await page.waitForTimeout(250); await page.goto(hook); }
+  await failed.click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('the import is down').first().waitFor();
+  await dialog.getByText('webhook-signature').first().waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  // On a phone, the same is a page.
+  await page.setViewportSize({ width: 375, height: 760 });
+  await failed.click();
+  await page.waitForURL('**/deliveries/*');
+  await inspect(page, 'delivery on a phone', 'delivery-phone');
+  await page.setViewportSize({ width: 1280, height: 860 });
+
+  await page.goto(given.base + '/settings');
+  await page.getByRole('link', { name: /^Webhooks that fail/ }).click();
+  await page.goto(hook);
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
+  await page.getByLabel('Address').fill(given.broken);
+  await everywhere(page, 'webhook edit');
+  await page.getByRole('button', { name: 'Review the changes' }).click();
+  await page.getByText('Deliveries that wait are sent to the new address at once.').waitFor();
+  await fetch(given.repair);
+  await page.getByRole('button', { name: 'Save the changes' }).click();
+  await page.getByText('The webhook is changed.').waitFor();
+  await page.getByRole('link', { name: 'Send a period again' }).click();
+  await dialog.getByRole('button', { name: 'Send them' }).waitFor();
+  await everywhere(page, 'replay');
+  await dialog.getByRole('button', { name: 'Send them' }).click();
+  await page.getByText('are sent again').waitFor();
+  const arrived = page.locator('tr', { hasText: 'HTTP 200' });
+  for (let i = 0; i < 60 && !(await arrived.count()); i++) { await page.waitForTimeout(250); await page.goto(hook); }
+  expect('deliveries that arrived', await arrived.count() > 0, true);
+}
+
+// The log of calls by name, with the detail of one in a panel.
+async function journeyOfACall(page) {
+  await page.goto(given.base + '/settings/audit-log');
+  await page.getByLabel('Key', { exact: true }).selectOption({ label: 'Nightly import' });
+  await page.getByRole('link', { name: /Key: Nightly import/ }).waitFor();
+  await page.getByRole('link', { name: 'Last hour' }).waitFor();
+  await everywhere(page, 'calls of a key');
+  await page.getByRole('link', { name: 'listFactories' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Id of the request').first().waitFor();
+  await everywhere(page, 'call');
+  await dialog.getByRole('button', { name: /^Copy: Id of the request/ }).click();
+  await dialog.getByText('Copied').waitFor();
+  await page.keyboard.press('Escape');
+  await page.goto(given.base + '/settings/events');
+  await page.getByRole('link', { name: /^content/ }).first().click();
+  await dialog.getByRole('heading', { name: 'Deliveries' }).waitFor();
+  await everywhere(page, 'event');
+  await page.keyboard.press('Escape');
+}
+
+// The month with its forecast, and the calls by their outcome.
+async function journeyOfUsage(page) {
+  await page.goto(given.base + '/settings/usage');
+  await page.getByRole('navigation', { name: 'Split by', exact: true }).getByRole('link', { name: 'Key' }).click();
+  await page.getByRole('navigation', { name: 'Split requests by' }).getByRole('link', { name: 'Outcome' }).click();
+  await page.getByRole('heading', { name: 'This month' }).scrollIntoViewIfNeeded();
+  await page.locator('summary', { hasText: 'Show as a table' }).last().click();
+  await inspect(page, 'usage of the month', 'usage-month');
 }
 
 async function journeyOfAPerson(page) {
@@ -293,7 +393,7 @@ async function journeyOfTheCommandLine(page) {
   listener.close();
 }
 
-const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, permissions: ['clipboard-read', 'clipboard-write'] });
 const page = await open(context);
 try {
   await page.goto(given.base + '/settings/api-keys');
@@ -303,6 +403,9 @@ try {
   if (cookies.length !== 1 || !cookies[0].secure || !cookies[0].httpOnly || cookies[0].sameSite !== 'Lax') wrong(`the cookie is ${JSON.stringify(cookies)}`);
   await journeyOfAKey(page);
   await journeyOfAWebhook(page);
+  await journeyOfARepair(page);
+  await journeyOfACall(page);
+  await journeyOfUsage(page);
   await journeyOfAPerson(page);
   await journeyOfTheCommandLine(page);
   await journeyOfASetUpLink(page);

@@ -2,7 +2,9 @@ package chain
 
 import (
 	"context"
+	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
@@ -67,6 +69,14 @@ type Actor struct {
 	ID string `json:"id"`
 }
 
+// ReadFilter is the filter of what people have read in the account area. Other entries have no value, and pass a bound
+// at NoRead.
+const (
+	ReadFilter = "read"
+	NoRead     = "none"
+	personRead = "person" // greater than NoRead
+)
+
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.
 func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner, by auth.Actor, e Entry) error {
 	e.ID, e.Actor = id.New(id.AuditEntry, e.At.Time), Actor{string(by.Kind), by.ID}
@@ -86,6 +96,12 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	it.Filters = map[string]string{
 		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status),
 		"request": e.RequestID,
+	}
+	if by.Kind == auth.Person {
+		// A sign-in by GET is none of the reads.
+		if it.Filters["person_id"] = by.ID; e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/v1/") {
+			it.Filters[ReadFilter] = personRead
+		}
 	}
 	if region != "" {
 		it.Attributes = map[string]string{Region: region}

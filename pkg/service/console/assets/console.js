@@ -16,11 +16,12 @@ dialog?.addEventListener('click', (event) => {
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-copy]');
   if (button) {
-    await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
-    const before = button.textContent;
+    await navigator.clipboard.writeText(button.dataset.text ?? document.querySelector(button.dataset.copy).textContent.trim());
+    const before = button.textContent, label = button.getAttribute('aria-label');
     button.textContent = button.dataset.copied;
+    button.removeAttribute('aria-label');
     button.setAttribute('aria-live', 'polite');
-    setTimeout(() => { button.textContent = before; }, 3000);
+    setTimeout(() => { button.textContent = before; if (label) button.setAttribute('aria-label', label); }, 3000);
     return;
   }
   // A preset of scopes checks its boxes.
@@ -28,23 +29,33 @@ document.addEventListener('click', async (event) => {
   if (preset) {
     event.preventDefault();
     const scopes = preset.dataset.scopes.split(' ');
-    for (const box of preset.form.querySelectorAll('input[name="scopes"]')) box.checked = scopes.includes(box.value);
+    for (const row of preset.form.querySelectorAll('[data-scope-row]')) {
+      const levels = [...row.querySelectorAll('input')], all = new Set(levels.flatMap((level) => level.value.split(' ')));
+      const wanted = scopes.filter((scope) => all.has(scope)).join(' ');
+      for (const level of levels) level.checked = level.value === wanted;
+    }
   }
   for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
 });
 
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && event.target.matches('[data-filter]')) event.preventDefault(); // a search sends no form
   if (event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
 });
 
-// The search of scopes hides what does not match.
-document.addEventListener('input', (event) => {
-  if (!event.target.matches('[data-filter]')) return;
-  const wanted = event.target.value.trim().toLowerCase();
-  for (const row of event.target.form.querySelectorAll('[data-row]')) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+// A filter applies as soon as it is chosen. Empty fields are not part of the address.
+document.addEventListener('change', (event) => {
+  if (event.target.matches('form[data-applies] select')) event.target.form.requestSubmit();
 });
+document.addEventListener('submit', (event) => {
+  if (event.target.matches('form[data-applies]')) for (const field of event.target.elements) field.disabled ||= field.value === '';
+});
+
+// A detail opens in a panel beside the list. On a phone, and in a new tab, it is a page.
+document.addEventListener('click', (event) => {
+  if (!event.target.closest('a[data-opens]')) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || matchMedia('(max-width: 47.99rem)').matches) event.stopPropagation();
+}, true);
 
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });

@@ -160,6 +160,11 @@ try {
         if (!at || at.x < 0 || at.x + at.width > width) seen.violations.push(`${name('client')}: the button to send is at ${JSON.stringify(at)}`);
         await inspect(page, name('client'));
         await close(page);
+        await request(page, 'get', '/v1/content-items');
+        const invalid = await client(page).getByText(/invalid/i).count();
+        if (invalid) seen.violations.push(`${name('list')}: ${invalid} warnings about empty fields`);
+        await inspect(page, name('list'));
+        await close(page);
       }
       await context.close();
     }

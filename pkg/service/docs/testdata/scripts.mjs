@@ -51,6 +51,9 @@ const send = async (given, method, path, body) => {
 let given = await open();
 seen.groups = given.content['x-tagGroups'];
 seen.tags = given.content.tags.map((tag) => tag.name);
+const parameters = Object.values(given.content.paths).flatMap((item) => Object.values(item)).flatMap((operation) => operation.parameters ?? []);
+seen.times = parameters.filter((p) => !p.required && p.schema?.format === 'date-time').length;
+seen.periods = parameters.filter((p) => p.name === 'from' && p.schema?.type === 'string').length;
 seen.headings = given.content.info.description.match(/^## .*$/gm);
 seen.documented = JSON.stringify(given.content).includes('api.example.com');
 await send(given, 'POST', 'v1/factories', { name: 'Acme' });

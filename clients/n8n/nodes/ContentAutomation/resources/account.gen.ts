@@ -86,6 +86,14 @@ export const accountDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Exclude Person Reads',
+        name: 'exclude_person_reads',
+        type: 'boolean',
+        default: false,
+        description: 'Whether this applies: without what people have read in the account area, whose pages make several requests each. Their changes and sign-ins stay.',
+        routing: { send: { type: 'query', property: 'exclude_person_reads' } },
+      },
+      {
         displayName: 'From',
         name: 'from',
         type: 'dateTime',
@@ -125,6 +133,14 @@ export const accountDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'order' } },
       },
       {
+        displayName: 'Person ID',
+        name: 'person_id',
+        type: 'string',
+        default: '',
+        description: 'Only requests of this person in the account area',
+        routing: { send: { type: 'query', property: 'person_id' } },
+      },
+      {
         displayName: 'Request ID',
         name: 'request_id',
         type: 'string',
@@ -137,7 +153,7 @@ export const accountDescription: INodeProperties[] = [
         name: 'status',
         type: 'string',
         default: '',
-        description: 'Only requests with this HTTP status',
+        description: 'Only requests with this HTTP status, or with one of a class: 4xx',
         routing: { send: { type: 'query', property: 'status' } },
       },
       {

@@ -1,0 +1,159 @@
+package console
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// The log has names, hides what the account area reads itself, filters by one click, and leads to the detail of a call.
+func TestACallInDetail(t *testing.T) {
+	s := start(t)
+	made := s.must(t, "POST", "/v1/api-keys", object{"name": "Nightly import", "kind": "live", "scopes": []string{
+		"account:read"}}, 201)
+	id := made["id"].(string)
+	s.call(t, made["secret"].(string), "GET", "/v1/me", nil)
+	if status, _ := s.call(t, made["secret"].(string), "GET", "/v1/factories", nil); status != http.StatusForbidden {
+		t.Fatalf("%d", status)
+	}
+	b := s.signedIn(t, "owner")
+	b.get("/settings/webhooks")
+	b.get("/settings/api-keys")
+	var p page
+	eventually(t, "the calls are in the log", func() bool {
+		p = b.get("/settings/audit-log?key_id=" + id)
+		return strings.Contains(p.body, "listFactories") && strings.Contains(p.body, "getMe")
+	})
+	p.shows(t, "Nightly import", "insufficient_scope", "Key: Nightly import", `<a class="chip" href="/settings/audit-log"`)
+	log := b.get("/settings/audit-log")
+	log.shows(t, "Demo owner", "person.sign_in", "Show reads of the account area", `data-applies`)
+	log.hides(t, "listWebhooks", "of the account area</td>")
+	b.get("/settings/audit-log?reads=1").shows(t, " reads of the account area</td>")
+	b.get("/settings/audit-log?status=4xx").hides(t, "getMe")
+	b.get("/settings/audit-log?within=1h&key_id="+id).shows(t, "getMe", `aria-current="true">Last hour`)
+	s.clock.advance(2 * 3600 * 1e9)
+	b = s.signedIn(t, "owner")
+	b.get("/settings/audit-log?within=1h&key_id="+id).hides(t, "getMe")
+	person := regexp.MustCompile(`<option value="(usr_\w+)"[^>]*>Demo owner`).FindStringSubmatch(log.body)
+	if person == nil {
+		t.Fatal("the log has no filter by people")
+	}
+	byPerson := b.get("/settings/audit-log?person_id=" + person[1])
+	byPerson.shows(t, "person.sign_in", "Person: Demo owner")
+	byPerson.hides(t, "listFactories")
+
+	at := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>listFactories`).FindStringSubmatch(p.body)
+	if at == nil {
+		t.Fatalf("no detail: %s", p.main())
+	}
+	call := b.get(html.UnescapeString(at[1]))
+	call.shows(t, "GET /v1/factories", "Nightly import", id, `href="/api-docs/errors/insufficient_scope"`, " ms</span>",
+		`data-text="`+strings.TrimPrefix(html.UnescapeString(at[1]), "/settings/audit-log/")+`"`, "127.0.0.1")
+	if !regexp.MustCompile(`\d\d:\d\d:\d\d\.\d\d\d UTC`).MatchString(call.body) {
+		t.Errorf("the time has no milliseconds: %s", call.main())
+	}
+	if p := b.get("/settings/audit-log/1-none"); p.status != http.StatusNotFound {
+		t.Errorf("an unknown call: %d", p.status)
+	}
+	if csv := b.get("/settings/audit-log.csv?key_id=" + id); strings.Count(csv.body, "\n") != 3 {
+		t.Errorf("%s", csv.body)
+	}
+	// Developers read their own keys only: they see the ids of others.
+	s.signedIn(t, "developer").get("/settings/audit-log").shows(t, "listFactories", id)
+}
+
+// receiver is a customer's system: it fails until it is repaired, and keeps what it got.
+type receiver struct {
+	*httptest.Server
+	broken atomic.Bool
+	mu     sync.Mutex
+	got    []*http.Request
+	bodies []string
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.broken.Store(true)
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
+		r.got, r.bodies = append(r.got, q), append(r.bodies, string(body))
+		r.mu.Unlock()
+		if r.broken.Load() {
+			http.Error(w, "the import is down", http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// arrived returns the requests so far.
+func (r *receiver) arrived() (all []*http.Request, bodies []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append(all, r.got...), append(bodies, r.bodies...)
+}
+
+// A failed delivery shows its request as it was sent, the answers, and a command that repeats it; then the webhook is
+// repaired and the period replayed.
+func TestADeliveryInDetailAndAReplay(t *testing.T) {
+	s := start(t)
+	to := newReceiver(t)
+	hook := s.must(t, "POST", "/v1/webhooks", object{"url": to.URL + "/it's", "event_types": []string{"content.*"}},
+		201)["id"].(string)
+	a := s.agency(t)
+	b := s.signedIn(t, "owner")
+	path := "/settings/webhooks/" + hook
+	link := regexp.MustCompile(`href="(` + path + `/deliveries/dlv_\w+)" data-hx-get`)
+	var at []string
+	eventually(t, "a delivery has failed", func() bool {
+		p := b.get(path + "?state=pending")
+		at = link.FindStringSubmatch(p.body)
+		return at != nil && strings.Contains(p.body, "HTTP 502")
+	})
+	p := b.get(at[1])
+	requests, bodies := to.arrived()
+	p.shows(t, "HTTP 502", "the import is down", "webhook-signature", requests[0].Header.Get("webhook-id"),
+		html.EscapeString(to.URL+"/it's"), "Repeat it with curl", a.item)
+	event := regexp.MustCompile(`href="(/settings/events/evt_\w+)"`).FindStringSubmatch(p.body)
+	if event == nil {
+		t.Fatal("the delivery names no event")
+	}
+	b.get(event[1]).shows(t, at[1], `href="/settings/content-items/`+a.item, "HTTP 502")
+
+	// The command sends the same request.
+	command := regexp.MustCompile(`(?s)<pre id="curl"[^>]*>(.*?)</pre>`).FindStringSubmatch(p.body)
+	if command == nil {
+		t.Fatal("no command")
+	}
+	if err := exec.CommandContext(t.Context(), "sh", "-c", html.UnescapeString(command[1])).Run(); err != nil {
+		t.Fatalf("%v: %s", err, html.UnescapeString(command[1]))
+	}
+	again, copies := to.arrived()
+	last := len(again) - 1
+	if again[last].Header.Get("webhook-signature") != requests[0].Header.Get("webhook-signature") ||
+		again[last].URL.Path != "/it's" || !strings.Contains(strings.Join(bodies, "\n"), copies[last]) {
+		t.Errorf("the command sends %v %s", again[last].Header, copies[last])
+	}
+
+	// The receiver is repaired, and the period replayed.
+	to.broken.Store(false)
+	b.get(path+"/replay").shows(t, "Since it fails", "Last 24 hours", "did not arrive: ")
+	b.post(path+"/replay", url.Values{"period": {"24h"}}).shows(t, "are sent again")
+	eventually(t, "all have arrived", func() bool {
+		p := b.get(path)
+		return strings.Contains(p.body, ">delivered<") && !strings.Contains(p.main(), `data-tone="warn">pending`)
+	})
+	if p := s.signedIn(t, "auditor").get(at[1]); p.status != http.StatusOK || strings.Contains(p.body, "redeliver") {
+		t.Errorf("an auditor: %d", p.status)
+	}
+}

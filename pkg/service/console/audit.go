@@ -1,0 +1,264 @@
+package console
+
+import (
+	"cmp"
+	"encoding/csv"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/sheet"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// entry is an entry of the audit log as the API answers it.
+type entry struct {
+	At    time.Time `json:"at"`
+	Actor struct {
+		Kind string `json:"kind"`
+		ID   string `json:"id"`
+	} `json:"actor"`
+	Operation string  `json:"operation_id"`
+	Method    string  `json:"method"`
+	Path      string  `json:"path"`
+	Status    int     `json:"status"`
+	ErrorCode *string `json:"error_code"`
+	IP        string  `json:"ip"`
+	UserAgent string  `json:"user_agent"`
+	RequestID string  `json:"request_id"`
+	LatencyMS int     `json:"latency_ms"`
+	Count     int     `json:"count"`
+}
+
+// Tone returns the tone of the status.
+func (e entry) Tone() string {
+	switch {
+	case e.Status < 400:
+		return "good"
+	case e.Status < 500:
+		return "warn"
+	default:
+		return "bad"
+	}
+}
+
+// Own reports whether the entry is a read of a person in the account area.
+func (e entry) Own() bool {
+	return e.Actor.Kind == "person" && e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/v1/")
+}
+
+// callRow is a row of the list: one call, or the reads of a person within a minute.
+type callRow struct {
+	entry
+	Caller string
+	// Reads is the number of merged reads. 0: the row is one call.
+	Reads int
+}
+
+// rowsOfCalls merges the reads of a person that follow each other within a minute.
+func rowsOfCalls(all []entry, of callers) (rows []callRow) {
+	for _, e := range all {
+		if n := len(rows) - 1; n >= 0 && e.Own() && rows[n].Own() && rows[n].Actor == e.Actor && rows[n].Status < 400 &&
+			e.Status < 400 && rows[n].At.Sub(e.At) < time.Minute {
+			rows[n].Reads = max(rows[n].Reads, 1) + 1
+			continue
+		}
+		rows = append(rows, callRow{entry: e, Caller: of.name(e)})
+	}
+	return rows
+}
+
+// callers are the keys and the people of the account by name.
+type callers struct{ Keys, People []named }
+
+// callersOf reads the names of who calls the API. A person who may not read people sees their ids.
+func callersOf(r *request) (c callers) {
+	for _, list := range []struct {
+		path string
+		into *[]named
+	}{{"/v1/api-keys", &c.Keys}, {"/v1/people", &c.People}} {
+		all, err := listAll[named](r.Context(), r.api, list.path, nil, mostNames)
+		if err != nil && list.path != "/v1/people" {
+			slog.Warn("callers are shown by their ids", "error", err)
+		}
+		for _, one := range all {
+			one.Name = cmp.Or(one.Name, one.Email, one.ID)
+			*list.into = append(*list.into, one)
+		}
+	}
+	return c
+}
+
+// byID returns the name of a key or a person, or the id.
+func (c callers) byID(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
+
+// name returns the name of the caller of an entry, or the id.
+func (c callers) name(e entry) string {
+	switch e.Actor.Kind {
+	case "api_key", "person":
+		return c.byID(e.Actor.ID)
+	}
+	return strings.ReplaceAll(e.Actor.Kind, "_", " ") + " " + e.Actor.ID
+}
+
+// The filters of the log that need one click: how far it reaches back, and the class of the status.
+var (
+	withins  = []choice{{"1h", "Last hour"}, {"24h", "24 hours"}, {"168h", "7 days"}, {"", "90 days"}}
+	statuses = []choice{{"", "All"}, {"2xx", "2xx"}, {"4xx", "4xx"}, {"5xx", "5xx"}}
+)
+
+// auditFilters returns the filters of the log, and the query of the API. What people read in the account area is left
+// out, unless the page is asked for it or for one request.
+func auditFilters(r *request) (given map[string]string, query url.Values) {
+	given, query = r.filters("from", "to", "key_id", "person_id", "operation_id", "status", "request_id")
+	given["within"] = chosenOf(r, "within", withins, "")
+	if by, err := time.ParseDuration(given["within"]); err == nil && given["from"] == "" {
+		query.Set("from", r.site.Now().Add(-by).UTC().Format(time.RFC3339))
+	}
+	if given["reads"] = r.URL.Query().Get("reads"); given["reads"] == "" && given["request_id"] == "" {
+		query.Set("exclude_person_reads", "true")
+	} else {
+		query.Set("limit", "100") // because many of them become one row of the page
+	}
+	return given, query
+}
+
+// chip is a filter that is set, with the address of the page without it.
+type chip struct{ Text, Without string }
+
+// filterNames are the names of filters in chips.
+var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"operation_id", "Operation"}, {"type", "Type"},
+	{"object_id", "Resource"}, {"request_id", "Id of the request"}, {"from", "From"}, {"to", "To"}}
+
+// chipsOf returns the filters that are set. Shown are the values by name, if they have one.
+func chipsOf(r *request, v *view, given, shown map[string]string) (all []chip) {
+	for _, f := range filterNames {
+		value := given[f.Value]
+		if value == "" {
+			continue
+		}
+		all = append(all, chip{v.T(f.Text) + ": " + cmp.Or(shown[value], value), pathWith(r, f.Value, "")})
+	}
+	return all
+}
+
+// pathWith returns the address of the page with another value of a parameter, from its first page on.
+func pathWith(r *request, name, value string) string {
+	q := r.URL.Query()
+	q.Del("cursor")
+	q.Del("leak")
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
+	if len(q) == 0 {
+		return r.site.prefix + r.URL.Path
+	}
+	return r.site.prefix + r.URL.Path + "?" + q.Encode()
+}
+
+// option is a choice with the address of the page that has it.
+type option struct {
+	Text, Path string
+	Chosen     bool
+}
+
+// optionsOf returns the choices of a parameter as links.
+func optionsOf(r *request, name, chosen string, of []choice) (all []option) {
+	for _, c := range of {
+		all = append(all, option{c.Text, pathWith(r, name, c.Value), c.Value == chosen})
+	}
+	return all
+}
+
+func listAudit(r *request) error {
+	given, query := auditFilters(r)
+	v := r.view("Audit log", auditPath)
+	var all []entry
+	next, err := r.api.list(r.Context(), "/v1/audit-log", query, &all)
+	found, err := refused(err)
+	if err != nil {
+		return err
+	}
+	v.mend(found)
+	if r.FormValue("leak") != "" {
+		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
+			"addresses that you do not know, and for calls after the leak."
+	}
+	of := callersOf(r)
+	shown := map[string]string{}
+	for _, one := range slices.Concat(of.Keys, of.People) {
+		shown[one.ID] = one.Name
+	}
+	reads := pathWith(r, "reads", "1")
+	if given["reads"] != "" {
+		reads = pathWith(r, "reads", "")
+	}
+	export := r.URL.Query()
+	export.Del("cursor")
+	v.Data = map[string]any{"Rows": rowsOfCalls(all, of), "More": r.more(next), "Filters": given, "Callers": of,
+		"Chips": chipsOf(r, v, given, shown), "Within": optionsOf(r, "within", given["within"], withins),
+		"Statuses": optionsOf(r, "status", given["status"], statuses), "Reads": reads,
+		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()}
+	return r.show(http.StatusOK, "audit", v)
+}
+
+// showCall shows one call. Few requests have more than one entry.
+func showCall(r *request) error {
+	var all []entry
+	err := r.api.get(r.Context(), "/v1/audit-log", url.Values{"request_id": {r.PathValue("request")}}, &all)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
+	}
+	v := r.view("Call", auditPath)
+	rows := rowsOfCalls(all[:1], callersOf(r))
+	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
+	return r.show(http.StatusOK, "call", v)
+}
+
+// maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
+const maxExport = 10_000
+
+// exportAudit writes the entries as a file of comma-separated values.
+func exportAudit(r *request) error {
+	_, query := auditFilters(r)
+	query.Set("limit", "100")
+	var all []entry
+	for {
+		var some []entry
+		next, err := r.api.list(r.Context(), "/v1/audit-log", query, &some)
+		if err != nil {
+			return err
+		}
+		if all = append(all, some...); next == "" || len(all) >= maxExport {
+			break
+		}
+		query.Set("cursor", next)
+	}
+	h := r.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
+	out := csv.NewWriter(r.w)
+	_ = out.Write([]string{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
+		"error_code", "ip", "user_agent", "latency_ms", "count"})
+	for _, e := range all {
+		code := ""
+		if e.ErrorCode != nil {
+			code = *e.ErrorCode
+		}
+		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
+			e.Path, strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
+		for i := range row {
+			row[i] = sheet.Text(row[i])
+		}
+		_ = out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,208 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// step is one of the first steps of a new account.
+type step struct {
+	Text, Path, Verb string
+	Done             bool
+}
+
+// waitingTask is something on the home page that waits for the person.
+type waitingTask struct{ Text, Path, Tone string }
+
+// nextPost is a planned post with its picture.
+type nextPost struct {
+	planned
+	Picture *mediaFile
+	Account string
+}
+
+// home is what the home page reads.
+type home struct {
+	Entries []balanceEntry
+	Partial bool
+	Usage   usageOfAccount
+	Keys    []key
+	Hooks   waiting
+	People  waiting
+	Posts   []nextPost
+}
+
+const (
+	homePath = "/settings"
+	// homeDays are the days of the sparks, and mostNext the posts that are shown.
+	homeDays, mostNext = 14, 6
+	// endsSoon is the time before its end from which a key is shown.
+	endsSoon = 14 * 24 * time.Hour
+)
+
+// readHome reads what the home page shows. What the role may not read is left out.
+func readHome(r *request, from time.Time) (h home, err error) {
+	var reads sync.WaitGroup
+	errs := make([]error, 4)
+	reads.Go(func() { h.Entries, h.Partial, errs[0] = r.entriesSince(from) })
+	reads.Go(func() {
+		h.Usage, errs[1] = usageOf(r, r.session.Mode, url.Values{"from": {from.Format(time.DateOnly)}})
+	})
+	reads.Go(func() { h.Keys, errs[2] = listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames) })
+	reads.Go(func() { h.Posts, errs[3] = nextPosts(r) })
+	reads.Go(func() { cornerOf(r) })
+	reads.Go(func() { h.Hooks.N, h.Hooks.More, _ = countOf(r, "/v1/webhooks", nil) })
+	reads.Go(func() { h.People.N, h.People.More, _ = countOf(r, "/v1/people", nil) })
+	reads.Wait()
+	for _, one := range errs {
+		if one != nil {
+			return h, one
+		}
+	}
+	return h, nil
+}
+
+// nextPosts reads the posts that are published next, with their pictures.
+func nextPosts(r *request) ([]nextPost, error) {
+	var all []planned
+	_, err := r.api.list(r.Context(), "/v1/publications", url.Values{"from": {r.site.Now().UTC().Format(time.RFC3339)},
+		"order": {"asc"}, "limit": {strconv.Itoa(2 * mostNext)}}, &all)
+	if err != nil {
+		return nil, err
+	}
+	handles, err := r.handles()
+	if err != nil {
+		return nil, err
+	}
+	var posts []nextPost
+	for _, p := range all {
+		if p.State == "canceled" || p.State == "failed" || p.State == "published" || len(posts) == mostNext {
+			continue
+		}
+		post := nextPost{planned: p}
+		if p.SocialAccountID != nil {
+			post.Account = handles[*p.SocialAccountID]
+		}
+		posts = append(posts, post)
+	}
+	errs := make([]error, len(posts))
+	var reads sync.WaitGroup
+	for i := range posts {
+		reads.Go(func() {
+			var c content
+			errs[i] = r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(posts[i].ContentItemID), nil, &c)
+			posts[i].Picture = c.Picture()
+		})
+	}
+	reads.Wait()
+	for _, err := range errs {
+		if err != nil && !missing(err) {
+			return nil, err
+		}
+	}
+	return posts, nil
+}
+
+// balances returns the balance at the end of each day, from that of now and the entries since. Nil: they are unknown.
+func balances(now int64, entries []balanceEntry, from time.Time, days int) []int64 {
+	all := make([]int64, days)
+	at := now
+	for day := days - 1; day >= 0; day-- {
+		all[day] = at
+		for _, e := range entries {
+			if int(e.CreatedAt.Sub(from)/(24*time.Hour)) == day {
+				at -= e.Credits
+			}
+		}
+	}
+	return all
+}
+
+// tasks returns what waits for the person, the most urgent first.
+func (h home) tasks(v *view, c *corner) (all []waitingTask) {
+	add := func(tone, text, path string) { all = append(all, waitingTask{text, v.Prefix + path, tone}) }
+	if b := c.Account.Balance; b.Credits <= b.LowThreshold {
+		add("bad", v.T("The balance is low: %s credits.", grouped(b.Credits)), usagePath)
+	}
+	if text := c.Failing.Text(); text != "" {
+		add("bad", v.T("Webhooks that fail: %s.", text), webhooksPath)
+	}
+	if text := c.Broken.Text(); text != "" {
+		add("bad", v.T("Social accounts to connect again: %s.", text), socialPath)
+	}
+	if text := c.Approvals.Text(); text != "" {
+		add("warn", v.T("Content that waits for approval: %s.", text), approvalsPath)
+	}
+	for _, k := range h.Keys {
+		if k.Active() && k.ExpiresAt != nil && k.ExpiresAt.Sub(v.Now) < endsSoon && k.Name != explorerName {
+			add("warn", v.T("The key “%s” ends on %s.", k.Name, v.Day(*k.ExpiresAt)), keysPath+"/"+k.ID)
+		}
+	}
+	return all
+}
+
+// steps returns the first steps of an account, or nothing if all are done. An account without a readable list of people
+// has no step for colleagues.
+func (h home) steps(v *view) (all []step) {
+	made, called := false, h.Usage.Requests > 0
+	for _, k := range h.Keys {
+		made = made || k.Name != explorerName
+		called = called || k.LastUsedAt != nil && k.Name != explorerName
+	}
+	all = []step{{"Create an API key", keysPath + "/new", "Create the key", made},
+		{"Make the first call", "/api-docs/guides/quick-start", "Read the guide", called},
+		{"Add a webhook", webhooksPath + "/new", "Add the webhook", h.Hooks.N > 0}}
+	if v.Manages() {
+		all = append(all, step{"Invite a colleague", peoplePath + "/invite", "Invite", h.People.N > 1})
+	}
+	for _, one := range all {
+		if !one.Done {
+			return all
+		}
+	}
+	return nil
+}
+
+// showHome shows what waits, the balance, the errors, and what is published next.
+func showHome(r *request) error {
+	forgetCorner(r)
+	today := r.site.Now().UTC().Truncate(24 * time.Hour)
+	from := today.AddDate(0, 0, 1-homeDays)
+	h, err := readHome(r, from)
+	if err != nil {
+		return err
+	}
+	v := r.view("Home", homePath)
+	if v.Corner == nil {
+		return &failure{Status: http.StatusServiceUnavailable, Message: messageUnavailable}
+	}
+	var pictures []mediaFile
+	for _, p := range h.Posts {
+		if p.Picture != nil {
+			pictures = append(pictures, *p.Picture)
+		}
+	}
+	r.permitMedia(pictures...)
+	requests, errors := make([]int64, len(h.Usage.Days)), make([]int64, len(h.Usage.Days))
+	for i, d := range h.Usage.Days {
+		requests[i], errors[i] = d.Requests, d.Refused+d.Failed
+	}
+	data := map[string]any{"Tasks": h.tasks(v, v.Corner), "Steps": h.steps(v), "Posts": h.Posts, "Requests": requests,
+		"Errors": errors, "Today": last(requests), "Wrong": last(errors)}
+	if !h.Partial {
+		data["Balances"] = balances(v.Corner.Account.Balance.Credits, h.Entries, from, homeDays)
+	}
+	v.Data = data
+	return r.show(http.StatusOK, "home", v)
+}
+
+// last returns the last of some numbers, or 0.
+func last(values []int64) int64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return values[len(values)-1]
+}
