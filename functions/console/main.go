@@ -30,6 +30,7 @@ func main() {
 		// Browsers have no client certificate, and this function has none.
 		address := cmp.Or(n.PublicURL, base)
 		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address, API: address,
-			Now: time.Now, Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
+			Now: time.Now, Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region,
+			Mails: n.MailSender != ""})
 	}))
 }

@@ -151,6 +151,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if name := s.Domains[s.Region].PublicName; name != "" && f.Trigger == topology.ByGateway {
 		env["PUBLIC_URL"] = jsii.String("https://" + name)
 	}
+	l.mail(f, env)
 	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}

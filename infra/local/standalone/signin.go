@@ -86,7 +86,8 @@ func (s *Service) newConsole(e area.Env) function {
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
 			API: s.internal, Now: s.now, Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region,
-			Pool: s.people, Resolver: s.options.Resolver})
+			Pool: s.people, Resolver: s.options.Resolver,
+			Mails: true})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)

@@ -18,7 +18,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, pageStyle, template.FuncMap{
+var design = web.NewDesign(pageText, web.FontFaces("../settings/assets/")+pageStyle, template.FuncMap{
 	"of": func(p page, one pageItem) itemOf { return itemOf{p, one} },
 })
 
@@ -115,7 +115,7 @@ func (p page) policy() string {
 	if len(p.origins) > 0 {
 		media = strings.Join(p.origins, " ")
 	}
-	return design.Policy("img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
+	return design.Policy("font-src 'self'; img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
 		"; form-action 'self'; ")
 }
 

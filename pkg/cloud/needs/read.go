@@ -56,7 +56,11 @@ var optional = []variable{
 	{"SIGN_IN_ISSUER", signIns}, {"SIGN_IN_POOL", signIns}, {"SIGN_IN_CLIENT_ID", signIns},
 	{"SIGN_IN_JWKS_URL", signIns},
 	{"SIGN_IN_AUTHORIZE_URL", signIns}, {"SIGN_IN_TOKEN_URL", signIns}, {"SIGN_IN_LOGOUT_URL", signIns},
-	{"PUBLIC_URL", func(f topology.Function) bool { return f.Trigger == topology.ByGateway }},
+	{"PUBLIC_URL", func(f topology.Function) bool {
+		return f.Trigger == topology.ByGateway || f.May(topology.SendMail)
+	}},
+	{"MAIL_SENDER", having(topology.KnowMail)},
+	{"MAIL_SET", having(topology.SendMail)},
 	{"USER_POOL_ID", having(topology.SignPeopleIn)},
 	{"PROVIDERS", having(topology.KnowProviders)},
 	{"PROVIDER_ENDPOINT", having(topology.CallProviders, topology.CallTextModels, topology.TrainModels,

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 var (
@@ -40,18 +41,24 @@ var assetNames, served = func() (map[string]string, map[string]asset) {
 	found, _ := fs.Glob(assets, "assets/*")
 	for _, file := range found {
 		content, _ := assets.ReadFile(file) // it is in the program
-		sum := sha256.Sum256(content)
 		base, kind := path.Base(file), "text/css; charset=utf-8"
+		if path.Ext(base) == ".css" {
+			content = append([]byte(web.FontFaces("")), content...)
+		}
+		sum := sha256.Sum256(content)
 		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)
 		if path.Ext(base) == ".js" {
 			kind = "text/javascript; charset=utf-8"
 		}
 		names[base], files[name] = name, asset{kind, content}
 	}
+	for name, content := range web.Fonts() {
+		files[name] = asset{"font/woff2", content}
+	}
 	return names, files
 }()
 
-// serveAsset serves a style or a script, which browsers keep.
+// serveAsset serves a style, a script or a font, which browsers keep.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	a, ok := served[r.PathValue("name")]
 	if !ok {

@@ -151,7 +151,8 @@ func (h handler) addExplorer(assets fs.FS) {
 	}
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
 	own := "explorer-" + digest(explorerScript) + ".js"
-	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own).Replace(string(explorerPage))
+	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own,
+		"{{faces}}", web.FontFaces("assets/")).Replace(string(explorerPage))
 	h[explorerPath] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
 	h[assetsPath+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
 	h[assetsPath+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {

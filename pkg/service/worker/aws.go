@@ -65,6 +65,9 @@ func Open(f topology.Function) Env {
 	if f.May(topology.AssumeRoles) {
 		e.Accounts = awsdest.New(e.AWS)
 	}
+	if f.May(topology.SendMail) && n.MailSender != "" {
+		e.Mailer, e.URL = NewSES(e.AWS, n.MailSender, n.MailSet), n.PublicURL
+	}
 	if f.May(topology.ProbeAPI) {
 		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
 	}
