@@ -19,7 +19,8 @@ var pageText string
 var pageStyle string
 
 var design = web.NewDesign(pageText, web.FontFaces("../settings/assets/")+pageStyle, template.FuncMap{
-	"of": func(p page, one pageItem) itemOf { return itemOf{p, one} },
+	"of":   func(p page, one pageItem) itemOf { return itemOf{p, one} },
+	"logo": web.Logo,
 })
 
 // page is a page of a review link.
@@ -82,9 +83,9 @@ type pageItem struct {
 }
 
 type pagePost struct {
-	Label, Handle, Title, Caption, Rest string
-	Hashtags                            []string
-	Media                               []pageMedia
+	Platform, Label, Handle, Title, Caption, Rest string
+	Hashtags                                      []string
+	Media                                         []pageMedia
 }
 
 // Initial returns the first letter of the handle, which stands for its picture.

@@ -120,7 +120,7 @@ func confirmRevoke(r *request) error {
 	if k.Usage != nil {
 		c.Effects = append(c.Effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
 	}
-	c.Effects = append(c.Effects, v.T("Last used")+": "+v.Ago(k.LastUsedAt)+".")
+	c.Effects = append(c.Effects, v.T("Last used")+": "+v.ago(k.LastUsedAt)+".")
 	return r.confirm(http.StatusOK, c, "")
 }
 

@@ -152,18 +152,28 @@ func (v *view) T(text string, values ...any) string {
 // Asset returns the path of an asset.
 func (v *view) Asset(name string) string { return v.Prefix + "/settings/assets/" + assetNames[name] }
 
-// Time returns a time in full, and Day the date.
-func (v *view) Time(t time.Time) string {
+// Time returns a time in full. A script shows it in the time zone of the browser, and its title stays in UTC.
+func (v *view) Time(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
-	return v.Day(t) + t.UTC().Format(", 15:04 UTC")
+	utc := v.inUTC(t)
+	return timeElement(t, utc, utc, " data-local")
+}
+
+func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 15:04 UTC") }
+
+// timeElement returns an element of a time, with a title.
+func timeElement(t time.Time, title, text, attribute string) template.HTML {
+	//nolint:gosec // the texts are escaped
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` +
+		template.HTMLEscapeString(title) + `"` + attribute + `>` + template.HTMLEscapeString(text) + `</time>`)
 }
 
 // ShortDay returns a date without its year.
 func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
 
-// Day returns a date.
+// Day returns a date, by UTC.
 func (v *view) Day(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -171,8 +181,15 @@ func (v *view) Day(t time.Time) string {
 	return v.ShortDay(t) + t.UTC().Format(" 2006")
 }
 
-// Ago returns how long ago something was.
-func (v *view) Ago(t *time.Time) string {
+// Ago returns how long ago something was. Its title is the time.
+func (v *view) Ago(t *time.Time) template.HTML {
+	if t == nil || t.IsZero() {
+		return template.HTML(template.HTMLEscapeString(v.ago(t))) //nolint:gosec // it is escaped
+	}
+	return timeElement(*t, v.inUTC(*t), v.ago(t), "")
+}
+
+func (v *view) ago(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return v.T("Never")
 	}

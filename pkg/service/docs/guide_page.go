@@ -165,7 +165,7 @@ func (p written) links() string {
 			return
 		}
 		attribute := ""
-		if open || p.russian {
+		if open {
 			attribute = " open"
 		}
 		fmt.Fprintf(&out, "<details%s><summary>%s</summary><ul>\n", attribute, group)

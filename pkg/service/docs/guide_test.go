@@ -167,6 +167,7 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 		}
 		_, example, _ := strings.Cut(text, `<code class="language-json">`)
 		example, _, _ = strings.Cut(example, "</code>")
+		example = regexp.MustCompile(`</?span[^>]*>`).ReplaceAllString(example, "") // the colors
 		var body struct {
 			Error struct {
 				Code, Type, Message string

@@ -46,6 +46,14 @@ document.addEventListener('input', (event) => {
   for (const row of event.target.form.querySelectorAll('[data-row]')) row.hidden = !row.textContent.toLowerCase().includes(wanted);
 });
 
+// Times are shown in the time zone of the browser. Their titles are in UTC.
+function localize(root) {
+  const local = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
+  for (const time of root.querySelectorAll('time[data-local]')) time.textContent = local.format(new Date(time.dateTime));
+}
+localize(document);
+document.addEventListener('htmx:after:swap', () => localize(document));
+
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 
