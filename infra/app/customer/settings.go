@@ -297,8 +297,8 @@ func (s Settings) validate() error {
 			"no-reply@acme.example, for deployed stages alone; %q of customer %s is not", s.SignInSender, s.Customer)
 	case s.MailSender != "" && (s.Local() || !senderShape.MatchString(s.MailSender) || s.PublicURL() == ""):
 		return fmt.Errorf("mailSender is the address of a domain that Amazon SES has verified, such as "+
-			"no-reply@acme.example, and needs a domain of the API in %s, which the links of e-mails have; %q of customer "+
-			"%s is not, or lacks it", s.Region, s.MailSender, s.Customer)
+			"no-reply@acme.example, and needs a domain of the API in %s, which the links of e-mails have; %q of "+
+			"customer %s is not, or lacks it", s.Region, s.MailSender, s.Customer)
 	case s.MonthlyBudget < 0:
 		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):

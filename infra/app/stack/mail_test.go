@@ -45,8 +45,9 @@ func TestOneFunctionSendsMails(t *testing.T) {
 			if (sender != nil) != (on && f.May(topology.KnowMail)) || (set != nil) != (on && f.May(topology.SendMail)) {
 				t.Errorf("%s has the sender %v and the rules %v", id, sender, set)
 			}
-			if set != nil && fn.Properties.at("Environment", "Variables", "PUBLIC_URL") != "https://api.initech.example" {
-				t.Errorf("the links of e-mails lead to %v", fn.Properties.at("Environment", "Variables", "PUBLIC_URL"))
+			url := fn.Properties.at("Environment", "Variables", "PUBLIC_URL")
+			if set != nil && url != "https://api.initech.example" {
+				t.Errorf("the links of e-mails lead to %v", url)
 			}
 		}
 	}

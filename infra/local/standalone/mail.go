@@ -91,7 +91,8 @@ var mailPage = template.Must(template.New("").Parse(`<!doctype html><html lang="
 <h2>{{.Subject}}</h2><pre>{{.Text}}</pre>{{end}}<a href="` + mailPath + `/{{.}}">As HTML</a></article>
 {{else}}<p>There are none yet.</p>{{end}}</html>`))
 
-// serveMails shows the e-mails: the list as a page, or as JSON to who accepts that, and one of them as its reader sees it.
+// serveMails shows the e-mails: the list as a page, or as JSON to who accepts that, and one of them as its reader sees
+// it.
 func (s *Service) serveMails(w http.ResponseWriter, r *http.Request) {
 	names, all, err := s.mails.list()
 	if err != nil {

@@ -101,15 +101,15 @@ func (r run) mails(ctx context.Context) (finding, error) {
 	case r.Local():
 		return found(Skipped, "the local system sends no e-mails")
 	case r.MailSender == "":
-		return found(Skipped, "people get no e-mails: to send invitations and notifications, verify a domain in Amazon "+
-			"SES, and set mailSender of %s in cdk.json", r.Customer)
+		return found(Skipped, "people get no e-mails: to send invitations and notifications, verify a domain in "+
+			"Amazon SES, and set mailSender of %s in cdk.json", r.Customer)
 	}
 	_, domain, _ := strings.Cut(r.MailSender, "@")
 	verified, production, err := r.Sends(ctx, domain)
 	switch {
 	case errors.Is(err, ErrMissing), err == nil && !verified:
-		return found(Failed, "Amazon SES in %s has not verified %s: create the identity and its DNS records, or remove "+
-			"mailSender of %s", r.Region, domain, r.Customer)
+		return found(Failed, "Amazon SES in %s has not verified %s: create the identity and its DNS records, or "+
+			"remove mailSender of %s", r.Region, domain, r.Customer)
 	case err != nil:
 		return finding{}, err
 	case !production:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -34,8 +34,8 @@ func (m Message) Headers() map[string]string {
 
 // Mailer sends e-mails.
 type Mailer interface {
-	// Send sends an e-mail. An error says whether a repeat may succeed: see task.RetryError and task.Permanent. After an
-	// answer that was lost, it may have been sent.
+	// Send sends an e-mail. An error says whether a repeat may succeed: see task.RetryError and task.Permanent. After
+	// an answer that was lost, it may have been sent.
 	Send(ctx context.Context, m Message) error
 }
 
@@ -50,8 +50,8 @@ type MailConfig struct {
 	DB *store.DB
 	// Mailer is nil if the stack sends no e-mails. Tasks from a time when it did end.
 	Mailer Mailer
-	// Seal is the secret that seals the links to leave.
-	Seal seal.Secret
+	// Random makes the tokens of links to leave.
+	Random io.Reader
 	// URL is the address of the account area.
 	URL string
 	Now func() time.Time
@@ -59,7 +59,7 @@ type MailConfig struct {
 
 // MailHandlers returns the handlers of the tasks of e-mails.
 func MailHandlers(c MailConfig) map[task.Kind]task.Handler {
-	people := person.NewService(c.DB, c.Now, nil)
+	people := person.NewService(c.DB, c.Now, c.Random)
 	return map[task.Kind]task.Handler{person.MailKind: sender{c, people}, person.NoticeKind: crier{c},
 		person.WatchKind: watcher{c, people}}
 }
@@ -96,7 +96,7 @@ func (h sender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if !m.Counted {
 		return h.count(ctx, s, m, now)
 	}
-	leave, err := person.SealLeave(ctx, h.Seal, now, person.Leave{Account: s.Account, Person: r.ID, Notice: m.Notice})
+	leave, err := h.people.IssueLeave(ctx, person.Leave{Account: s.Account, Person: r.ID, Notice: m.Notice})
 	if err != nil {
 		return o, err
 	}

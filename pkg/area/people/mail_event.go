@@ -27,8 +27,8 @@ var told = map[event.Type]person.Notice{event.WebhookDisabled: person.NoticeWebh
 	event.APIKeyExpiring: person.NoticeKeys, event.BalanceLow: person.NoticeSpend,
 	event.SocialAccountNeedsReconnect: person.NoticeAccounts, event.IntegrationNeedsReconnect: person.NoticeAccounts}
 
-// Announce returns a consumer of the bus that makes a task for each live event that people hear of, and then calls next.
-// The id of the event is that of its task, so that an event which comes twice has one.
+// Announce returns a consumer of the bus that makes a task for each live event that people hear of, and then calls
+// next. The id of the event is that of its task, so that an event which comes twice has one.
 func Announce(db *store.DB, now func() time.Time,
 	next func(context.Context, events.SQSEvent) (events.SQSEventResponse, error),
 ) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {

@@ -23,7 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
@@ -33,8 +32,6 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
 )
-
-var mailSeal = seal.Fixed([]byte("the secret of the stack"))
 
 // post is a service of e-mails.
 type post struct {
@@ -91,8 +88,8 @@ func newMailWorld(t *testing.T) *mailWorld {
 }
 
 func (w *mailWorld) handlers() map[task.Kind]task.Handler {
-	return people.MailHandlers(people.MailConfig{DB: w.db, Mailer: w.post, Seal: mailSeal, URL: "https://api.example",
-		Now: w.clock.Now})
+	return people.MailHandlers(people.MailConfig{DB: w.db, Mailer: w.post, Random: rand.Reader,
+		URL: "https://api.example", Now: w.clock.Now})
 }
 
 // due returns the tasks of e-mails that are due, and the time of the next one.
@@ -261,11 +258,11 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 		to     []string
 		text   []string
 	}{
-		"a webhook": {event.WebhookDisabled, object{"id": "whk_1", "url": "https://user:pass@crm.example/hook?key=secret",
-			"disabled_reason": "failing"}, []string{"dev@example.com", "owner@example.com"},
+		"a webhook": {event.WebhookDisabled, object{"id": "whk_1",
+			"url": "https://user:pass@crm.example/hook?key=secret", "disabled_reason": "failing"}, []string{"dev@example.com", "owner@example.com"},
 			[]string{"A webhook was disabled: crm.example", "five days", "/settings/webhooks/whk_1"}},
-		"a key of the developer": {event.APIKeyExpiring, object{"id": "key_1", "name": "CRM", "created_by": developer.ID,
-			"expires_at": "2026-05-09T12:00:00Z"}, both, []string{"An API key ends soon: CRM", "2026-05-09 12:00 UTC"}},
+		"a key of the developer": {event.APIKeyExpiring, object{"id": "key_1", "name": "CRM",
+			"created_by": developer.ID, "expires_at": "2026-05-09T12:00:00Z"}, both, []string{"An API key ends soon: CRM", "2026-05-09 12:00 UTC"}},
 		"a balance": {event.BalanceLow, object{"id": w.account, "balance": object{"credits": 90, "low_threshold": 100}},
 			both, []string{"90 credits", "threshold of 100"}},
 		"a social account": {event.SocialAccountNeedsReconnect, object{"id": "soc_1", "platform": "telegram",
@@ -323,8 +320,8 @@ func TestTheHourlyLook(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/api-keys", object{"name": "CRM", "kind": "live", "scopes": []string{"account:read"},
 		"spend_limit_credits": 1000}).Into(t, http.StatusCreated, &key)
 	limit := int64(200)
-	p := &profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, w.clock.Now()), w.clock.Now(),
-		nil), Name: "Harbour", SpendLimit: &limit}}
+	p := &profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, w.clock.Now()),
+		w.clock.Now(), nil), Name: "Harbour", SpendLimit: &limit}}
 	it, err := p.Item(owner)
 	if err != nil {
 		t.Fatal(err)
@@ -512,29 +509,34 @@ func TestADeathAtAnyStepLosesNoMail(t *testing.T) {
 
 func TestALinkToLeave(t *testing.T) {
 	w := newMailWorld(t)
-	l := person.Leave{Account: w.account, Person: w.owner.ID, Notice: person.NoticeSpend}
-	token, err := person.SealLeave(t.Context(), mailSeal, w.clock.Now(), l)
-	if err != nil {
-		t.Fatal(err)
+	w.invite("ada@example.com", auth.Developer)
+	w.run(time.Minute)
+	all := w.taken()
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
 	}
-	got, err := person.OpenLeave(t.Context(), mailSeal, w.clock.Now().Add(29*24*time.Hour), token)
-	if l.Until = got.Until; err != nil || got != l {
-		t.Errorf("%+v %v", got, err)
+	token, ours := strings.CutPrefix(all[0].Leave, "https://api.example"+people.LeavePath)
+	if strings.Contains(storetest.Snapshot(t, w.db), token) || !ours {
+		t.Errorf("the table has the token of %s", all[0].Leave)
 	}
-	other, err := person.SealLeave(t.Context(), seal.Fixed([]byte("another")), w.clock.Now(), l)
-	if err != nil {
-		t.Fatal(err)
+	for range 2 {
+		l, err := w.people.OpenLeave(t.Context(), token)
+		if err != nil || l.Account != w.account || l.Notice != person.NoticeInvitation {
+			t.Errorf("%+v %v", l, err)
+		}
 	}
-	for name, c := range map[string]struct {
-		token string
-		at    time.Time
-	}{
-		"an expired one": {token, w.clock.Now().Add(30 * 24 * time.Hour)}, "another secret": {other, w.clock.Now()},
-		"a changed one": {token[:len(token)-2] + "xx", w.clock.Now()}, "nonsense": {"%", w.clock.Now()},
-		"none": {"", w.clock.Now()},
-	} {
-		if _, err := person.OpenLeave(t.Context(), mailSeal, c.at, c.token); !errors.Is(err, seal.ErrOpen) {
+	for name, other := range map[string]string{"a changed one": token[:len(token)-2] + "xx", "a part": token[:20],
+		"nonsense": "%", "none": ""} {
+		if _, err := w.people.OpenLeave(t.Context(), other); !errors.Is(err, person.ErrNoLeave) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	w.clock.Add(29 * 24 * time.Hour)
+	if _, err := w.people.OpenLeave(t.Context(), token); err != nil {
+		t.Errorf("after 29 days: %v", err)
+	}
+	w.clock.Add(25 * time.Hour)
+	if _, err := w.people.OpenLeave(t.Context(), token); !errors.Is(err, person.ErrNoLeave) {
+		t.Errorf("after 30 days: %v", err)
 	}
 }

@@ -61,7 +61,8 @@ func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, task.Again(err)
 	}
-	l := &look{watcher: h, account: s.Account, now: now, was: was, is: watch{map[string]string{}, was.Digest, was.Newest}}
+	l := &look{watcher: h, account: s.Account, now: now, was: was,
+		is: watch{map[string]string{}, was.Digest, was.Newest}}
 	for n, find := range map[person.Notice]func(context.Context) error{person.NoticeWebhooks: l.webhooks,
 		person.NoticeSpend: l.spend, person.NoticeApprovals: l.approvals} {
 		if wanted[n] {
@@ -123,7 +124,8 @@ func (l *look) tell(about, state string, news person.News) {
 
 // webhooks finds the enabled webhooks that have failed for some time.
 func (l *look) webhooks(ctx context.Context) error {
-	q := store.Query{Index: store.Table, Partition: webhook.List(tenant.Of(l.account, tenant.Live)), Limit: webhook.PerRead}
+	all := webhook.List(tenant.Of(l.account, tenant.Live))
+	q := store.Query{Index: store.Table, Partition: all, Limit: webhook.PerRead}
 	return l.DB.Each(ctx, q, func(it store.Item) error {
 		var r webhook.WebhookRecord
 		if err := it.Decode(&r); err != nil {
@@ -133,8 +135,9 @@ func (l *look) webhooks(ctx context.Context) error {
 			return nil
 		}
 		since := moment(&r.FailingSince.Time)
+		name := hookName(r.Description, deref(r.URL), r.ID)
 		l.tell(r.ID, since, person.News{Notice: person.NoticeWebhooks, What: "webhook.failing",
-			Path: "/settings/webhooks/" + r.ID, Values: map[string]string{"name": hookName(r.Description, deref(r.URL), r.ID), "since": since}})
+			Path: "/settings/webhooks/" + r.ID, Values: map[string]string{"name": name, "since": since}})
 		return nil
 	})
 }
@@ -199,8 +202,8 @@ func (l *look) spent(of spender, spent, limit int64) {
 			l.is.Told[of.id] = l.was.Told[of.id] // work that has failed got its credits back
 			return
 		}
-		l.tell(of.id, month+":"+share, person.News{Notice: person.NoticeSpend, What: of.what, Path: of.path, Only: of.only,
-			Values: map[string]string{"name": of.name, "percent": share, "month": month,
+		l.tell(of.id, month+":"+share, person.News{Notice: person.NoticeSpend, What: of.what, Path: of.path,
+			Only: of.only, Values: map[string]string{"name": of.name, "percent": share, "month": month,
 				"spent": strconv.FormatInt(spent, 10), "limit": strconv.FormatInt(limit, 10)}})
 		return
 	}

@@ -116,7 +116,8 @@ func (p page) policy() string {
 	if len(p.origins) > 0 {
 		media = strings.Join(p.origins, " ")
 	}
-	return design.Policy("font-src 'self'; img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
+	return design.Policy("font-src 'self'; img-src data: " +
+		strings.TrimPrefix(media, "'none'") + "; media-src " + media +
 		"; form-action 'self'; ")
 }
 

@@ -117,7 +117,7 @@ const (
 	ReadManifests Grant = "read manifests"
 	// KnowMail makes a function know whether the stack sends e-mails, and by which address.
 	KnowMail Grant = "know mail"
-	// SendMail permits sending e-mails from that address, and reading the secret that seals their links.
+	// SendMail permits sending e-mails from that address.
 	SendMail Grant = "send mail"
 	// TrainModels permits training models, if the stack can train: putting samples into the bucket, and passing on the
 	// role that reads them there.
@@ -205,7 +205,7 @@ func Programs() (all []string) {
 
 // ReadsSeal reports whether the function seals answers or cursors, or opens claims.
 func (f Function) ReadsSeal() bool {
-	return f.Trigger == ByGateway && f.Audit != nil || f.May(OpenClaims, SignPeopleIn, SendMail)
+	return f.Trigger == ByGateway && f.Audit != nil || f.May(OpenClaims, SignPeopleIn)
 }
 
 // Follows reports whether the changes of the state table call the function.

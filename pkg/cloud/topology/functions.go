@@ -44,7 +44,8 @@ var Functions = []Function{
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
-		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn, KnowMail}},
+		State: use(Put, Update, Delete, Check), Audit: []Use{Put},
+		Grants: []Grant{ManageKeySecrets, SignPeopleIn, KnowMail}},
 	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
 	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer}},

@@ -3,15 +3,12 @@ package person
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -67,58 +64,41 @@ func (s *Service) Choose(ctx context.Context, account tenant.Account, personID s
 
 // Leave is what the link of an e-mail permits: to leave one kind.
 type Leave struct {
-	Account tenant.Account `json:"a"`
-	Person  string         `json:"p"`
-	Notice  Notice         `json:"n"`
-	Until   time.Time      `json:"t"`
+	Account tenant.Account
+	Person  string
+	Notice  Notice
 }
 
-// leaveTime is the time for which a link to leave works. The secret that seals it is kept as long.
+// leaveTime is the time for which a link to leave works.
 const leaveTime = 30 * 24 * time.Hour
 
-const leavePurpose = "leave"
+// ErrNoLeave is returned for a token that was not issued, or whose time is over.
+var ErrNoLeave = errors.New("person: there is no such link to leave")
 
-// SealLeave returns the token of a link to leave.
-func SealLeave(ctx context.Context, secret seal.Secret, now time.Time, l Leave) (string, error) {
-	l.Until = now.Add(leaveTime).Truncate(time.Second)
-	box, err := leaveBox(ctx, secret)
+func leaveKey(hash string) store.Key { return store.IDKey("leave#" + hash) }
+
+const noticeAttribute = "notice"
+
+// IssueLeave returns the token of a new link to leave. Its hash is stored: the system's secret would not do, because it
+// changes within the time of the link.
+func (s *Service) IssueLeave(ctx context.Context, l Leave) (token string, err error) {
+	token, hash, err := web.NewBearer(s.random)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(l)
-	if err != nil {
-		return "", fmt.Errorf("person: encode a link to leave: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(box.Seal(text, leavePurpose)), nil
+	tx := &store.Tx{}
+	tx.Create(store.Item{Key: leaveKey(hash), Kind: "leave", Owner: tenant.Of(l.Account, ""),
+		ExpireAt: s.now().Add(leaveTime), Attributes: map[string]string{personAttribute: l.Person, noticeAttribute: string(l.Notice)}}, nil)
+	return token, s.db.Commit(ctx, tx)
 }
 
-// OpenLeave returns what a token permits. It returns seal.ErrOpen for a token that SealLeave has not made, or whose time
-// is over.
-func OpenLeave(ctx context.Context, secret seal.Secret, now time.Time, token string) (l Leave, err error) {
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return l, seal.ErrOpen
+// OpenLeave returns what a token permits. The token can be used again.
+func (s *Service) OpenLeave(ctx context.Context, token string) (Leave, error) {
+	it, err := s.db.Get(ctx, leaveKey(web.HashBearer(token)))
+	if errors.Is(err, store.ErrNotFound) {
+		return Leave{}, ErrNoLeave
 	}
-	box, err := leaveBox(ctx, secret)
-	if err != nil {
-		return l, err
-	}
-	text, err := box.Open(raw, leavePurpose)
-	if err != nil {
-		return l, err
-	}
-	if err := json.Unmarshal(text, &l); err != nil || !now.Before(l.Until) {
-		return Leave{}, seal.ErrOpen
-	}
-	return l, nil
-}
-
-func leaveBox(ctx context.Context, secret seal.Secret) (*seal.Box, error) {
-	keys, err := secret.Keys(ctx, nil, leavePurpose)
-	if err != nil {
-		return nil, err
-	}
-	return seal.New(keys...)
+	return Leave{it.Account, it.Attributes[personAttribute], Notice(it.Attributes[noticeAttribute])}, err
 }
 
 // The kinds of the tasks of e-mails.

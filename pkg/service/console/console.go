@@ -38,6 +38,8 @@ type Options struct {
 	// PersonOf returns the record of a person, and Choose changes what they get by e-mail.
 	PersonOf func(ctx context.Context, account tenant.Account, personID string) (person.Record, error)
 	Choose   func(ctx context.Context, account tenant.Account, personID string, change func(*person.Choices)) error
+	// OpenLeave returns what the link of an e-mail permits, or person.ErrNoLeave.
+	OpenLeave func(ctx context.Context, token string) (person.Leave, error)
 	// Mails reports that people get e-mails. Watch starts the hourly look at an account.
 	Mails bool
 	Watch func(ctx context.Context, account tenant.Account) error

@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/person"
 )
 
@@ -92,8 +91,8 @@ func (s *site) addLeave(routes *http.ServeMux) {
 const messageLeave = "This link has expired, or is not complete. Sign in, and choose your e-mails in your profile."
 
 func (s *site) showLeave(w http.ResponseWriter, r *http.Request, leave bool) {
-	of, err := person.OpenLeave(r.Context(), s.Seal, s.Now(), r.PathValue("token"))
-	if errors.Is(err, seal.ErrOpen) {
+	of, err := s.OpenLeave(r.Context(), r.PathValue("token"))
+	if errors.Is(err, person.ErrNoLeave) {
 		s.failedAs(w, r, nil, http.StatusNotFound, messageLeave)
 		return
 	}

@@ -65,7 +65,7 @@ func Open(w Wiring) (http.Handler, error) {
 			_, err := people.SetBreakGlass(ctx, account, personID, on)
 			return err
 		},
-		Mails: w.Mails, Watch: people.Watch, Choose: people.Choose,
+		Mails: w.Mails, Watch: people.Watch, Choose: people.Choose, OpenLeave: people.OpenLeave,
 		PersonOf: func(ctx context.Context, account tenant.Account, personID string) (person.Record, error) {
 			r, _, err := people.Find(ctx, account, personID)
 			return r, err

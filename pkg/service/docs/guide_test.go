@@ -267,9 +267,11 @@ func TestGuidesInRussian(t *testing.T) {
 	code := regexp.MustCompile(`(?s)<code class="language-.*?</code>`)
 	for _, path := range all {
 		english := strings.Replace(path, "/ru/", "/", 1)
-		here, there := string(bodyOf(t, call(h, http.MethodGet, path))), string(bodyOf(t, call(h, http.MethodGet, english)))
+		here := string(bodyOf(t, call(h, http.MethodGet, path)))
+		there := string(bodyOf(t, call(h, http.MethodGet, english)))
 		name := path[strings.LastIndexByte(path, '/')+1:]
-		if !strings.Contains(here, `<html lang="ru">`) || !strings.Contains(here, `href="../../guides/`+name+`" lang="en"`) {
+		if !strings.Contains(here, `<html lang="ru">`) ||
+			!strings.Contains(here, `href="../../guides/`+name+`" lang="en"`) {
 			t.Errorf("%s does not lead to the English guide", path)
 		}
 		if !strings.Contains(there, `href="../guides/ru/`+name+`" lang="ru"`) {

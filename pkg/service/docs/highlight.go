@@ -7,12 +7,14 @@ import (
 )
 
 const (
-	quoted     = `"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`
-	number     = `(?P<n>\b\d+(?:\.\d+)?\b)`
-	lineHash   = `(?P<c>(?m:(?:^|\s)#[^\n]*))`
-	lineSlash  = `(?P<c>(?m:(?:^|\s)//[^\n]*))`
-	goWords    = `break|case|const|continue|default|defer|else|for|func|go|if|import|map|nil|package|range|return|struct|switch|type|var`
-	jsWords    = `async|await|catch|const|default|else|export|for|from|function|if|import|let|new|null|of|return|throw|try|undefined`
+	quoted    = `"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`
+	number    = `(?P<n>\b\d+(?:\.\d+)?\b)`
+	lineHash  = `(?P<c>(?m:(?:^|\s)#[^\n]*))`
+	lineSlash = `(?P<c>(?m:(?:^|\s)//[^\n]*))`
+	goWords   = `break|case|const|continue|default|defer|else|for|func|go|if|import|map|nil|package|range|return|` +
+		`struct|switch|type|var`
+	jsWords = `async|await|catch|const|default|else|export|for|from|function|if|import|let|new|null|of|return|` +
+		`throw|try|undefined`
 	pyWords    = `and|as|def|else|except|False|for|from|if|import|in|None|not|or|raise|return|True|try|while|with`
 	shellWords = `curl|do|done|echo|else|export|fi|for|if|in|then|until|while|wait`
 )
@@ -27,8 +29,8 @@ var syntaxes = func() map[string]*regexp.Regexp {
 	shell := regexp.MustCompile(lineHash + `|(?P<s>` + quoted + `)|` + words(shellWords) + `|(?P<n>\$\{?\w+\}?)`)
 	python := regexp.MustCompile(lineHash + `|(?P<s>` + quoted + `)|` + words(pyWords) + `|` + number)
 	return map[string]*regexp.Regexp{
-		"json": regexp.MustCompile(`(?P<k>"(?:[^"\\]|\\.)*"\s*:)|(?P<s>` + quoted + `)|(?P<n>\b(?:true|false|null)\b|-?\b\d+` +
-			`(?:\.\d+)?\b)`),
+		"json": regexp.MustCompile(`(?P<k>"(?:[^"\\]|\\.)*"\s*:)|(?P<s>` + quoted +
+			`)|(?P<n>\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?\b)`),
 		"sh": shell, "bash": shell, "python": python, "py": python, "yaml": python,
 		"go": code(lineSlash, goWords), "js": code(lineSlash, jsWords), "ts": code(lineSlash, jsWords),
 		"javascript": code(lineSlash, jsWords), "typescript": code(lineSlash, jsWords),

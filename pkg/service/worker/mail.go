@@ -31,13 +31,14 @@ func NewSES(cfg aws.Config, sender, rule string) SES {
 	return SES{client, sender, rule}
 }
 
-// Send implements people.Mailer. Amazon SES takes e-mails for addresses on its suppression list, and sends them nothing.
+// Send implements people.Mailer. Amazon SES takes e-mails for addresses on its suppression list, and sends them
+// nothing.
 func (s SES) Send(ctx context.Context, m people.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sesTime)
 	defer cancel()
 	text := func(t string) *types.Content { return &types.Content{Data: &t, Charset: aws.String("UTF-8")} }
-	in := &sesv2.SendEmailInput{FromEmailAddress: &s.sender, Destination: &types.Destination{ToAddresses: []string{m.To}},
-		Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
+	in := &sesv2.SendEmailInput{FromEmailAddress: &s.sender,
+		Destination: &types.Destination{ToAddresses: []string{m.To}}, Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
 			Body: &types.Body{Text: text(m.Text), Html: text(m.HTML)}}}}
 	for name, value := range m.Headers() {
 		in.Content.Simple.Headers = append(in.Content.Simple.Headers, types.MessageHeader{Name: &name, Value: &value})

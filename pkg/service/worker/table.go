@@ -74,7 +74,8 @@ var All = []Function{
 	{Name: "deliver-slow", Tasks: func(e Env) Handlers { return delivering(e, true) }, Around: counting,
 		Prepare: economize},
 	{Name: "mail", Tasks: func(e Env) Handlers {
-		return people.MailHandlers(people.MailConfig{DB: e.DB, Mailer: e.Mailer, Seal: e.Seal, URL: e.URL, Now: e.Now})
+		return people.MailHandlers(people.MailConfig{DB: e.DB, Mailer: e.Mailer, Random: e.Random, URL: e.URL,
+			Now: e.Now})
 	}},
 	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
 	{Name: "canary", Other: func(e Env) any {
