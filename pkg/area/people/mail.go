@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -212,7 +211,7 @@ func mailAll(tx *store.Tx, now time.Time, account tenant.Account, people []store
 func Refused(code string, cause error) error {
 	err := fmt.Errorf("people: the e-mail is refused with %s: %w", code, cause)
 	switch code {
-	case "TooManyRequestsException", http.StatusText(http.StatusTooManyRequests):
+	case "TooManyRequestsException", "ThrottlingException":
 		return throttled{err}
 	case "MessageRejected", "BadRequestException":
 		return task.Permanent(err)

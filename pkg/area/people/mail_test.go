@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -538,5 +539,38 @@ func TestALinkToLeave(t *testing.T) {
 	w.clock.Add(25 * time.Hour)
 	if _, err := w.people.OpenLeave(t.Context(), token); !errors.Is(err, person.ErrNoLeave) {
 		t.Errorf("after 30 days: %v", err)
+	}
+}
+
+// Each kind of e-mail has its texts in both languages, and says why it comes.
+func TestEachMailHasItsTexts(t *testing.T) {
+	file, err := os.ReadFile("mails.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(file)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(row) != 3 || row[1] == "" || row[2] == "" || row[1] == row[2] {
+			t.Errorf("the row %q", line)
+		}
+		rows[row[0]] = true
+	}
+	whats := []string{"invitation", "webhook.failing", "spend.key", "spend.profile", "approvals"}
+	for _, e := range []event.Type{event.WebhookDisabled, event.APIKeyExpiring, event.BalanceLow,
+		event.SocialAccountNeedsReconnect, event.IntegrationNeedsReconnect} {
+		whats = append(whats, string(e))
+	}
+	for _, what := range whats {
+		for _, part := range []string{".subject", ".text", ".button"} {
+			if !rows[what+part] {
+				t.Errorf("there is no text %s", what+part)
+			}
+		}
+	}
+	for _, n := range append(person.Notices, person.NoticeInvitation) {
+		if !rows["why."+string(n)] {
+			t.Errorf("there is no reason for %s", n)
+		}
 	}
 }
