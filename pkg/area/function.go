@@ -61,7 +61,7 @@ type Env struct {
 	// platforms; nil: there are none. PlatformEndpoint replaces the platforms by fakes.
 	Apps             func(context.Context) (string, error)
 	PlatformEndpoint string
-	// Mails reports that people get e-mails.
+	// Mails reports that the stack sends e-mails to people.
 	Mails bool
 	// Platforms are the platforms that the stack has, or nil if it has all.
 	Platforms []string

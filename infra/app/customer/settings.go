@@ -3,7 +3,6 @@
 package customer
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -95,8 +94,7 @@ type Settings struct {
 	// SignInSender is the address that e-mails of the sign-in come from: of a domain that Amazon SES has verified in
 	// the region of the stacks. If it is empty, Cognito sends them, which is 50 a day for the AWS account.
 	SignInSender string `json:"signInSender"`
-	// MailSender is the address that e-mails to people come from, such as invitations: of a domain that Amazon SES has
-	// verified in the region of the stacks. If it is empty, people get none.
+	// MailSender is the address of e-mails to people, as SignInSender is. If it is empty, people get none.
 	MailSender string `json:"mailSender"`
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
@@ -131,19 +129,8 @@ type Domain struct {
 	PublicCertificateArn string `json:"publicCertificateArn"`
 }
 
-var senderShape = regexp.MustCompile(`^[a-zA-Z0-9._+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$`)
-
 // DefaultKeylessLimit is the KeylessLimit of customers that set none.
 const DefaultKeylessLimit = 100
-
-// PublicURL returns the address that people reach without a client certificate, or "" without a domain of the customer.
-func (s Settings) PublicURL() string {
-	domain := s.Domains[s.Region]
-	if name := cmp.Or(domain.PublicName, domain.Name); name != "" {
-		return "https://" + name
-	}
-	return ""
-}
 
 // Local reports whether the stacks are for the local system.
 func (s Settings) Local() bool { return s.Stage == StageLocal }
@@ -295,10 +282,8 @@ func (s Settings) validate() error {
 	case s.SignInSender != "" && (s.Local() || !senderShape.MatchString(s.SignInSender)):
 		return fmt.Errorf("signInSender is the address of a domain that Amazon SES has verified, such as "+
 			"no-reply@acme.example, for deployed stages alone; %q of customer %s is not", s.SignInSender, s.Customer)
-	case s.MailSender != "" && (s.Local() || !senderShape.MatchString(s.MailSender) || s.PublicURL() == ""):
-		return fmt.Errorf("mailSender is the address of a domain that Amazon SES has verified, such as "+
-			"no-reply@acme.example, and needs a domain of the API in %s, which the links of e-mails have; %q of "+
-			"customer %s is not, or lacks it", s.Region, s.MailSender, s.Customer)
+	case s.mailFault() != nil:
+		return s.mailFault()
 	case s.MonthlyBudget < 0:
 		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):

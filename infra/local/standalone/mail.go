@@ -86,10 +86,10 @@ var mailPage = template.Must(template.New("").Parse(`<!doctype html><html lang="
 <title>E-mails</title><style>body{font:16px/1.5 system-ui;max-width:46rem;margin:2rem auto;padding:0 1rem}` +
 	`article{border:1px solid #8886;border-radius:8px;padding:1rem;margin:1rem 0}pre{white-space:pre-wrap;` +
 	`overflow-wrap:anywhere;font:inherit}small{opacity:.7}h2{font-size:1.1rem;margin:.25rem 0}</style>
-<h1>E-mails</h1><p>The local service sends none. It keeps them here{{with .Dir}}, and in {{.}}{{end}}.</p>
+<main><h1>E-mails</h1><p>The local service sends none. It keeps them here{{with .Dir}}, and in {{.}}{{end}}.</p>
 {{range .Names}}{{with index $.All .}}<article><small>{{.At.Format "2006-01-02 15:04:05 UTC"}} · to {{.To}}</small>
 <h2>{{.Subject}}</h2><pre>{{.Text}}</pre>{{end}}<a href="` + mailPath + `/{{.}}">As HTML</a></article>
-{{else}}<p>There are none yet.</p>{{end}}</html>`))
+{{else}}<p>There are none yet.</p>{{end}}</main></html>`))
 
 // serveMails shows the e-mails: the list as a page, or as JSON to who accepts that, and one of them as its reader sees
 // it.

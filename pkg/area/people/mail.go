@@ -16,10 +16,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Message is an e-mail.
+// Message is an e-mail to one person, in their language.
 type Message struct {
 	To, Subject string
-	// Text and HTML say the same.
+	// Text and HTML say the same: mail programs show one of them.
 	Text, HTML string
 	// Leave is the address by which the reader gets no more of its kind: a page, and a POST for mail programs.
 	Leave string
@@ -31,7 +31,7 @@ func (m Message) Headers() map[string]string {
 		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 }
 
-// Mailer sends e-mails.
+// Mailer sends e-mails, by Amazon SES or into a file.
 type Mailer interface {
 	// Send sends an e-mail. An error says whether a repeat may succeed: see task.RetryError and task.Permanent. After
 	// an answer that was lost, it may have been sent.
@@ -63,7 +63,7 @@ func MailHandlers(c MailConfig) map[task.Kind]task.Handler {
 		person.WatchKind: watcher{c, people}}
 }
 
-// sender is the handler of MailKind.
+// sender is the handler of MailKind: it sends one e-mail.
 type sender struct {
 	MailConfig
 	people *person.Service
@@ -150,7 +150,7 @@ func (h sender) write(r *person.Record, m *person.Mail, leave string) (Message, 
 	return out, out.compose(language, &m.News, base+m.Path)
 }
 
-// crier is the handler of NoticeKind.
+// crier is the handler of NoticeKind: it makes the e-mails about something.
 type crier struct{ MailConfig }
 
 // atOnce is the number of people that one step makes e-mails for.
@@ -225,5 +225,5 @@ type throttled struct{ error }
 // Throttled reports that the call may be repeated soon.
 func (throttled) Throttled() bool { return true }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, which the log shows.
 func (t throttled) Unwrap() error { return t.error }

@@ -38,7 +38,7 @@ type words struct {
 	values  map[string]string
 }
 
-// of returns a text.
+// of returns a text with its values put in.
 func (w words) of(name string) string {
 	row := mailTexts()[name]
 	out := row[0]

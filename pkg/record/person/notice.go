@@ -17,7 +17,7 @@ import (
 // Notice is a kind of e-mail, which a person may leave.
 type Notice string
 
-// The kinds.
+// The kinds, each of which has texts and a reason of its own.
 const (
 	NoticeInvitation Notice = "invitation"
 	NoticeWebhooks   Notice = "webhooks"
@@ -87,8 +87,9 @@ func (s *Service) IssueLeave(ctx context.Context, l Leave) (token string, err er
 		return "", err
 	}
 	tx := &store.Tx{}
+	of := map[string]string{personAttribute: l.Person, noticeAttribute: string(l.Notice)}
 	tx.Create(store.Item{Key: leaveKey(hash), Kind: "leave", Owner: tenant.Of(l.Account, ""),
-		ExpireAt: s.now().Add(leaveTime), Attributes: map[string]string{personAttribute: l.Person, noticeAttribute: string(l.Notice)}}, nil)
+		ExpireAt: s.now().Add(leaveTime), Attributes: of}, nil)
 	return token, s.db.Commit(ctx, tx)
 }
 

@@ -78,7 +78,7 @@ type Record struct {
 	ExternalID string `json:"external_id,omitempty"`
 	// Groups are the person's groups in the customer's directory.
 	Groups []string `json:"groups,omitempty"`
-	// Choices are about e-mails.
+	// Choices are what the person has chosen about e-mails.
 	Choices Choices `json:"choices,omitzero"`
 }
 

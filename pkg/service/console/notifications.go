@@ -14,7 +14,7 @@ import (
 const notificationsPath = profilePath + "/notifications"
 
 func addNotifications(open func(string, func(*request) error)) {
-	open("GET "+notificationsPath, func(r *request) error { return r.showNotifications() })
+	open("GET "+notificationsPath, showNotifications)
 	open("POST "+notificationsPath, chooseNotifications)
 }
 
@@ -37,7 +37,7 @@ type mailWish struct {
 }
 
 // showNotifications shows what the person gets by e-mail.
-func (r *request) showNotifications() error {
+func showNotifications(r *request) error {
 	record, err := r.site.PersonOf(r.Context(), r.session.Account, r.session.ID)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ type Wiring struct {
 	// Audit is the table of the audit log, and Region the region that writes it.
 	Audit  *store.DB
 	Region string
-	// Mails reports that people get e-mails.
+	// Mails reports that the stack sends e-mails to people.
 	Mails bool
 }
 

@@ -155,7 +155,7 @@ func (h handler) addExplorer(assets fs.FS) {
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
 	own := "explorer-" + digest(explorerScript) + ".js"
 	styles := append([]byte(web.FontFaces("")), explorerStyle...)
-	style := "explorer-" + digest(styles) + ".css"
+	style := "frame-" + digest(styles) + ".css"
 	h[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
 	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own, "{{style}}", style).
 		Replace(string(explorerPage))

@@ -32,9 +32,12 @@ func (w words) in(text string) string {
 	return text
 }
 
-var russianWords = words{"Skip to content": "К содержанию", "Account area": "Личный кабинет", "Guides": "Руководства",
+var russianWords = words{
+	"Skip to content": "К содержанию", "Account area": "Личный кабинет", "Guides": "Руководства",
 	"API reference": "Справочник API", "Search the guides": "Поиск по руководствам", "Errors": "Ошибки",
-	"On this page": "На этой странице", "Previous": "Назад", "Next": "Дальше", "All guides are in English": "Все руководства на английском", "Documentation": "Документация", "Reference": "Справочник", "Site": "Сайт"}
+	"On this page": "На этой странице", "Previous": "Назад", "Next": "Дальше", "Documentation": "Документация",
+	"All guides are in English": "Все руководства на английском", "Reference": "Справочник", "Site": "Сайт",
+}
 
 // written is a page of the documentation with a text.
 type written struct {

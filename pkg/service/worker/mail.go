@@ -16,7 +16,7 @@ import (
 // sesTime bounds a call of Amazon SES.
 const sesTime = 10 * time.Second
 
-// SES sends e-mails by Amazon SES.
+// SES sends e-mails by Amazon SES, from one address.
 type SES struct {
 	client       *sesv2.Client
 	sender, rule string
@@ -38,7 +38,8 @@ func (s SES) Send(ctx context.Context, m people.Message) error {
 	defer cancel()
 	text := func(t string) *types.Content { return &types.Content{Data: &t, Charset: aws.String("UTF-8")} }
 	in := &sesv2.SendEmailInput{FromEmailAddress: &s.sender,
-		Destination: &types.Destination{ToAddresses: []string{m.To}}, Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
+		Destination: &types.Destination{ToAddresses: []string{m.To}},
+		Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
 			Body: &types.Body{Text: text(m.Text), Html: text(m.HTML)}}}}
 	for name, value := range m.Headers() {
 		in.Content.Simple.Headers = append(in.Content.Simple.Headers, types.MessageHeader{Name: &name, Value: &value})
