@@ -8792,9 +8792,11 @@ type PersonInvited struct {
 	InvitationExpiresAt *time.Time `json:"invitation_expires_at"`
 	// Time of the last request, to the minute. Null: none yet.
 	LastSeenAt *time.Time `json:"last_seen_at"`
-	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends no
-	// e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person, unless
+	// invitation_mailed is true. It is not shown again. Null in a repeat later than 10 minutes.
 	InvitationURL *string `json:"invitation_url"`
+	// true: the service sends the invitation by e-mail. false: it sends no e-mails, or the person wants none.
+	InvitationMailed bool `json:"invitation_mailed"`
 	// Time at which the link was made and shown. Only in a repeat that leaves it out.
 	InvitationShownAt *time.Time `json:"invitation_shown_at,omitzero"`
 }

@@ -36,6 +36,6 @@ func main() {
 		address := cmp.Or(n.PublicURL, base)
 		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address,
 			API: cmp.Or(n.APIURL, address), HTTP: client, Now: time.Now, Pool: pool,
-			Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
+			Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region, Mails: n.MailSender != ""})
 	}))
 }

@@ -1,7 +1,9 @@
 // Builds the style of the account area, and puts htmx beside it, into pkg/service/console/assets. Both are committed,
-// so that the service needs no Node. Run it after a change of a template or of the style: make console-assets.
+// so that the service needs no Node. Run it after a change of a template or of the style: make console-assets. It also
+// makes the fonts of all pages, in pkg/base/web/fonts.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -50,3 +52,21 @@ cpSync(join(modules, 'htmx.org/dist/htmx.min.js'), join(assets, 'htmx.js'));
 const htmx = readFileSync(join(assets, 'htmx.js'), 'utf8').replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
 const version = JSON.parse(readFileSync(join(modules, 'htmx.org/package.json'))).version;
 writeFileSync(join(assets, 'htmx.js'), `/*! htmx ${version} | Zero-Clause BSD | https://htmx.org */\n${htmx}`);
+
+// The fonts: Inter in three files, of which a browser loads those whose characters the page has, and JetBrains Mono for
+// code. Weights from 400 to 600 and figures of one width are kept, kerning is not: a third of the size for little.
+const subset = createRequire(join(dir, 'package.json'))('subset-font');
+const range = (from, to) => String.fromCodePoint(...Array.from({ length: to - from + 1 }, (_, i) => from + i));
+const inter = 'inter/files/inter-', weights = { wght: { min: 400, max: 600 } };
+const fonts = join(root, 'pkg/base/web/fonts');
+mkdirSync(fonts, { recursive: true });
+for (const [name, file, text, variationAxes] of [
+  ['inter', `${inter}latin-wght-normal`, range(0x20, 0x7e) + '\u00a0–—’“”…·×−→←', weights],
+  ['inter-latin', `${inter}latin-wght-normal`, range(0xa1, 0xff), weights],
+  ['inter-cyrillic', `${inter}cyrillic-wght-normal`, range(0x410, 0x44f) + 'Ёё№', weights],
+  ['mono', 'jetbrains-mono/files/jetbrains-mono-latin-wght-normal', range(0x20, 0x7e), { wght: 400 }],
+]) {
+  const whole = readFileSync(join(modules, '@fontsource-variable', `${file}.woff2`));
+  const options = { targetFormat: 'woff2', variationAxes, keepFeatures: ['tnum'], noHinting: true };
+  writeFileSync(join(fonts, `${name}.woff2`), await subset(whole, text, options));
+}

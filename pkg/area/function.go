@@ -61,6 +61,8 @@ type Env struct {
 	// platforms; nil: there are none. PlatformEndpoint replaces the platforms by fakes.
 	Apps             func(context.Context) (string, error)
 	PlatformEndpoint string
+	// Mails reports that the stack sends e-mails to people.
+	Mails bool
 	// Platforms are the platforms that the stack has, or nil if it has all.
 	Platforms []string
 }
@@ -90,7 +92,7 @@ func (e Env) Offer() catalog.Offer { return catalog.NewOffer(e.Providers, e.AWS.
 // something is missing, so that a deployment fails.
 func Open(f topology.Function) Env {
 	n, cfg := needs.Read(f), awsenv.Must(awsenv.Config())
-	e := Env{AWS: cfg, Now: time.Now, Random: rand.Reader, Providers: n.Providers,
+	e := Env{AWS: cfg, Now: time.Now, Random: rand.Reader, Providers: n.Providers, Mails: n.MailSender != "",
 		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))}
 	if n.Table != "" {
 		e.DB = store.Open(cfg, n.Table)

@@ -8296,10 +8296,12 @@ export interface PersonInvited {
   /** Time of the last request, to the minute. Null: none yet. */
   last_seen_at: string | null;
   /**
-   * Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends
-   * no e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+   * Link by which the person accepts the invitation, once and within 7 days. Send it to the person, unless
+   * invitation_mailed is true. It is not shown again. Null in a repeat later than 10 minutes.
    */
   invitation_url: string | null;
+  /** true: the service sends the invitation by e-mail. false: it sends no e-mails, or the person wants none. */
+  invitation_mailed: boolean;
   /** Time at which the link was made and shown. Only in a repeat that leaves it out. */
   invitation_shown_at?: string;
 }

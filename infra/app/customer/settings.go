@@ -94,6 +94,8 @@ type Settings struct {
 	// SignInSender is the address that e-mails of the sign-in come from: of a domain that Amazon SES has verified in
 	// the region of the stacks. If it is empty, Cognito sends them, which is 50 a day for the AWS account.
 	SignInSender string `json:"signInSender"`
+	// MailSender is the address of e-mails to people, as SignInSender is. If it is empty, people get none.
+	MailSender string `json:"mailSender"`
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
@@ -126,8 +128,6 @@ type Domain struct {
 	PublicName           string `json:"publicName"`
 	PublicCertificateArn string `json:"publicCertificateArn"`
 }
-
-var senderShape = regexp.MustCompile(`^[a-zA-Z0-9._+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
 // DefaultKeylessLimit is the KeylessLimit of customers that set none.
 const DefaultKeylessLimit = 100
@@ -282,6 +282,8 @@ func (s Settings) validate() error {
 	case s.SignInSender != "" && (s.Local() || !senderShape.MatchString(s.SignInSender)):
 		return fmt.Errorf("signInSender is the address of a domain that Amazon SES has verified, such as "+
 			"no-reply@acme.example, for deployed stages alone; %q of customer %s is not", s.SignInSender, s.Customer)
+	case s.mailFault() != nil:
+		return s.mailFault()
 	case s.MonthlyBudget < 0:
 		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):

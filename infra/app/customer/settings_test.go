@@ -144,9 +144,13 @@ func TestRefusedSettings(t *testing.T) {
 		"a sender without a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "signInSender": "acme"}}},
 			"signInSender is the address of a domain"},
+		"e-mails without a domain of the API": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"mailSender": "no-reply@acme.example"}}},
+			"needs a domain of the API in eu-central-1"},
 		"more stacks than an account takes": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "accountStacks": 20}}},
-			"a stack takes up to 54 concurrent functions, and the account has 50 for each of 20 stacks"},
+			"a stack takes up to 56 concurrent functions, and the account has 50 for each of 20 stacks"},
 		"a negative quota": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "accountConcurrency": -1}}},
 			"accountConcurrency and accountStacks are numbers"},

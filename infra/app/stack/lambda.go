@@ -155,6 +155,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		env["API_URL"] = jsii.String("https://" + s.Domains[s.Region].Name)
 		env["CALLER_SECRET"] = arnOf(l.data.caller)
 	}
+	l.mail(f, env)
 	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}

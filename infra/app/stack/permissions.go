@@ -111,6 +111,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if l.trains(f) {
 		all = append(all, l.training()...)
 	}
+	if f.May(topology.SendMail) && d.settings.MailSender != "" {
+		all = append(all, l.sendsMail())
+	}
 	if f.ReadsSeal() {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
 	}

@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "version": "1f2e3d4c5b6a"})
 		initech = synthesise(dir, map[string]any{"customer": "initech",
 			"customers": map[string]any{"initech": map[string]any{
-				"account": "777788889999", "region": "eu-west-1",
+				"account": "777788889999", "region": "eu-west-1", "mailSender": "no-reply@initech.example",
 				"permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
 				"domains": map[string]any{
 					"eu-west-1": map[string]any{"name": "api.initech.example",

@@ -52,6 +52,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms,
 		releases: &releases{stack: stack, settings: d.settings}}
 	functions.trainer = functions.newTrainingRole()
+	newMailSet(stack, d.settings)
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:

@@ -88,7 +88,7 @@ func (s *Service) newConsole(e area.Env) function {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
 			API: cmp.Or(s.options.Inside.URL, s.internal), HTTP: s.options.Inside.HTTP, Now: s.now,
 			Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region,
-			Pool: s.people, Resolver: s.options.Resolver})
+			Pool: s.people, Resolver: s.options.Resolver, Mails: true})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)

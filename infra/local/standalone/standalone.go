@@ -121,6 +121,7 @@ type Service struct {
 	queues     map[topology.Queue]*messages
 	secrets    *secrets
 	blobs      blobs
+	mails      mails
 	providers  string // that live keys may use
 	people     *identities.Provider
 	assets     atomic.Pointer[function]
@@ -210,6 +211,7 @@ func Start(o Options) (_ *Service, err error) {
 // open opens the state.
 func (s *Service) open() (err error) {
 	s.blobs = &memory{all: map[string]content{}, now: s.now}
+	s.mails = mails{&memory{all: map[string]content{}, now: s.now}, s.now}
 	if s.options.Dir != "" {
 		if err := os.MkdirAll(s.options.Dir, 0o700); err != nil {
 			return err
@@ -218,6 +220,9 @@ func (s *Service) open() (err error) {
 			return err
 		}
 		if s.blobs, err = openFolder(filepath.Join(s.options.Dir, "objects")); err != nil {
+			return err
+		}
+		if s.mails.blobs, err = openFolder(filepath.Join(s.options.Dir, "mails")); err != nil {
 			return err
 		}
 	}
@@ -320,6 +325,8 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 		switch {
 		case strings.HasPrefix(r.URL.Path, identityPath+"/"):
 			people.ServeHTTP(w, r)
+		case r.URL.Path == mailPath || strings.HasPrefix(r.URL.Path, mailPath+"/"):
+			s.serveMails(w, r)
 		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
 			files.ServeHTTP(w, r)
 		case r.URL.Path == operatorPath || strings.HasPrefix(r.URL.Path, operatorPath+"/"):

@@ -55,7 +55,7 @@ func (s *Service) env() (area.Env, error) {
 	e := area.Env{
 		AWS: s.aws(""), DB: s.db, Audit: audit.New(s.tables.open(AuditTable, s.now), s.now).In(s.options.Region),
 		Media: signer, Now: s.now, Random: rand.Reader, Seal: seals, Envelope: s.envelope(), Providers: s.providers,
-		Loopback: true, DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "000000000000",
+		Loopback: true, Mails: true, DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "000000000000",
 			Resource: "role/local-deliver"},
 		Apps: s.secrets.read(PlatformSecret), PlatformEndpoint: s.Platforms,
 	}
@@ -157,6 +157,7 @@ func (s *Service) workers(e area.Env) worker.Env {
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
 		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},
 		Probed: s.secrets.read(CanarySecret),
+		Mailer: s.mails, URL: s.BaseURL,
 	}
 	if s.options.Trainer != nil {
 		w.Trainer = s.options.Trainer(s.AWS(), s.Providers, bucket)

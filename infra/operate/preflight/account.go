@@ -35,6 +35,8 @@ type Account interface {
 	Certificate(ctx context.Context, arn string) (string, error)
 	// Pending returns the addresses that have not confirmed their subscription to a topic.
 	Pending(ctx context.Context, topic string) ([]string, error)
+	// Sends reports whether Amazon SES has verified a domain, and whether the account may send to any address.
+	Sends(ctx context.Context, domain string) (verified, production bool, err error)
 	// LogRole returns the role by which API Gateway writes logs.
 	LogRole(ctx context.Context) (string, error)
 }

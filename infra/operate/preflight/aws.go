@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -75,6 +76,20 @@ func (a AWS) Outputs(ctx context.Context, stack string) (map[string]string, erro
 		}
 	}
 	return outputs, nil
+}
+
+// Sends implements Account.
+func (a AWS) Sends(ctx context.Context, domain string) (verified, production bool, err error) {
+	client := sesv2.NewFromConfig(a.Config)
+	identity, err := client.GetEmailIdentity(ctx, &sesv2.GetEmailIdentityInput{EmailIdentity: &domain})
+	if err != nil {
+		return false, false, a.known(err, "NotFoundException")
+	}
+	account, err := client.GetAccount(ctx, nil)
+	if err != nil {
+		return false, false, a.known(err)
+	}
+	return identity.VerifiedForSendingStatus, account.ProductionAccessEnabled, nil
 }
 
 // Concurrency implements Account.

@@ -119,6 +119,30 @@ func (r run) sender(context.Context) (finding, error) {
 	return found(OK, "%s", r.SignInSender)
 }
 
+// mails checks that Amazon SES sends the e-mails to people.
+func (r run) mails(ctx context.Context) (finding, error) {
+	switch {
+	case r.Local():
+		return found(Skipped, "the local system sends no e-mails")
+	case r.MailSender == "":
+		return found(Skipped, "people get no e-mails: to send invitations and notifications, verify a domain in "+
+			"Amazon SES, and set mailSender of %s in cdk.json", r.Customer)
+	}
+	_, domain, _ := strings.Cut(r.MailSender, "@")
+	verified, production, err := r.Sends(ctx, domain)
+	switch {
+	case errors.Is(err, ErrMissing), err == nil && !verified:
+		return found(Failed, "Amazon SES in %s has not verified %s: create the identity and its DNS records, or "+
+			"remove mailSender of %s", r.Region, domain, r.Customer)
+	case err != nil:
+		return finding{}, err
+	case !production:
+		return found(Warning, "Amazon SES in %s is in its sandbox, and sends to verified addresses alone: ask AWS for "+
+			"production access", r.Region)
+	}
+	return found(OK, "%s", r.MailSender)
+}
+
 // budget checks that someone gets a message when costs rise.
 func (r run) budget(context.Context) (finding, error) {
 	switch {

@@ -70,7 +70,7 @@ func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]
 		{"models", run.models}, {"quotas of models", run.quotas}, {"provider credentials", run.secret},
 		{"certificate", run.certificate}, {"egress addresses", run.egress},
 		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget},
-		{"sign-in e-mails", run.sender}, {"gateway log role", run.logRole},
+		{"sign-in e-mails", run.sender}, {"e-mails to people", run.mails}, {"gateway log role", run.logRole},
 	}
 	if s.Inside() {
 		checks = append(checks, check{"caller", run.caller})

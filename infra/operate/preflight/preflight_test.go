@@ -80,15 +80,17 @@ type account struct {
 	quotas            []Quota
 	pending           []string
 	role              string
-	err               error // of Concurrency
-	noCredentials     error
-	asked             int
-	memory            int    // of compose; 0 if it does not exist
-	refuses           string // reason why a function of its size is refused
-	denies            bool
-	probed            string // stack that was made for the probe
-	target            string // target of the canary
-	caller            string // client certificate of the account area
+	// unknownSender, unverified and sandboxed are about Amazon SES.
+	unknownSender, unverified, sandboxed bool
+	err                                  error // of Concurrency
+	noCredentials                        error
+	asked                                int
+	memory                               int    // of compose; 0 if it does not exist
+	refuses                              string // reason why a function of its size is refused
+	denies                               bool
+	probed                               string // stack that was made for the probe
+	target                               string // target of the canary
+	caller                               string // client certificate of the account area
 }
 
 func (a *account) ID(context.Context) (string, error) { return a.id, a.noCredentials }
@@ -147,7 +149,13 @@ func (a *account) Certificate(context.Context, string) (string, error) {
 }
 
 func (a *account) Pending(context.Context, string) ([]string, error) { return a.pending, nil }
-func (a *account) LogRole(context.Context) (string, error)           { return a.role, nil }
+func (a *account) Sends(context.Context, string) (verified, production bool, err error) {
+	if a.unknownSender {
+		return false, false, ErrMissing
+	}
+	return !a.unverified, !a.sandboxed, nil
+}
+func (a *account) LogRole(context.Context) (string, error) { return a.role, nil }
 
 // ready returns an account in which acme is deployed without problems.
 func ready() *account {
@@ -168,8 +176,9 @@ func acme() customer.Settings {
 	return customer.Settings{
 		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333",
 		AlarmEmail: "ops@acme.example", MonthlyBudget: 500, SignInSender: "no-reply@acme.example",
-		Providers: []string{"bedrock", "polly", "fal", "elevenlabs"},
-		Isolation: customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
+		MailSender: "no-reply@acme.example",
+		Providers:  []string{"bedrock", "polly", "fal", "elevenlabs"},
+		Isolation:  customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
 		Domains: map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example",
 			CertificateArn: "arn:certificate"}},
 	}
@@ -253,6 +262,15 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		}, named, "caller", OK, "valid until 2026-12-23"},
 		"a canary before deployment": {fresh, nil, "canary", Skipped, "after the first deployment"},
 		"no sender of e-mails":       {nil, func(s *customer.Settings) { s.SignInSender = "" }, "sign-in e-mails", Warning, "set signInSender of acme"},
+		"no e-mails": {nil, func(s *customer.Settings) { s.MailSender = "" }, "e-mails to people", Skipped,
+			"set mailSender of acme"},
+		"a verified sender": {nil, nil, "e-mails to people", OK, "no-reply@acme.example"},
+		"an unknown sender": {func(a *account) { a.unknownSender = true }, nil, "e-mails to people", Failed,
+			"has not verified acme.example"},
+		"an unverified sender": {func(a *account) { a.unverified = true }, nil, "e-mails to people", Failed,
+			"has not verified acme.example"},
+		"a sender in the sandbox": {func(a *account) { a.sandboxed = true }, nil, "e-mails to people", Warning,
+			"production access"},
 		"no budget": {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning,
 			"set monthlyBudget of acme"},
 		"a model without agreement": {func(
@@ -364,7 +382,7 @@ func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 
 func TestAReadyAccountPasses(t *testing.T) {
 	results, err := Run(t.Context(), ready(), acme(), now)
-	if err != nil || len(results) != 14 {
+	if err != nil || len(results) != 15 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

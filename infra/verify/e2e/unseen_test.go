@@ -46,6 +46,7 @@ var unseen = []exception{
 	{functions: []string{"sync-crm"}, action: "kms:*", on: "key of social tokens", reason: "Tokens are sealed and " +
 		"opened only with OAuth"},
 	{functions: []string{"crm"}, action: "kms:*", on: "key of social tokens", reason: "Tokens are sealed only with OAuth"},
+	{functions: []string{"mail"}, action: "*", reason: "The local AWS sends no e-mails"},
 	{action: "bedrock:*", reason: "A fake stands in for Bedrock"},
 	{action: "polly:*", reason: "A fake stands in for Polly"},
 	{functions: []string{"generate"}, action: "s3:GetObject", reason: "`s3:GetObject` reads what Bedrock and Polly " +

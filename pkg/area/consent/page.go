@@ -15,10 +15,10 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, pageStyle)
+var design = web.NewDesign(pageText, web.FontFaces("../../settings/assets/")+pageStyle)
 
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
-var pagePolicy = design.Policy("img-src data:; form-action 'self'; ")
+var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'self'; ")
 
 // page is a page for the browser of an owner.
 type page struct {

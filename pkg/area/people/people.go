@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
@@ -26,9 +27,11 @@ type Person = person.Person
 // Invited is a person with the link of a new invitation.
 type Invited struct {
 	Person
-	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends
-	// no e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person, unless
+	// invitation_mailed is true. It is not shown again. Null in a repeat later than 10 minutes.
 	InvitationURL string `json:"invitation_url" nullable:"true"`
+	// true: the service sends the invitation by e-mail. false: it sends no e-mails, or the person wants none.
+	InvitationMailed bool `json:"invitation_mailed"`
 	// Time at which the link was made and shown. Only in a repeat that leaves it out.
 	InvitationShownAt *resource.Time `json:"invitation_shown_at,omitempty"`
 }
@@ -50,15 +53,25 @@ type Service struct {
 	db     *store.DB
 	people *person.Service
 	now    func() time.Time
+	// mails reports that invitations are sent by e-mail.
+	mails bool
 }
 
 // NewService makes the service. Tokens of invitations are drawn from random.
 func NewService(db *store.DB, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, person.NewService(db, now, random), now}
+	return &Service{db: db, people: person.NewService(db, now, random), now: now}
+}
+
+// Mailing sets whether invitations are sent by e-mail.
+func (s *Service) Mailing(mails bool) *Service {
+	s.mails = mails
+	return s
 }
 
 // Mount registers the operations of the area.
-func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now, e.Random).Register(r) }
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Now, e.Random).Mailing(e.Mails).Register(r)
+}
 
 type inviteBody struct {
 	// E-mail address of the person.
@@ -223,7 +236,20 @@ func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (ou
 	n := person.New{Account: p.Account, Email: email, Name: person.CleanName(b.Name), Role: b.Role, By: p.Actor.ID,
 		Metadata: b.Metadata}
 	r, token, err := s.invited(ctx, tx, n, items[1], by)
-	return Invited{Person: r.Person, InvitationURL: URL(httpapi.PublicURL(ctx), token)}, err
+	mailed := s.mails && r.Wants(person.NoticeInvitation)
+	if err == nil && mailed {
+		err = s.mail(tx, p.Account, &r, items[0])
+	}
+	return Invited{Person: r.Person, InvitationURL: URL(httpapi.PublicURL(ctx), token), InvitationMailed: mailed}, err
+}
+
+// mail adds the e-mail of an invitation. The item is that of the inviting person.
+func (s *Service) mail(tx *store.Tx, account tenant.Account, r *person.Record, it store.Item) error {
+	by, err := person.Read(&it, s.now())
+	if err != nil {
+		return err
+	}
+	return s.people.MailInvitation(tx, account, r, &by)
 }
 
 // invited makes an invitation, again for a person who has not accepted the earlier one. At is the item of the address.

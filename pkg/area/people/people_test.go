@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/people"
@@ -36,12 +38,19 @@ type world struct {
 	admit    *admission.Service
 	account  tenant.Account
 	owner    people.Person
+	// mails reports that invitations are sent by e-mail.
+	mails bool
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOn(t)
+}
+
+func newWorldOn(t *testing.T, with ...func(*aws.Config)) *world {
+	t.Helper()
 	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
+	w.db = storetest.Open(t, w.clock.Now, with...)
 	w.accounts = account.NewService(w.db, w.clock.Now)
 	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
 	w.admit = admission.NewService(w.db, w.people, w.clock.Now)
@@ -80,8 +89,8 @@ func (w *world) signIn(email string) people.Person {
 
 // as returns a caller with the session of a person, with the rights that the authorizer reads.
 func (w *world) as(p people.Person) *apitest.Caller {
-	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, people.NewService(w.db, w.clock.Now, rand.Reader),
-		w.accounts, apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader))
+	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, people.NewService(w.db, w.clock.Now, rand.Reader).
+		Mailing(w.mails), w.accounts, apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader))
 	return c.As(func(q *auth.Principal) {
 		q.Owner, q.Actor, q.Role = tenant.Of(w.account, tenant.Live), auth.Actor{Kind: auth.Person, ID: p.ID}, p.Role
 		q.Scopes = p.Role.Scopes()

@@ -18,8 +18,9 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, pageStyle, template.FuncMap{
-	"of": func(p page, one pageItem) itemOf { return itemOf{p, one} },
+var design = web.NewDesign(pageText, web.FontFaces("../settings/assets/")+pageStyle, template.FuncMap{
+	"of":   func(p page, one pageItem) itemOf { return itemOf{p, one} },
+	"logo": web.Logo,
 })
 
 // page is a page of a review link.
@@ -82,9 +83,9 @@ type pageItem struct {
 }
 
 type pagePost struct {
-	Label, Handle, Title, Caption, Rest string
-	Hashtags                            []string
-	Media                               []pageMedia
+	Platform, Label, Handle, Title, Caption, Rest string
+	Hashtags                                      []string
+	Media                                         []pageMedia
 }
 
 // Initial returns the first letter of the handle, which stands for its picture.
@@ -115,7 +116,8 @@ func (p page) policy() string {
 	if len(p.origins) > 0 {
 		media = strings.Join(p.origins, " ")
 	}
-	return design.Policy("img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
+	return design.Policy("font-src 'self'; img-src data: " +
+		strings.TrimPrefix(media, "'none'") + "; media-src " + media +
 		"; form-action 'self'; ")
 }
 

@@ -244,7 +244,7 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 	limits platform.Capabilities, label, handle string) (out pagePost, err error) {
 	preview := publication.Preview(r, &pub, limits)
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	out = pagePost{Label: label, Handle: handle,
+	out = pagePost{Platform: pub.Platform, Label: label, Handle: handle,
 		Title: string(preview.Title), Caption: preview.Text, Rest: string(preview.Rest),
 		Hashtags: preview.Hashtags}
 	views, err := s.signer.Views(ctx, words.Files)

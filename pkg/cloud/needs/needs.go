@@ -57,6 +57,10 @@ type Needs struct {
 	// local stack has no key.
 	C2PA     string `env:"C2PA_PATH"`
 	MediaKey string `env:"MEDIA_KEY_ARN"`
+	// MailSender is the address that e-mails come from. It is empty if the stack sends none. MailSet is the set of
+	// rules of Amazon SES that they follow.
+	MailSender string `env:"MAIL_SENDER"`
+	MailSet    string `env:"MAIL_SET"`
 }
 
 // SignIn has the OpenID Connect issuer that people of the account area sign in with. Without an issuer nobody signs in.

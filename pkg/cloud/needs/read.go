@@ -56,7 +56,11 @@ var optional = []variable{
 	{"SIGN_IN_ISSUER", signIns}, {"SIGN_IN_POOL", signIns}, {"SIGN_IN_CLIENT_ID", signIns},
 	{"SIGN_IN_JWKS_URL", signIns},
 	{"SIGN_IN_AUTHORIZE_URL", signIns}, {"SIGN_IN_TOKEN_URL", signIns}, {"SIGN_IN_LOGOUT_URL", signIns},
-	{"PUBLIC_URL", func(f topology.Function) bool { return f.Trigger == topology.ByGateway }},
+	{"PUBLIC_URL", func(f topology.Function) bool {
+		return f.Trigger == topology.ByGateway || f.May(topology.SendMail)
+	}},
+	{"MAIL_SENDER", having(topology.KnowMail)},
+	{"MAIL_SET", having(topology.SendMail)},
 	{"API_URL", having(topology.CallAPI)}, {"CALLER_SECRET", having(topology.CallAPI)},
 	{"USER_POOL_ID", having(topology.SignPeopleIn, topology.OfferProviders)},
 	{"PROVIDERS", having(topology.KnowProviders)},

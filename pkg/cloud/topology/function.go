@@ -119,6 +119,10 @@ const (
 	SignDossiers Grant = "sign dossiers"
 	// ReadManifests adds the layer, which has the library of C2PA, too.
 	ReadManifests Grant = "read manifests"
+	// KnowMail makes a function know whether the stack sends e-mails, and by which address.
+	KnowMail Grant = "know mail"
+	// SendMail permits sending e-mails from that address.
+	SendMail Grant = "send mail"
 	// TrainModels permits training models, if the stack can train: putting samples into the bucket, and passing on the
 	// role that reads them there.
 	TrainModels Grant = "train models"

@@ -17,7 +17,7 @@ var Functions = []Function{
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{List, Put}, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check),
-		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets}},
+		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, KnowMail}},
 	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: []Use{List}, Audit: []Use{Put},
 		Grants: []Grant{KnowProviders}},
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update),
@@ -44,7 +44,7 @@ var Functions = []Function{
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
 		State: use(Put, Update, Delete, Check), Audit: []Use{Put},
-		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI}},
+		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI, KnowMail}},
 	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
 	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
@@ -100,7 +100,7 @@ var Functions = []Function{
 		Grants: []Grant{CallPlatforms, ReachAddresses, KnowProviders}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10,
 		Holds: true, Concurrency: 20,
-		State: []Use{GetAll, List, Put}},
+		State: []Use{GetAll, List, Put}, Grants: []Grant{KnowMail}},
 	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5,
 		Holds: true, Concurrency: 5,
 		State: use(Put), Sends: []Queue{Replay}},
@@ -113,6 +113,10 @@ var Functions = []Function{
 		Batch: 10, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{DeliverSlow},
 		Grants: []Grant{ReachAddresses, OpenSecrets}},
+	// Few e-mails at a time: Amazon SES permits a new account 14 a second.
+	{Name: "mail", Trigger: ByQueue, Memory: 256, Timeout: 30 * time.Second, Consumes: []Queue{Mail}, Batch: 5,
+		Holds: true, Concurrency: 2,
+		State: use(Put, Update), Sends: []Queue{Mail}, Grants: []Grant{KnowMail, SendMail}},
 	// Scheduled work starts within a minute. A run ends before the next one begins.
 	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 55 * time.Second, Every: time.Minute,
 		State: use(Put, Update), Sends: Outbox},

@@ -27,6 +27,7 @@ const (
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
+	Mail          Queue = "mail"           // e-mails to people
 )
 
 // Generation are the queues of generation.
@@ -34,7 +35,7 @@ var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVid
 
 // Tasks are the queues whose messages request steps of tasks.
 var Tasks = append([]Queue{Deliver, DeliverSlow, Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish,
-	SyncCRM}, Generation...)
+	SyncCRM, Mail}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = Tasks

@@ -78,6 +78,8 @@ type Record struct {
 	ExternalID string `json:"external_id,omitempty"`
 	// Groups are the person's groups in the customer's directory.
 	Groups []string `json:"groups,omitempty"`
+	// Choices are what the person has chosen about e-mails.
+	Choices Choices `json:"choices,omitzero"`
 }
 
 // Kind is the kind of a person's item.

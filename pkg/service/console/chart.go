@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/connection"
 )
 
@@ -278,6 +279,7 @@ func chartOfKey(k key, v *view) Drawn {
 // functions are the functions of the templates.
 var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
+	"logo": web.Logo, "label": web.Label,
 	"groups": groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },

@@ -123,7 +123,7 @@ func confirmRevoke(r *request) error {
 	if k.Usage != nil {
 		c.Effects = append(c.Effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
 	}
-	c.Effects = append(c.Effects, v.T("Last used")+": "+v.Ago(k.LastUsedAt)+".")
+	c.Effects = append(c.Effects, v.T("Last used")+": "+v.ago(k.LastUsedAt)+".")
 	return r.confirm(http.StatusOK, c, "")
 }
 
@@ -149,7 +149,7 @@ func confirmProgram(r *request) error {
 	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the program", Verb: "Disconnect", Subject: g.Name,
 		Active: programsPath, Back: programsPath, Text: "Its access ends at once. To use it again, connect it again.",
 		Effects: []string{v.T("Scopes that it loses: %d.", len(g.Scopes)),
-			v.T("Last used") + ": " + v.Time(g.UsedAt)}}, "")
+			v.T("Last used") + ": " + v.ago(&g.UsedAt)}}, "")
 }
 
 // confirmSession asks before one browser of the person is signed out.
@@ -167,7 +167,7 @@ func confirmSession(r *request) error {
 	return r.confirm(http.StatusOK, confirmation{Title: "Sign out the browser", Verb: "Sign out", Active: profilePath,
 		Subject: strings.Trim(browser+" · "+system, " ·"), Back: profilePath,
 		Text:    "It is signed out with its next request.",
-		Effects: []string{v.T("Last used") + ": " + v.Ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
+		Effects: []string{v.T("Last used") + ": " + v.ago(&all[i].SeenAt), v.T("Address") + ": " + all[i].IP}}, "")
 }
 
 // confirmDisable asks before a webhook is disabled, and confirmDeletion before it is deleted.

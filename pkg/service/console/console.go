@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/person"
 )
 
 // Options are the options of New.
@@ -37,6 +38,14 @@ type Options struct {
 	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
 	// SetEmergency lets an owner sign in without the connection that is required, or ends that.
 	SetEmergency func(ctx context.Context, account tenant.Account, personID string, on bool) error
+	// PersonOf returns the record of a person, and Choose changes what they get by e-mail.
+	PersonOf func(ctx context.Context, account tenant.Account, personID string) (person.Record, error)
+	Choose   func(ctx context.Context, account tenant.Account, personID string, change func(*person.Choices)) error
+	// OpenLeave returns what the link of an e-mail permits, or person.ErrNoLeave.
+	OpenLeave func(ctx context.Context, token string) (person.Leave, error)
+	// Mails reports that people get e-mails. Watch starts the hourly look at an account.
+	Mails bool
+	Watch func(ctx context.Context, account tenant.Account) error
 	// EndKey revokes an API key of an account. One that was revoked before is no error.
 	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
@@ -100,6 +109,8 @@ func New(o Options) (http.Handler, error) {
 	addProfiles(open)
 	addPeople(open)
 	addProfile(open)
+	addNotifications(open)
+	s.addLeave(routes)
 	addSignOn(open)
 	addPrograms(open)
 	s.addOAuth(routes)
@@ -115,8 +126,8 @@ func New(o Options) (http.Handler, error) {
 }
 
 // policy is the Content-Security-Policy of all pages.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // secured sets the headers of all answers, and leads requests for other names of the host to the address itself, where
 // the cookies are.

@@ -70,7 +70,8 @@ func (r *request) showInvite(found fieldErrors) error {
 func invite(r *request) error {
 	var made struct {
 		member
-		URL *string `json:"invitation_url"`
+		URL    *string `json:"invitation_url"`
+		Mailed bool    `json:"invitation_mailed"`
 	}
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/people", r.once(), map[string]any{
 		"email": strings.TrimSpace(r.PostFormValue("email")), "role": r.PostFormValue("role")}, &made)
@@ -80,7 +81,7 @@ func invite(r *request) error {
 		return r.showInvite(found)
 	}
 	v := r.view("The invitation", peoplePath)
-	v.Data = map[string]any{"Email": made.Email, "URL": made.URL}
+	v.Data = map[string]any{"Email": made.Email, "URL": made.URL, "Mailed": made.Mailed}
 	return r.show(http.StatusOK, "invited", v)
 }
 

@@ -245,6 +245,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if token, err = s.Sessions.Start(ctx, made, tokens); err != nil {
 		return "", err
 	}
+	s.look(r, person)
 	s.noteSignIn(r, person.Account, auth.Actor{Kind: auth.Person, ID: person.ID}, identity.Connection, "")
 	// The earlier token is worthless from here on. Its session ends by itself if this fails.
 	if earlier != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 var (
@@ -40,18 +41,24 @@ var assetNames, served = func() (map[string]string, map[string]asset) {
 	found, _ := fs.Glob(assets, "assets/*")
 	for _, file := range found {
 		content, _ := assets.ReadFile(file) // it is in the program
-		sum := sha256.Sum256(content)
 		base, kind := path.Base(file), "text/css; charset=utf-8"
+		if path.Ext(base) == ".css" {
+			content = append([]byte(web.FontFaces("")), content...)
+		}
+		sum := sha256.Sum256(content)
 		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)
 		if path.Ext(base) == ".js" {
 			kind = "text/javascript; charset=utf-8"
 		}
 		names[base], files[name] = name, asset{kind, content}
 	}
+	for name, content := range web.Fonts() {
+		files[name] = asset{"font/woff2", content}
+	}
 	return names, files
 }()
 
-// serveAsset serves a style or a script, which browsers keep.
+// serveAsset serves a style, a script or a font, which browsers keep.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	a, ok := served[r.PathValue("name")]
 	if !ok {
@@ -151,12 +158,22 @@ func (v *view) T(text string, values ...any) string {
 // Asset returns the path of an asset.
 func (v *view) Asset(name string) string { return v.Prefix + "/settings/assets/" + assetNames[name] }
 
-// Time returns a time in full, and Day the date.
-func (v *view) Time(t time.Time) string {
+// Time returns a time in full. A script shows it in the time zone of the browser, and its title stays in UTC.
+func (v *view) Time(t time.Time) template.HTML {
 	if t.IsZero() {
 		return "–"
 	}
-	return v.Day(t) + t.UTC().Format(", 15:04 UTC")
+	utc := v.inUTC(t)
+	return timeElement(t, utc, utc, " data-local")
+}
+
+func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 15:04 UTC") }
+
+// timeElement returns an element of a time, with a title.
+func timeElement(t time.Time, title, text, attribute string) template.HTML {
+	//nolint:gosec // the texts are escaped
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` +
+		template.HTMLEscapeString(title) + `"` + attribute + `>` + template.HTMLEscapeString(text) + `</time>`)
 }
 
 // Exact returns a time to the millisecond, and Seconds to the second, without the year.
@@ -176,7 +193,7 @@ func (v *view) Seconds(t time.Time) string { return v.ShortDay(t) + t.UTC().Form
 // ShortDay returns a date without its year.
 func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
 
-// Day returns a date.
+// Day returns a date, by UTC.
 func (v *view) Day(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -184,8 +201,15 @@ func (v *view) Day(t time.Time) string {
 	return v.ShortDay(t) + t.UTC().Format(" 2006")
 }
 
-// Ago returns how long ago something was.
-func (v *view) Ago(t *time.Time) string {
+// Ago returns how long ago something was. Its title is the time.
+func (v *view) Ago(t *time.Time) template.HTML {
+	if t == nil || t.IsZero() {
+		return template.HTML(template.HTMLEscapeString(v.ago(t))) //nolint:gosec // it is escaped
+	}
+	return timeElement(*t, v.inUTC(*t), v.ago(t), "")
+}
+
+func (v *view) ago(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return v.T("Never")
 	}

@@ -41,6 +41,8 @@ type Wiring struct {
 	// Audit is the table of the audit log, and Region the region that writes it.
 	Audit  *store.DB
 	Region string
+	// Mails reports that the stack sends e-mails to people.
+	Mails bool
 }
 
 // Open returns the handler of the account area of a service.
@@ -65,6 +67,11 @@ func Open(w Wiring) (http.Handler, error) {
 		SetEmergency: func(ctx context.Context, account tenant.Account, personID string, on bool) error {
 			_, err := people.SetBreakGlass(ctx, account, personID, on)
 			return err
+		},
+		Mails: w.Mails, Watch: people.Watch, Choose: people.Choose, OpenLeave: people.OpenLeave,
+		PersonOf: func(ctx context.Context, account tenant.Account, personID string) (person.Record, error) {
+			r, _, err := people.Find(ctx, account, personID)
+			return r, err
 		},
 		EndKey: func(ctx context.Context, account tenant.Account, keyID string) error {
 			keys := apikey.NewService(w.DB, customer.NewService(w.DB, w.Now), w.Now, rand.Reader)

@@ -31,6 +31,9 @@ var (
 	//go:embed explorer.html
 	explorerPage []byte
 
+	//go:embed explorer.css
+	explorerStyle []byte
+
 	//go:embed explorer.js
 	explorerScript []byte
 
@@ -152,7 +155,11 @@ func (h handler) addExplorer(assets fs.FS) {
 	}
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
 	own := "explorer-" + digest(explorerScript) + ".js"
-	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own).Replace(string(explorerPage))
+	styles := append([]byte(web.FontFaces("")), explorerStyle...)
+	style := "frame-" + digest(styles) + ".css"
+	h[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
+	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own, "{{style}}", style).
+		Replace(string(explorerPage))
 	h[explorerPath] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
 	h[assetsPath+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
 	h[assetsPath+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {

@@ -8,7 +8,6 @@ import (
 	"html"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // The paths of the pages. The pages of guides and codes are below them.
@@ -85,20 +85,27 @@ var guides = []guide{
 }
 
 // pagePolicy is the policy of the guides and the pages of codes. They can be read without their script.
-const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; " +
+	"img-src data:; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // addGuides adds the guides and the pages of the error codes. They are rendered on the first request.
 func (h handler) addGuides() {
-	style, script := "page-"+digest(pageStyle)+".css", "page-"+digest(pageScript)+".js"
-	h[assetsPath+style] = &page{content: fixed(pageStyle), kind: "text/css; charset=utf-8", caching: forever}
+	styles := append([]byte(web.FontFaces("")), pageStyle...)
+	style, script := "page-"+digest(styles)+".css", "page-"+digest(pageScript)+".js"
+	h[assetsPath+style] = &page{content: fixed(styles), kind: "text/css; charset=utf-8", caching: forever}
 	h[assetsPath+script] = &page{content: fixed(pageScript), kind: scriptType, caching: forever}
-	h[guidesPath+"/index.json"] = &page{content: content(guideIndex), kind: "application/json"}
+	for name, font := range web.Fonts() {
+		h[assetsPath+name] = &page{content: fixed(font), kind: "font/woff2", caching: forever}
+	}
+	h[guidesPath+"/index.json"] = &page{content: content(func() []byte { return guideIndex(false) }),
+		kind: "application/json"}
 	add := func(path, title string, markdown func() []byte) {
 		h[path] = &page{kind: htmlType, policy: pagePolicy, content: content(func() []byte {
-			return frame(path, title, style, script, markdown())
+			return written{path, title, markdown(), false}.render(style, script)
 		})}
 	}
+	h.addRussian(style, script)
 	for _, g := range guides {
 		add(guidesPath+"/"+g.name, g.title, func() []byte { return guideText(g.name) })
 	}
@@ -136,15 +143,15 @@ var (
 	element     = regexp.MustCompile(`<[^>]*>`)
 )
 
-// guideIndex returns the index of the search.
-func guideIndex() []byte {
+// guideIndex returns the index of the search, in one language.
+func guideIndex(russian bool) []byte {
 	plain := func(part string) string {
 		return strings.Join(strings.Fields(html.UnescapeString(element.ReplaceAllString(part, " "))), " ")
 	}
 	var all []indexed
-	for _, g := range guides {
+	for _, g := range (written{russian: russian}).listed() {
 		var out bytes.Buffer
-		if err := renderer().Convert(guideText(g.name), &out); err != nil {
+		if err := renderer().Convert(guideText(strings.TrimPrefix(g.path, guidesPath+"/")), &out); err != nil {
 			panic(err) // writing to memory does not fail
 		}
 		text := out.String()
@@ -155,8 +162,7 @@ func guideIndex() []byte {
 			}
 			return len(text)
 		}
-		one := indexed{strings.TrimPrefix(guidesPath, "/api-docs/") + "/" + g.name, g.title, plain(text[:end(0)]),
-			[]indexedSection{}}
+		one := indexed{strings.TrimPrefix(g.path, "/api-docs/"), g.title, plain(text[:end(0)]), []indexedSection{}}
 		for i, at := range heads {
 			one.Sections = append(one.Sections, indexedSection{text[at[2]:at[3]], plain(text[at[4]:at[5]]),
 				plain(text[at[1]:end(i+1)])})
@@ -175,65 +181,6 @@ var renderer = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 })
-
-// frame inserts a page's HTML into the frame of all pages.
-func frame(path, title, style, script string, markdown []byte) []byte {
-	var content bytes.Buffer
-	if err := renderer().Convert(markdown, &content); err != nil {
-		panic(err) // writing to memory does not fail
-	}
-	root := "../"
-	if path == errorsPath {
-		root = ""
-	}
-	// Elements that may be wider than the page can be scrolled, also by keyboard.
-	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`,
-		"</table>", "</table></div>")
-	return []byte(strings.NewReplacer(
-		"{{title}}", html.EscapeString(title), "{{root}}", root, "{{style}}", style, "{{script}}", script,
-		"{{links}}", links(path, root), "{{content}}", scrolled.Replace(content.String()),
-	).Replace(pageFrame))
-}
-
-// links returns the lines of the navigation. The group of the page is open.
-func links(path, root string) string {
-	var out strings.Builder
-	add := func(to, title string) {
-		current := ""
-		if to == path {
-			current = ` aria-current="page"`
-		}
-		fmt.Fprintf(&out, "<li><a href=\"%s\"%s>%s</a></li>\n", root+strings.TrimPrefix(to, "/api-docs/"),
-			current, title)
-	}
-	group := ""
-	begin := func(next string, open bool) {
-		if group != "" {
-			out.WriteString("</ul></details>\n")
-		}
-		if group = next; group == "" {
-			return
-		}
-		attribute := ""
-		if open {
-			attribute = " open"
-		}
-		fmt.Fprintf(&out, "<details%s><summary>%s</summary><ul>\n", attribute, group)
-	}
-	for i, g := range guides {
-		if g.group != group {
-			begin(g.group, slices.ContainsFunc(guides[i:], func(other guide) bool {
-				return other.group == g.group && path == guidesPath+"/"+other.name
-			}))
-		}
-		add(guidesPath+"/"+g.name, g.title)
-	}
-	begin("Reference", strings.HasPrefix(path, errorsPath))
-	add(errorsPath, "Errors")
-	add(explorerPath, "API reference")
-	begin("", false)
-	return out.String()
-}
 
 // errorIndex returns the page of all codes.
 func errorIndex() []byte {

@@ -2,19 +2,30 @@
 'use strict';
 
 // The folder of the documentation, and the folder above it: the API itself.
-const docs = new URL(document.querySelector('nav').dataset.root, location.href), api = new URL('..', docs).href.replace(/\/$/, '');
+const nav = document.querySelector('nav[data-root]');
+const docs = new URL(nav.dataset.root, location.href), api = new URL('..', docs).href.replace(/\/$/, '');
+
+const russian = document.documentElement.lang === 'ru', texts = russian
+  ? { copy: 'Копировать', copied: 'Скопировано', nothing: 'Ничего не найдено' }
+  : { copy: 'Copy', copied: 'Copied', nothing: 'Nothing found' };
+
+// place puts the host of this page into a sample, and leaves its colors.
+function place(code) {
+  const parts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  while (parts.nextNode()) parts.currentNode.data = parts.currentNode.data.replace(/\w+:\/\/api\.example\.com/g, api);
+}
 
 for (const pre of document.querySelectorAll('pre')) {
   const code = pre.querySelector('code');
-  if (code) code.textContent = code.textContent.replace(/\w+:\/\/api\.example\.com/g, api);
+  if (code) place(code);
   if (!navigator.clipboard) continue;
   const box = document.createElement('div'), button = document.createElement('button');
   box.className = 'sample';
-  button.textContent = 'Copy';
+  button.textContent = texts.copy;
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(pre.textContent);
-    button.textContent = 'Copied';
-    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+    button.textContent = texts.copied;
+    setTimeout(() => { button.textContent = texts.copy; }, 2000);
   });
   pre.replaceWith(box);
   box.append(pre, button);
@@ -25,7 +36,7 @@ let sections;
 
 // load reads the sections of all guides once.
 async function load() {
-  const guides = await (await fetch(new URL('guides/index.json', docs))).json();
+  const guides = await (await fetch(new URL(nav.dataset.index ?? 'guides/index.json', docs))).json();
   return guides.flatMap((guide) => [{ id: '', heading: '', text: guide.text }, ...guide.sections].map((section) => ({
     href: new URL(guide.path, docs).href + (section.id && '#' + section.id),
     title: guide.title + (section.heading && ': ' + section.heading),
@@ -50,7 +61,7 @@ async function show() {
     item.append(link);
     return item;
   }));
-  if (words.length && !hits.length) found.textContent = 'Nothing found';
+  if (words.length && !hits.length) found.textContent = texts.nothing;
 }
 
 search.parentElement.hidden = false;

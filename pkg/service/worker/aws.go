@@ -69,6 +69,9 @@ func Open(f topology.Function) Env {
 	if n.Pool != "" {
 		e.People = cognito.New(e.AWS, n.Pool, "")
 	}
+	if f.May(topology.SendMail) && n.MailSender != "" {
+		e.Mailer, e.URL = NewSES(e.AWS, n.MailSender, n.MailSet), n.PublicURL
+	}
 	if f.May(topology.ProbeAPI) {
 		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
 	}

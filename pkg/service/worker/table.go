@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/sandbox"
@@ -61,7 +62,11 @@ var All = []Function{
 	{Name: "sync-crm", Tasks: synchronizing},
 	// The deliveries of events are made, and those that webhooks have missed made again.
 	{Name: "dispatch", Other: func(e Env) any {
-		return Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
+		deliveries := Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
+		if !e.Mails {
+			return deliveries
+		}
+		return Consumer(people.Announce(e.DB, e.Now, deliveries))
 	}},
 	{Name: "replay", Tasks: func(e Env) Handlers {
 		return Handlers{webhook.ReplayKind: webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB, e.Now)}}
@@ -71,6 +76,10 @@ var All = []Function{
 		Prepare: economize},
 	{Name: "deliver-slow", Tasks: func(e Env) Handlers { return delivering(e, true) }, Around: counting,
 		Prepare: economize},
+	{Name: "mail", Tasks: func(e Env) Handlers {
+		return people.MailHandlers(people.MailConfig{DB: e.DB, Mailer: e.Mailer, Random: e.Random, URL: e.URL,
+			Now: e.Now})
+	}},
 	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
 	{Name: "canary", Other: func(e Env) any {
 		c := &Canary{Target: e.Probed, HTTP: &http.Client{Timeout: 30 * time.Second}, DB: e.DB, Now: e.Now,

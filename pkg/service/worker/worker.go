@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -62,6 +63,9 @@ type Env struct {
 	Accounts  webhook.AWSSender
 	// People is the client of the user pool. It is nil in a system without one.
 	People connection.Client
+	// Mailer sends e-mails to people; nil if the stack sends none. URL is the address of the account area in them.
+	Mailer people.Mailer
+	URL    string
 	// Probed reads the target of the canary.
 	Probed func(context.Context) (string, error)
 	// SealSecret is the ARN of the sealing secret, to rotate it.

@@ -8231,9 +8231,11 @@ class PersonInvited(TypedDict):
     last_seen_at: Optional[str]
     """Time of the last request, to the minute. Null: none yet."""
     invitation_url: Optional[str]
-    """Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends
-    no e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+    """Link by which the person accepts the invitation, once and within 7 days. Send it to the person, unless
+    invitation_mailed is true. It is not shown again. Null in a repeat later than 10 minutes.
     """
+    invitation_mailed: bool
+    """true: the service sends the invitation by e-mail. false: it sends no e-mails, or the person wants none."""
     invitation_shown_at: NotRequired[str]
     """Time at which the link was made and shown. Only in a repeat that leaves it out."""
 

@@ -57,6 +57,14 @@ document.addEventListener('click', (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || matchMedia('(max-width: 47.99rem)').matches) event.stopPropagation();
 }, true);
 
+// Times are shown in the time zone of the browser. Their titles are in UTC.
+function localize(root) {
+  const local = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
+  for (const time of root.querySelectorAll('time[data-local]')) time.textContent = local.format(new Date(time.dateTime));
+}
+localize(document);
+document.addEventListener('htmx:after:swap', () => localize(document));
+
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 

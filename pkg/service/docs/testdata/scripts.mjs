@@ -83,8 +83,15 @@ vm.runInNewContext(page, {
   navigator: { clipboard: { writeText: async (text) => { copied = text; } } },
   document: {
     querySelectorAll: () => [pre], createElement: () => new Element(),
-    querySelector: (of) => ({ nav, '#search': search, '#found': found })[of],
+    querySelector: (of) => ({ 'nav[data-root]': nav, '#search': search, '#found': found })[of],
+    documentElement: { lang: 'en' },
+    // The texts of a sample: one, as without colors.
+    createTreeWalker: (code) => {
+      let left = 1;
+      return { nextNode: () => left-- > 0, currentNode: { get data() { return code.textContent; }, set data(text) { code.textContent = text; } } };
+    },
   },
+  NodeFilter: { SHOW_TEXT: 4 },
 });
 seen.sample = pre.code.textContent;
 const button = pre.replaced.children[1];
