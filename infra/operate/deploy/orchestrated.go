@@ -78,7 +78,7 @@ func in(cfg aws.Config, region string) aws.Config {
 // lookEvery is the time between two questions about an execution.
 const lookEvery = 30 * time.Second
 
-// regions returns the cells by region.
+// regions returns the cells of a wave by their region.
 func regions(all []customer.Settings) map[string][]customer.Settings {
 	by := map[string][]customer.Settings{}
 	for _, c := range all {
@@ -284,7 +284,7 @@ func (o *orchestrated) deployed(ctx context.Context, region string) (map[string]
 	return versions, nil
 }
 
-// buckets implements fleet.Store.
+// buckets implements fleet.Store with the buckets of all regions.
 type buckets struct{ cfg aws.Config }
 
 // client returns the client of the region of a bucket, with which its name ends.
