@@ -166,8 +166,9 @@ func TestTheOrchestratorDeploysAWave(t *testing.T) {
 	cfg := emulated(t)
 	o := &operators{t: t, cfg: cfg, bucket: "releases",
 		files: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })}
+	in := &s3types.CreateBucketConfiguration{LocationConstraint: "eu-central-1"}
 	if _, err := o.files.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &o.bucket,
-		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "eu-central-1"}}); err != nil {
+		CreateBucketConfiguration: in}); err != nil {
 		t.Fatal(err)
 	}
 	table := dynamodb.NewFromConfig(cfg)
