@@ -63,7 +63,7 @@ func call(service, action, next string, arguments object) object {
 			"IntervalSeconds": 5, "BackoffRate": 2, "MaxAttempts": 6, "JitterStrategy": "FULL"}}}
 }
 
-// with adds members to a state.
+// with adds members to a state, and returns the same state.
 func with(state, more object) object {
 	for name, value := range more {
 		state[name] = value

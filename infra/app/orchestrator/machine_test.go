@@ -20,8 +20,8 @@ func (e *errRun) Error() string { return e.name + ": " + e.cause }
 
 // stackTimes are the minutes that CloudFormation takes to update a stack, at least and at most: assumptions, since no
 // stack was ever deployed. Those with functions wait for the canary, whose ten minutes are the default of
-// canaryMinutes; the functions of a stack are shifted at the same time. The data stack has tables, keys and the user pool, which an
-// update checks; the gateway's deployment and its functions are in api and areas.
+// canaryMinutes; the functions of a stack are shifted at the same time. The data stack has tables, keys and the user
+// pool, which an update checks; the gateway's deployment and its functions are in api and areas.
 var stackTimes = map[string][2]float64{"data": {1, 4}, "work": {12, 18}, "areas": {12, 16}, "api": {12, 18}}
 
 // changeSetSeconds is the time in which CloudFormation makes a change set of some hundred resources.

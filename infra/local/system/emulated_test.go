@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
@@ -165,7 +166,9 @@ func TestTheOrchestratorDeploysAWave(t *testing.T) {
 	cfg := emulated(t)
 	o := &operators{t: t, cfg: cfg, bucket: "releases",
 		files: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })}
-	if _, err := o.files.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &o.bucket}); err != nil {
+	in := &s3types.CreateBucketConfiguration{LocationConstraint: "eu-central-1"}
+	if _, err := o.files.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &o.bucket,
+		CreateBucketConfiguration: in}); err != nil {
 		t.Fatal(err)
 	}
 	table := dynamodb.NewFromConfig(cfg)

@@ -78,7 +78,7 @@ func in(cfg aws.Config, region string) aws.Config {
 // lookEvery is the time between two questions about an execution.
 const lookEvery = 30 * time.Second
 
-// regions returns the cells by region.
+// regions returns the cells of a wave by their region.
 func regions(all []customer.Settings) map[string][]customer.Settings {
 	by := map[string][]customer.Settings{}
 	for _, c := range all {
@@ -120,7 +120,7 @@ func (o *orchestrated) Deploy(ctx context.Context, wave string, cells []customer
 		all.Go(func() {
 			input, err := o.publish.List(ctx, o.Bucket(region), version, wave, lists[region])
 			if err == nil {
-				err = o.run(ctx, region, wave, version, input, of)
+				err = o.runMachine(ctx, region, wave, version, input, of)
 			}
 			if err != nil {
 				errs <- fmt.Errorf("%s in %s: %w", wave, region, err)
@@ -205,8 +205,8 @@ func (o *orchestrated) exists(ctx context.Context, of customer.Settings, name st
 	return err == nil && len(out.Stacks) == 1 && out.Stacks[0].StackStatus != types.StackStatusReviewInProgress, err
 }
 
-// run runs the state machine of a region, and finishes each cell once the machine has deployed it.
-func (o *orchestrated) run(ctx context.Context, region, wave, version string, input orchestrator.Input,
+// runMachine runs the state machine of a region, and finishes each cell once the machine has deployed it.
+func (o *orchestrated) runMachine(ctx context.Context, region, wave, version string, input orchestrator.Input,
 	cells []customer.Settings) error {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -284,7 +284,7 @@ func (o *orchestrated) deployed(ctx context.Context, region string) (map[string]
 	return versions, nil
 }
 
-// buckets implements fleet.Store.
+// buckets implements fleet.Store with the buckets of all regions.
 type buckets struct{ cfg aws.Config }
 
 // client returns the client of the region of a bucket, with which its name ends.

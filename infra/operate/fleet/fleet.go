@@ -38,7 +38,7 @@ type Cloud interface {
 	Deploy(ctx context.Context, of customer.Settings, version string) error
 }
 
-// Orchestrator deploys many cells at once.
+// Orchestrator deploys many cells at once, in place of the command.
 type Orchestrator interface {
 	// Await waits for what an earlier command has begun.
 	Await(ctx context.Context, w customer.Wave) error

@@ -152,7 +152,7 @@ func TestTheListOfAWave(t *testing.T) {
 	}
 }
 
-// waves is an orchestrator.
+// waves is an orchestrator that deploys at once.
 type waves struct {
 	cloud  *accounts
 	orders []string

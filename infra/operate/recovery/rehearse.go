@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Tables restores, reads and deletes tables.
+// Tables restores, reads and deletes tables of DynamoDB.
 type Tables interface {
 	Scanner
 	RestoreTableToPointInTime(context.Context, *dynamodb.RestoreTableToPointInTimeInput,

@@ -46,7 +46,7 @@ import (
 // The names of the dedicated customer.
 const privateName, publicName = "api.hooli.example", "public.hooli.example"
 
-// authority issues certificates.
+// authority issues certificates to servers and to clients.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey

@@ -32,8 +32,8 @@ func ParseCertificate(value string) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// Client returns a client of HTTP that shows the certificate that read returns. It is read again a few minutes after it was
-// replaced, for new connections.
+// Client returns a client of HTTP that shows the certificate that read returns. It is read again a few minutes after
+// it was replaced, for new connections.
 func Client(read func(context.Context) (string, error), timeout time.Duration) *http.Client {
 	cached := NewCache(read, ParseCertificate, time.Now)
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // of the standard library

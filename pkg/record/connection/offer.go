@@ -69,7 +69,7 @@ const (
 
 var errLocked = errors.New("connection: another task changes the client of the pool")
 
-// Offerer takes the tasks of OfferKind.
+// Offerer takes the tasks of OfferKind, one at a time.
 type Offerer struct {
 	DB     *store.DB
 	Client Client
