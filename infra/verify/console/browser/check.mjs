@@ -174,7 +174,7 @@ async function journeyOfUsage(page) {
   await page.goto(given.base + '/settings/usage');
   await page.getByRole('navigation', { name: 'Split by', exact: true }).getByRole('link', { name: 'Key' }).click();
   await page.getByRole('navigation', { name: 'Split requests by' }).getByRole('link', { name: 'Outcome' }).click();
-  await page.getByRole('heading', { name: 'This month' }).scrollIntoViewIfNeeded();
+  await page.getByRole('heading', { name: 'This month', exact: true }).scrollIntoViewIfNeeded();
   await page.locator('summary', { hasText: 'Show as a table' }).last().click();
   await inspect(page, 'usage of the month', 'usage-month');
 }
