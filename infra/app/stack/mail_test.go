@@ -28,7 +28,7 @@ func TestOneFunctionSendsMails(t *testing.T) {
 			if name != "mail" || !slices.Equal(p.actions, []string{"ses:SendEmail"}) ||
 				!strings.Contains(p.resources, "identity/initech.example") ||
 				!strings.Contains(p.resources, "configuration-set/") ||
-				p.conditions != "map[StringEquals:map[ses:FromAddress:no-reply@initech.example]]" {
+				p.conditions != "map[StringEquals:map[ses:FromAddress:[no-reply@initech.example]]]" {
 				t.Errorf("%s may %v on %s on condition of %s", name, p.actions, p.resources, p.conditions)
 			}
 		}

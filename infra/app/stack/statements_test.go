@@ -41,6 +41,7 @@ var otherRoles = map[string]string{
 
 // resources name what a permission is for, by a part of the resource in the template. The first that fits counts.
 var resources = []struct{ part, name string }{
+	{":identity/", "identity of Amazon SES"}, {":configuration-set/", "rules of Amazon SES"},
 	{":guardrail/", "guardrail of the customer"}, {"GetAttPeople", "user pool"}, {":alarm:", "alarms of the account"},
 	{":function:", "functions of the stack"}, {"NetworkLog", "flow log"}, {"/training/*", "media bucket, `/training/*`"},
 	{"media/*", "media bucket of the replica"}, {"-media", "media bucket of the replica"}, {"Media", "media bucket"},

@@ -26,7 +26,7 @@ var fonts = []struct{ file, family, weights, characters string }{
 var Fonts = sync.OnceValue(func() map[string][]byte {
 	all := map[string][]byte{}
 	for _, f := range fonts {
-		content, _ := fontFiles.ReadFile("fonts/" + f.file + ".woff2") // it is in the program
+		content, _ := fontFiles.ReadFile("fonts/" + f.file + ".woff2")
 		all[fontName(f.file, content)] = content
 	}
 	return all

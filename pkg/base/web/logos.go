@@ -41,7 +41,7 @@ func Logo(id string) template.HTML {
 	if row[2] == "fill" {
 		look = `fill="#fff"`
 	}
-	//nolint:gosec // constants
+	//nolint:gosec // all parts are constants of the program itself
 	return template.HTML(`<svg class="logo-mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">` +
 		`<rect width="24" height="24" rx="6" fill="` + row[1] + `"/><path ` + look + ` d="` + row[3] + `"/></svg>`)
 }

@@ -171,7 +171,7 @@ func (v *view) inUTC(t time.Time) string { return v.Day(t) + t.UTC().Format(", 1
 
 // timeElement returns an element of a time, with a title.
 func timeElement(t time.Time, title, text, attribute string) template.HTML {
-	//nolint:gosec // the texts are escaped
+	//nolint:gosec // the texts are escaped, and the time has none
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` +
 		template.HTMLEscapeString(title) + `"` + attribute + `>` + template.HTMLEscapeString(text) + `</time>`)
 }
@@ -193,7 +193,7 @@ func (v *view) Seconds(t time.Time) string { return v.ShortDay(t) + t.UTC().Form
 // ShortDay returns a date without its year.
 func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
 
-// Day returns a date, by UTC.
+// Day returns the date that a time has in UTC.
 func (v *view) Day(t time.Time) string {
 	if t.IsZero() {
 		return "–"
