@@ -53,8 +53,9 @@ var outcomes = map[string]outcome{
 	"listPeople": people, "invitePerson": people, "updatePerson": people, "removePerson": people,
 
 	"listBalanceEntries": nothing, "listEvents": nothing, "listFactories": nothing, "listContentItems": nothing,
-	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing, "listApplications": nothing,
-	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
+	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
+	"listApplications": nothing,
+	"listWebhooks":     nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
 	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing, "listComments": nothing,
 	"listExperiments": nothing,
 
