@@ -54,7 +54,8 @@ var outcomes = map[string]outcome{
 
 	"listBalanceEntries": nothing, "listEvents": nothing, "listFactories": nothing, "listContentItems": nothing,
 	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
-	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
+	"listApplications": nothing,
+	"listWebhooks":     nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
 	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing, "listComments": nothing,
 	"listExperiments": nothing,
 

@@ -71,7 +71,8 @@ func TestSchedulingWaitsForTheApproval(t *testing.T) {
 	if got = w.get(it.ID); got.State != item.Published {
 		t.Errorf("approved after its time, it is %s", got.State)
 	}
-	// Two approvals scheduled it, a change and a request of changes ended that, and the last approval published it late.
+	// Two approvals scheduled it, a change and a request of changes ended that, and the last approval published it
+	// late.
 	if n := w.events(it.ID); n[event.ContentApproved] != 3 || n[event.ContentChangesRequested] != 1 ||
 		n[event.ContentUpdated] != 1 || n[event.ContentUnscheduled] != 2 || n[event.ContentPublished] != 1 {
 		t.Errorf("%v", n)

@@ -558,8 +558,8 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	if left := w.left(); len(left) != 2 {
 		t.Errorf("left are %v", left)
 	}
-	if a, b := w.events(both.ID), w.events(one.ID); a[event.ContentScheduled] != 2 || a[event.ContentUnscheduled] != 0 ||
-		b[event.ContentScheduled] != 1 || b[event.ContentUnscheduled] != 1 {
+	if a, b := w.events(both.ID), w.events(one.ID); a[event.ContentScheduled] != 2 ||
+		a[event.ContentUnscheduled] != 0 || b[event.ContentScheduled] != 1 || b[event.ContentUnscheduled] != 1 {
 		t.Errorf("the events are %v and %v", a, b)
 	}
 	more, err := publication.FactoryCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, w.factory)

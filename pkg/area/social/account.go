@@ -69,8 +69,8 @@ type Account struct {
 	LateAfter *int `json:"late_after" example:"3600"`
 	// What can be done with the comments on its posts.
 	Comments Commenting `json:"comments"`
-	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
-	// and logins need none.
+	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as
+	// bots and logins need none.
 	ApplicationID *string `json:"application_id" example:"app_01h455vb4pex5vsknk084sn02q"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.

@@ -64,8 +64,8 @@ func (b applicationBody) Rules() error {
 type applicationPatch struct {
 	// New secret of the application. Its accounts use it from now on.
 	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
-	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
-	// theirs until they are connected again.
+	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected
+	// keep theirs until they are connected again.
 	Scopes []permission `json:"scopes,omitempty" maxItems:"50" uniqueItems:"true" nullable:"true"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
 	// platform.
