@@ -54,7 +54,7 @@ async function linkOf(page, name, may, items) {
   await page.getByRole('button', { name: 'Create the link' }).click();
   await page.getByRole('heading', { name: 'The review link' }).waitFor();
   await everywhere(page, 'review link made');
-  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   expect('the copied link', await page.evaluate(() => navigator.clipboard.readText()), await secret(page));
   return secret(page);
