@@ -204,6 +204,59 @@ var groups = []group{
 			match: true,
 		},
 	}},
+	{name: "applications", doc: "List your applications", operations: []operation{
+		{
+			id: "listApplications", name: "list", method: "GET", path: "/v1/social/applications",
+			summary: "List your applications", doc: "Newest first.\n\nNeeds the scope `social:manage`.",
+			query: []parameter{
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
+				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
+				{name: "platform", kind: "list", doc: "Only applications of these platforms, separated by commas", values: []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"}},
+			},
+			paged: true,
+		},
+		{
+			id: "createApplication", name: "create", method: "POST", path: "/v1/social/applications",
+			summary: "Add an application of your own", doc: "An application that you have registered with a platform. Accounts that are connected from now on are connected with it: those of the profile, or without a profile all those of your account whose profile has none. The page of the platform then shows your name, and limits and prices of the platform count for your application alone. Enter `redirect_url` of the response at the platform. Accounts that are connected already stay with their application until you connect them again with their `social_account_id`: they keep their id, and `application_id` says which one they use. If there are several for a platform, the newest one is used.\n\nNeeds the scope `social:manage`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "platform", kind: "string", doc: "Platform with which you have registered the application. It cannot be changed", required: true, values: []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"}},
+				{name: "client_id", kind: "string", doc: "Id that the platform has given the application: client_id, client_key or app id. It cannot be changed", required: true},
+				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
+				{name: "client_secret", kind: "string", doc: "Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have none"},
+				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for, if the platform has granted the application other ones than usual. Absent or empty: the usual ones", values: []string{"account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write", "content:publish", "studio:use", "products:read", "products:write", "social:manage", "architect:use", "webhooks:manage"}},
+				{name: "daily_limit", kind: "integer", doc: "Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of the platform"},
+			},
+		},
+		{
+			id: "getApplication", name: "get", method: "GET", path: "/v1/social/applications/{application_id}",
+			summary: "Get an application", doc: "Without its secret.\n\nNeeds the scope `social:manage`.",
+			args: []string{"application_id"},
+		},
+		{
+			id: "updateApplication", name: "update", method: "PATCH", path: "/v1/social/applications/{application_id}",
+			summary: "Change an application", doc: "Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.\n\nNeeds the scope `social:manage`.",
+			args:      []string{"application_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "client_secret", kind: "string", doc: "New secret of the application. Its accounts use it from now on"},
+				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep theirs until they are connected again", values: []string{"account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write", "content:publish", "studio:use", "products:read", "products:write", "social:manage", "architect:use", "webhooks:manage"}},
+				{name: "daily_limit", kind: "integer", doc: "Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the platform"},
+			},
+			match: true,
+		},
+		{
+			id: "deleteApplication", name: "delete", method: "DELETE", path: "/v1/social/applications/{application_id}",
+			summary: "Delete an application", doc: "An application is deleted once no account uses it, because its accounts could neither be renewed nor be published to for long. Connect these again before, with a newer application or, if none is left for them, after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is deleted nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.\n\nNeeds the scope `social:manage`.",
+			args: []string{"application_id"},
+			query: []parameter{
+				{name: "force", kind: "boolean", doc: "Whether to delete an application that accounts use. They have to be connected again"},
+			},
+			match: true,
+		},
+	}},
 	{name: "approvals", doc: "Approve content items, or ask for changes", operations: []operation{
 		{
 			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
@@ -579,7 +632,7 @@ var groups = []group{
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
 				{name: "from", kind: "string", doc: "Only results created at this time or later (RFC 3339)"},
 				{name: "to", kind: "string", doc: "Only results created before this time (RFC 3339)"},
-				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
 				{name: "object_id", kind: "string", doc: "Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource"},
 				{name: "wait", kind: "integer", doc: "Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they can ask more often: with 600 for a second"},
 				{name: "after", kind: "string", doc: "Newest event that you have, for wait: its id"},
@@ -636,7 +689,7 @@ var groups = []group{
 		},
 		{
 			id: "updateFactory", name: "update", method: "PATCH", path: "/v1/factories/{factory_id}",
-			summary: "Change a factory", doc: "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.\n\nNeeds the scope `factories:write`.",
+			summary: "Change a factory", doc: "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch that changes something sends the event `factory.updated`.\n\nNeeds the scope `factories:write`.",
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -1304,12 +1357,13 @@ var groups = []group{
 				{name: "platform", kind: "list", doc: "Only accounts of these platforms, separated by commas", values: []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"}},
 				{name: "state", kind: "list", doc: "Only accounts in these states, separated by commas", values: []string{"pending", "connected", "needs_reconnect", "disconnected"}},
 				{name: "factory_id", kind: "string", doc: "Only accounts of this factory"},
+				{name: "application_id", kind: "string", doc: "Only accounts that were connected with this application"},
 			},
 			paged: true,
 		},
 		{
 			id: "connectSocialAccount", name: "connect", method: "POST", path: "/v1/social/accounts",
-			summary: "Connect a social account", doc: "What to send depends on the platform's `connect`, see listPlatforms:\n\n- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in the request chooses it before. Then the account is `connected`, and the event `social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is `rate_limited`.\n\nTo connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an account of a platform that is connected already returns or updates that account: there is never a second one.\n\nNeeds the scope `social:manage`.",
+			summary: "Connect a social account", doc: "What to send depends on the platform's `connect`, see listPlatforms:\n\n- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in the request chooses it before. Then the account is `connected`, and the event `social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is `rate_limited`.\n\nTo connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is connected with the newest of your own applications, see createApplication, or else with that of the operator. Connecting an account of a platform that is connected already returns or updates that account: there is never a second one.\n\nNeeds the scope `social:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
@@ -1474,13 +1528,14 @@ var groups = []group{
 		},
 		{
 			id: "createWebhook", name: "create", method: "POST", path: "/v1/webhooks",
-			summary: "Create a webhook", doc: "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.\n\nWith a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sts:AssumeRole\",\n  \"Principal\": {\"AWS\": \"<principal_arn>\"},\n  \"Condition\": {\"StringEquals\": {\"sts:ExternalId\": \"<external_id>\"}}\n}]}\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sqs:SendMessage\", \"Resource\": \"<arn>\"\n}]}\n```\n\nUntil then, attempts fail, report what is missing, and are retried. The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`.\n\nNeeds the scope `webhooks:manage`.",
+			summary: "Create a webhook", doc: "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. With `fields`, only some members of `data.object` are sent, and the signature covers what is sent. Only this response contains the signing secret. Store it safely.\n\nWith a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sts:AssumeRole\",\n  \"Principal\": {\"AWS\": \"<principal_arn>\"},\n  \"Condition\": {\"StringEquals\": {\"sts:ExternalId\": \"<external_id>\"}}\n}]}\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sqs:SendMessage\", \"Resource\": \"<arn>\"\n}]}\n```\n\nUntil then, attempts fail, report what is missing, and are retried. The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`.\n\nNeeds the scope `webhooks:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Send this or destination"},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
+				{name: "fields", kind: "list", doc: "Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the event_types, and is left out of objects that do not have it. Empty or null: all members"},
 				{name: "description", kind: "string", doc: "Description of the webhook"},
 			},
 		},
@@ -1496,8 +1551,9 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Only for a webhook with a url"},
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
+				{name: "fields", kind: "list", doc: "Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the event_types, and is left out of objects that do not have it. Empty or null: all members"},
 				{name: "description", kind: "string", doc: "Description of the webhook"},
 				{name: "state", kind: "string", doc: "A disabled webhook receives no events, and its pending deliveries fail", values: []string{"enabled", "disabled"}},
 			},
@@ -1555,7 +1611,7 @@ var groups = []group{
 			args:      []string{"webhook_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
 			},
 		},
 	}},

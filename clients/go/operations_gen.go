@@ -21,6 +21,8 @@ type Client struct {
 	Analytics *AnalyticsService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
+	// List your applications.
+	Applications *ApplicationsService
 	// Approve content items, or ask for changes.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
@@ -74,6 +76,7 @@ func (c *Client) bind() {
 	c.Account = &AccountService{&c.transport}
 	c.Analytics = &AnalyticsService{&c.transport}
 	c.APIKeys = &APIKeysService{&c.transport}
+	c.Applications = &ApplicationsService{&c.transport}
 	c.Approvals = &ApprovalsService{&c.transport}
 	c.Architect = &ArchitectService{&c.transport}
 	c.Automations = &AutomationsService{&c.transport}
@@ -545,6 +548,115 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	}
 	result := new(APIKeyWithSecret)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/api-keys/"+pAPIKeyID+"/rotate", url.Values(nil), sent, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ApplicationsService: List your applications.
+type ApplicationsService struct{ t *transport }
+
+// ListApplicationsParams are the parameters of ApplicationsService.List.
+type ListApplicationsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only applications of these platforms, separated by commas.
+	Platform []PlatformInput `query:"platform"`
+}
+
+// List reads all pages, as the caller goes on: List your applications.
+//
+// Newest first.
+//
+// Needs the scope `social:manage`.
+func (s *ApplicationsService) List(ctx context.Context, params *ListApplicationsParams, options ...RequestOption) iter.Seq2[SocialApplication, error] {
+	return all[SocialApplication](ctx, s.t, "/v1/social/applications", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ApplicationsService) ListPage(ctx context.Context, params *ListApplicationsParams, options ...RequestOption) (*Page[SocialApplication], error) {
+	return page[SocialApplication](ctx, s.t, "/v1/social/applications", queryOf(params), options)
+}
+
+// Create: Add an application of your own.
+//
+// An application that you have registered with a platform. Accounts that are connected from now on are connected with
+// it: those of the profile, or without a profile all those of your account whose profile has none. The page of the
+// platform then shows your name, and limits and prices of the platform count for your application alone. Enter
+// `redirect_url` of the response at the platform. Accounts that are connected already stay with their application until
+// you connect them again with their `social_account_id`: they keep their id, and `application_id` says which one they
+// use. If there are several for a platform, the newest one is used.
+//
+// Needs the scope `social:manage`.
+func (s *ApplicationsService) Create(ctx context.Context, body SocialApplicationCreate, options ...RequestOption) (*SocialApplication, error) {
+	result := new(SocialApplication)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/social/applications", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an application.
+//
+// Without its secret.
+//
+// Needs the scope `social:manage`.
+func (s *ApplicationsService) Get(ctx context.Context, applicationID string, options ...RequestOption) (*SocialApplication, error) {
+	pApplicationID, err := segment("application_id", applicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(SocialApplication)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/social/applications/"+pApplicationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change an application.
+//
+// Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.
+//
+// Needs the scope `social:manage`.
+func (s *ApplicationsService) Update(ctx context.Context, applicationID string, body SocialApplicationUpdate, options ...RequestOption) (*SocialApplication, error) {
+	pApplicationID, err := segment("application_id", applicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(SocialApplication)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/social/applications/"+pApplicationID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// DeleteApplicationParams are the parameters of ApplicationsService.Delete.
+type DeleteApplicationParams struct {
+	// Whether to delete an application that accounts use. They have to be connected again.
+	Force *bool `query:"force"`
+}
+
+// Delete: Delete an application.
+//
+// An application is deleted once no account uses it, because its accounts could neither be renewed nor be published to
+// for long. Connect these again before, with a newer application or, if none is left for them, after its deletion; `GET
+// /v1/social/accounts?application_id=…` lists them. With `force=true` it is deleted nevertheless: its accounts become
+// `needs_reconnect` when they are next used or renewed.
+//
+// Needs the scope `social:manage`.
+func (s *ApplicationsService) Delete(ctx context.Context, applicationID string, params *DeleteApplicationParams, options ...RequestOption) (*SocialApplication, error) {
+	pApplicationID, err := segment("application_id", applicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(SocialApplication)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/social/applications/"+pApplicationID, queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -1452,7 +1564,8 @@ func (s *FactoriesService) Get(ctx context.Context, factoryID string, options ..
 
 // Update: Change a factory.
 //
-// Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.
+// Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch that changes something sends
+// the event `factory.updated`.
 //
 // Needs the scope `factories:write`.
 func (s *FactoriesService) Update(ctx context.Context, factoryID string, body FactoryUpdate, options ...RequestOption) (*Factory, error) {
@@ -2919,6 +3032,8 @@ type ListSocialAccountsParams struct {
 	State []SocialAccountStateInput `query:"state"`
 	// Only accounts of this factory.
 	FactoryID *string `query:"factory_id"`
+	// Only accounts that were connected with this application.
+	ApplicationID *string `query:"application_id"`
 }
 
 // List reads all pages, as the caller goes on: List the social accounts.
@@ -2948,7 +3063,8 @@ func (s *SocialAccountsService) ListPage(ctx context.Context, params *ListSocial
 // once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is
 // `rate_limited`.
 //
-// To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an
+// To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is connected
+// with the newest of your own applications, see createApplication, or else with that of the operator. Connecting an
 // account of a platform that is connected already returns or updates that account: there is never a second one.
 //
 // Needs the scope `social:manage`.
@@ -3248,7 +3364,8 @@ func (s *WebhooksService) ListPage(ctx context.Context, params *ListWebhooksPara
 //
 // Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key
 // may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on
-// the next event. Only this response contains the signing secret. Store it safely.
+// the next event. With `fields`, only some members of `data.object` are sent, and the signature covers what is sent.
+// Only this response contains the signing secret. Store it safely.
 //
 // With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create
 // the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this

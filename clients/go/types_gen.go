@@ -3525,6 +3525,25 @@ type ContentScene struct {
 	OnScreen string `json:"on_screen"`
 }
 
+// ContentScheduledEvent: A content item was scheduled, by a call or because it was planned so; or the time, accounts or
+// options of a scheduled one have changed.
+type ContentScheduledEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
+}
+
 // ContentSlide: One picture of a carousel.
 type ContentSlide struct {
 	// Heading of the slide.
@@ -3572,6 +3591,44 @@ type ContentTrial struct {
 	Number int64 `json:"number"`
 	// Arm of each factor that applies to the item.
 	Arms []TrialArm `json:"arms"`
+}
+
+// ContentUnscheduledEvent: A content item is no longer scheduled or planned: a call has cleared its schedule, its last
+// account was disconnected, its factory was deleted, or it waits for an approval again.
+type ContentUnscheduledEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
+}
+
+// ContentUpdatedEvent: A call has changed what a content item or its published post says, has planned it for after its
+// approval, or has withdrawn a decision. What the service does by itself, such as generation, sends no such event.
+type ContentUpdatedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
 // ContentVariant: What differs from the item on a platform or a social account. A member that is nil is as that of the
@@ -4893,6 +4950,33 @@ func (v Event) ContentPublishedEvent() (*ContentPublishedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ContentScheduledEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentScheduledEvent() (*ContentScheduledEvent, bool) {
+	if v.Type != "content.scheduled" {
+		return nil, false
+	}
+	variant := &ContentScheduledEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// ContentUnscheduledEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentUnscheduledEvent() (*ContentUnscheduledEvent, bool) {
+	if v.Type != "content.unscheduled" {
+		return nil, false
+	}
+	variant := &ContentUnscheduledEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// ContentUpdatedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentUpdatedEvent() (*ContentUpdatedEvent, bool) {
+	if v.Type != "content.updated" {
+		return nil, false
+	}
+	variant := &ContentUpdatedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ContentPlanCompletedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ContentPlanCompletedEvent() (*ContentPlanCompletedEvent, bool) {
 	if v.Type != "content_plan.completed" {
@@ -4917,6 +5001,15 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 		return nil, false
 	}
 	variant := &DiagnosisCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// FactoryUpdatedEvent returns the members of this variant, and whether the object is one.
+func (v Event) FactoryUpdatedEvent() (*FactoryUpdatedEvent, bool) {
+	if v.Type != "factory.updated" {
+		return nil, false
+	}
+	variant := &FactoryUpdatedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -5038,6 +5131,7 @@ const (
 	EventPatternContentAll                  EventPattern = "content.*"
 	EventPatternPublicationAll              EventPattern = "publication.*"
 	EventPatternCommentAll                  EventPattern = "comment.*"
+	EventPatternFactoryAll                  EventPattern = "factory.*"
 	EventPatternProposalAll                 EventPattern = "proposal.*"
 	EventPatternBalanceAll                  EventPattern = "balance.*"
 	EventPatternContentPlanAll              EventPattern = "content_plan.*"
@@ -5055,11 +5149,15 @@ const (
 	EventPatternContentFailed               EventPattern = "content.failed"
 	EventPatternContentCanceled             EventPattern = "content.canceled"
 	EventPatternContentDeleted              EventPattern = "content.deleted"
+	EventPatternContentUpdated              EventPattern = "content.updated"
+	EventPatternContentScheduled            EventPattern = "content.scheduled"
+	EventPatternContentUnscheduled          EventPattern = "content.unscheduled"
 	EventPatternContentApproved             EventPattern = "content.approved"
 	EventPatternContentChangesRequested     EventPattern = "content.changes_requested"
 	EventPatternPublicationDeleted          EventPattern = "publication.deleted"
 	EventPatternCommentCreated              EventPattern = "comment.created"
 	EventPatternCommentReplied              EventPattern = "comment.replied"
+	EventPatternFactoryUpdated              EventPattern = "factory.updated"
 	EventPatternProposalCreated             EventPattern = "proposal.created"
 	EventPatternProposalApplied             EventPattern = "proposal.applied"
 	EventPatternBalanceLow                  EventPattern = "balance.low"
@@ -5096,11 +5194,15 @@ const (
 	EventTypeContentFailed               EventType = "content.failed"
 	EventTypeContentCanceled             EventType = "content.canceled"
 	EventTypeContentDeleted              EventType = "content.deleted"
+	EventTypeContentUpdated              EventType = "content.updated"
+	EventTypeContentScheduled            EventType = "content.scheduled"
+	EventTypeContentUnscheduled          EventType = "content.unscheduled"
 	EventTypeContentApproved             EventType = "content.approved"
 	EventTypeContentChangesRequested     EventType = "content.changes_requested"
 	EventTypePublicationDeleted          EventType = "publication.deleted"
 	EventTypeCommentCreated              EventType = "comment.created"
 	EventTypeCommentReplied              EventType = "comment.replied"
+	EventTypeFactoryUpdated              EventType = "factory.updated"
 	EventTypeProposalCreated             EventType = "proposal.created"
 	EventTypeProposalApplied             EventType = "proposal.applied"
 	EventTypeBalanceLow                  EventType = "balance.low"
@@ -6017,6 +6119,12 @@ func (NewNewsFactory) isFactoryCreate() {}
 
 func (NewSellerFactory) isFactoryCreate() {}
 
+// FactoryEventData: Data of the event.
+type FactoryEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Factory `json:"object"`
+}
+
 // FactoryRetirement: The object of the event model.retiring: a model that a factory names and that ends.
 type FactoryRetirement struct {
 	// Id of the model.
@@ -6134,6 +6242,25 @@ const (
 	FactoryUpdateStateActive FactoryUpdateState = "active"
 	FactoryUpdateStatePaused FactoryUpdateState = "paused"
 )
+
+// FactoryUpdatedEvent: A factory was changed: its settings, its state or its social accounts. One that was deleted
+// shows the state deleted.
+type FactoryUpdatedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data FactoryEventData `json:"data"`
+}
 
 // FactoryVoice: How the texts of a factory sound.
 type FactoryVoice struct {
@@ -10753,6 +10880,9 @@ type SocialAccount struct {
 	LateAfter *int64 `json:"late_after"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
+	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
+	// and logins need none.
+	ApplicationID *string `json:"application_id"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
@@ -10847,6 +10977,71 @@ const (
 // SocialAccountStateInput has the values of SocialAccountState.
 type SocialAccountStateInput = SocialAccountState
 
+// SocialApplication: An application that a customer has registered with a platform, as callers see it. No answer has
+// its secret.
+type SocialApplication struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile whose accounts are connected with it. Null: all accounts, except those of profiles with an application of
+	// their own.
+	ProfileID *string `json:"profile_id"`
+	// Platform of the application.
+	Platform Platform `json:"platform"`
+	// Id that the platform has given the application: client_id, client_key or app id.
+	ClientID string `json:"client_id"`
+	// Permissions that owners of accounts are asked for. Empty: the usual ones of the platform.
+	Scopes []Scope `json:"scopes"`
+	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+	// platform, see the guide.
+	DailyLimit *int64 `json:"daily_limit"`
+	// Address to enter at the platform as the redirect address of the application.
+	RedirectURL string `json:"redirect_url"`
+}
+
+// SocialApplicationCreate: Body of `createApplication`.
+type SocialApplicationCreate struct {
+	// Platform with which you have registered the application. It cannot be changed.
+	Platform PlatformInput `json:"platform"`
+	// Id that the platform has given the application: client_id, client_key or app id. It cannot be changed.
+	ClientID string `json:"client_id"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
+	// none.
+	ClientSecret *string `json:"client_secret,omitzero"`
+	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+	// usual. Absent or empty: the usual ones.
+	Scopes []ScopeInput `json:"scopes,omitzero"`
+	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
+	// the platform.
+	DailyLimit Nullable[int64] `json:"daily_limit,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// SocialApplicationUpdate: Body of `updateApplication`.
+type SocialApplicationUpdate struct {
+	// New secret of the application. Its accounts use it from now on.
+	ClientSecret *string `json:"client_secret,omitzero"`
+	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
+	// theirs until they are connected again.
+	Scopes Nullable[[]ScopeInput] `json:"scopes,omitzero"`
+	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+	// platform.
+	DailyLimit Nullable[int64] `json:"daily_limit,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+}
+
 // SocialCommenting: Tells what can be done with the comments on the posts of an account.
 type SocialCommenting struct {
 	// Whether they are read.
@@ -10918,6 +11113,9 @@ type SocialConnecting struct {
 	LateAfter *int64 `json:"late_after"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
+	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
+	// and logins need none.
+	ApplicationID *string `json:"application_id"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
@@ -10933,8 +11131,8 @@ type SocialPlatform struct {
 	Name string `json:"name"`
 	// How an account is connected: see connectSocialAccount.
 	Connect SocialPlatformConnect `json:"connect"`
-	// Whether accounts can be connected: the operator of the service has registered an application with the platform,
-	// where it needs one.
+	// Whether accounts can be connected: the operator of the service, or you, have an application with the platform, where
+	// it needs one: see createApplication.
 	Configured bool `json:"configured"`
 	// Whether the platform documents its interface badly, so that it may stop working without notice.
 	Beta bool `json:"beta"`
@@ -11742,6 +11940,8 @@ type Webhook struct {
 	EventTypes []EventPattern `json:"event_types"`
 	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
 	FactoryIDs []string `json:"factory_ids"`
+	// Only these members of data.object are sent, and its id. Empty: all members.
+	Fields []string `json:"fields"`
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by"`
 	// Description of the webhook.
@@ -11773,6 +11973,9 @@ type WebhookCreate struct {
 	Destination *WebhookDestinationCreate `json:"destination,omitzero"`
 	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
+	// Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+	// event_types, and is left out of objects that do not have it. Empty or null: all members.
+	Fields Nullable[[]string] `json:"fields,omitzero"`
 	// Description of the webhook.
 	Description *string `json:"description,omitzero"`
 	// Up to 20 key-value pairs of your own.
@@ -11921,6 +12124,9 @@ type WebhookUpdate struct {
 	EventTypes []EventPatternInput `json:"event_types,omitzero"`
 	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
+	// Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+	// event_types, and is left out of objects that do not have it. Empty or null: all members.
+	Fields Nullable[[]string] `json:"fields,omitzero"`
 	// Description of the webhook.
 	Description *string `json:"description,omitzero"`
 	// A disabled webhook receives no events, and its pending deliveries fail.
@@ -11951,6 +12157,8 @@ type WebhookWithSecret struct {
 	EventTypes []EventPattern `json:"event_types"`
 	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
 	FactoryIDs []string `json:"factory_ids"`
+	// Only these members of data.object are sent, and its id. Empty: all members.
+	Fields []string `json:"fields"`
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by"`
 	// Description of the webhook.

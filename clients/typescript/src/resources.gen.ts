@@ -407,6 +407,98 @@ export class ApiKeysResource {
   }
 }
 
+/** The parameters of listApplications. */
+export interface ListApplicationsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only applications of these platforms, separated by commas. */
+  platform?: T.PlatformInput[] | undefined;
+}
+
+/** The parameters of deleteApplication. */
+export interface DeleteApplicationParams {
+  /** Whether to delete an application that accounts use. They have to be connected again. */
+  force?: boolean | undefined;
+}
+
+/** List your applications. */
+export class ApplicationsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List your applications.
+   *
+   * Newest first.
+   *
+   * Needs the scope `social:manage`.
+   */
+  list(params?: ListApplicationsParams, options?: RequestOptions): Pages<T.SocialApplication> {
+    return this.#core.pages('/v1/social/applications', [], params, options);
+  }
+
+  /**
+   * Add an application of your own.
+   *
+   * An application that you have registered with a platform. Accounts that are connected from now on are connected with
+   * it: those of the profile, or without a profile all those of your account whose profile has none. The page of the
+   * platform then shows your name, and limits and prices of the platform count for your application alone. Enter
+   * `redirect_url` of the response at the platform. Accounts that are connected already stay with their application
+   * until you connect them again with their `social_account_id`: they keep their id, and `application_id` says which
+   * one they use. If there are several for a platform, the newest one is used.
+   *
+   * Needs the scope `social:manage`.
+   */
+  create(body: T.SocialApplicationCreate, options?: RequestOptions): Call<T.SocialApplication> {
+    return this.#core.call('POST', '/v1/social/applications', [], { body }, options);
+  }
+
+  /**
+   * Get an application.
+   *
+   * Without its secret.
+   *
+   * Needs the scope `social:manage`.
+   */
+  get(applicationId: string, options?: RequestOptions): Call<T.SocialApplication> {
+    return this.#core.call('GET', '/v1/social/applications/{application_id}', [applicationId], {}, options);
+  }
+
+  /**
+   * Change an application.
+   *
+   * Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.
+   *
+   * Needs the scope `social:manage`.
+   */
+  update(applicationId: string, body: T.SocialApplicationUpdate, options?: RequestOptions): Call<T.SocialApplication> {
+    return this.#core.call('PATCH', '/v1/social/applications/{application_id}', [applicationId], { body }, options);
+  }
+
+  /**
+   * Delete an application.
+   *
+   * An application is deleted once no account uses it, because its accounts could neither be renewed nor be published
+   * to for long. Connect these again before, with a newer application or, if none is left for them, after its deletion;
+   * `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is deleted nevertheless: its accounts
+   * become `needs_reconnect` when they are next used or renewed.
+   *
+   * Needs the scope `social:manage`.
+   */
+  delete(applicationId: string, params?: DeleteApplicationParams, options?: RequestOptions): Call<T.SocialApplication> {
+    return this.#core.call('DELETE', '/v1/social/applications/{application_id}', [applicationId], { query: params }, options);
+  }
+}
+
 /** Approve content items, or ask for changes. */
 export class ApprovalsResource {
   readonly #core: Core;
@@ -1240,7 +1332,8 @@ export class FactoriesResource {
   /**
    * Change a factory.
    *
-   * Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.
+   * Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch that changes something
+   * sends the event `factory.updated`.
    *
    * Needs the scope `factories:write`.
    */
@@ -2318,6 +2411,8 @@ export interface ListSocialAccountsParams {
   state?: T.SocialAccountStateInput[] | undefined;
   /** Only accounts of this factory. */
   factory_id?: string | undefined;
+  /** Only accounts that were connected with this application. */
+  application_id?: string | undefined;
 }
 
 /** The parameters of disconnectSocialAccount. */
@@ -2393,7 +2488,8 @@ export class SocialAccountsResource {
    * at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is
    * `rate_limited`.
    *
-   * To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an
+   * To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is connected
+   * with the newest of your own applications, see createApplication, or else with that of the operator. Connecting an
    * account of a platform that is connected already returns or updates that account: there is never a second one.
    *
    * Needs the scope `social:manage`.
@@ -2660,7 +2756,8 @@ export class WebhooksResource {
    *
    * Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling
    * key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes
-   * effect on the next event. Only this response contains the signing secret. Store it safely.
+   * effect on the next event. With `fields`, only some members of `data.object` are sent, and the signature covers what
+   * is sent. Only this response contains the signing secret. Store it safely.
    *
    * With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create
    * the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this
@@ -2821,6 +2918,8 @@ export class Client {
   readonly analytics: AnalyticsResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
+  /** List your applications. */
+  readonly applications: ApplicationsResource;
   /** Approve content items, or ask for changes. */
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
@@ -2869,6 +2968,7 @@ export class Client {
     this.account = new AccountResource(this.core);
     this.analytics = new AnalyticsResource(this.core);
     this.apiKeys = new ApiKeysResource(this.core);
+    this.applications = new ApplicationsResource(this.core);
     this.approvals = new ApprovalsResource(this.core);
     this.architect = new ArchitectResource(this.core);
     this.automations = new AutomationsResource(this.core);

@@ -3578,6 +3578,27 @@ export interface ContentScene {
   on_screen: string;
 }
 
+/**
+ * A content item was scheduled, by a call or because it was planned so; or the time, accounts or options of a scheduled
+ * one have changed.
+ */
+export interface ContentScheduledEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content.scheduled';
+  /** Data of the event. */
+  data: ContentItemEventData;
+}
+
 /** One picture of a carousel. */
 export interface ContentSlide {
   /** Heading of the slide. */
@@ -3616,6 +3637,48 @@ export interface ContentTrial {
   number: number;
   /** Arm of each factor that applies to the item. */
   arms: TrialArm[];
+}
+
+/**
+ * A content item is no longer scheduled or planned: a call has cleared its schedule, its last account was disconnected,
+ * its factory was deleted, or it waits for an approval again.
+ */
+export interface ContentUnscheduledEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content.unscheduled';
+  /** Data of the event. */
+  data: ContentItemEventData;
+}
+
+/**
+ * A call has changed what a content item or its published post says, has planned it for after its approval, or has
+ * withdrawn a decision. What the service does by itself, such as generation, sends no such event.
+ */
+export interface ContentUpdatedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content.updated';
+  /** Data of the event. */
+  data: ContentItemEventData;
 }
 
 /** What differs from the item on a platform or a social account. A member that is nil is as that of the item. */
@@ -4643,9 +4706,13 @@ export type Event =
   | ContentFailedEvent
   | ContentGeneratedEvent
   | ContentPublishedEvent
+  | ContentScheduledEvent
+  | ContentUnscheduledEvent
+  | ContentUpdatedEvent
   | ContentPlanCompletedEvent
   | ContentPlanProposedEvent
   | DiagnosisCompletedEvent
+  | FactoryUpdatedEvent
   | IntegrationNeedsReconnectEvent
   | ModelRetiringEvent
   | ProposalAppliedEvent
@@ -4675,16 +4742,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -5530,6 +5597,12 @@ export type FactoryCreate =
   | NewNewsFactory
   | NewSellerFactory;
 
+/** Data of the event. */
+export interface FactoryEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Factory;
+}
+
 /** The object of the event model.retiring: a model that a factory names and that ends. */
 export interface FactoryRetirement {
   /** Id of the model. */
@@ -5636,6 +5709,26 @@ export interface FactoryUpdateSchedule {
 
 /** paused: it makes nothing. active: it goes on with what is new from now on. */
 export type FactoryUpdateState = 'active' | 'paused';
+
+/**
+ * A factory was changed: its settings, its state or its social accounts. One that was deleted shows the state deleted.
+ */
+export interface FactoryUpdatedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'factory.updated';
+  /** Data of the event. */
+  data: FactoryEventData;
+}
 
 /** How the texts of a factory sound. */
 export interface FactoryVoice {
@@ -10156,6 +10249,11 @@ export interface SocialAccount {
   /** What can be done with the comments on its posts. */
   comments: SocialCommenting;
   /**
+   * Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
+   * and logins need none.
+   */
+  application_id: string | null;
+  /**
    * Id of the account that is connected in place of this one, because it is the same account of the platform. Null
    * otherwise.
    */
@@ -10252,6 +10350,86 @@ export type SocialAccountState = 'pending' | 'connected' | 'needs_reconnect' | '
 /** Values of `state` of `listIntegrations`. */
 export type SocialAccountStateInput = 'pending' | 'connected' | 'needs_reconnect' | 'disconnected';
 
+/** An application that a customer has registered with a platform, as callers see it. No answer has its secret. */
+export interface SocialApplication {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /**
+   * Profile whose accounts are connected with it. Null: all accounts, except those of profiles with an application of
+   * their own.
+   */
+  profile_id: string | null;
+  /** Platform of the application. */
+  platform: Platform;
+  /** Id that the platform has given the application: client_id, client_key or app id. */
+  client_id: string;
+  /** Permissions that owners of accounts are asked for. Empty: the usual ones of the platform. */
+  scopes: Scope[];
+  /**
+   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+   * platform, see the guide.
+   */
+  daily_limit: number | null;
+  /** Address to enter at the platform as the redirect address of the application. */
+  redirect_url: string;
+}
+
+/** Body of `createApplication`. */
+export interface SocialApplicationCreate {
+  /** Platform with which you have registered the application. It cannot be changed. */
+  platform: PlatformInput;
+  /** Id that the platform has given the application: client_id, client_key or app id. It cannot be changed. */
+  client_id: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
+   * none.
+   */
+  client_secret?: string | undefined;
+  /**
+   * Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+   * usual. Absent or empty: the usual ones.
+   */
+  scopes?: ScopeInput[] | undefined;
+  /**
+   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
+   * the platform.
+   */
+  daily_limit?: number | null | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** Body of `updateApplication`. */
+export interface SocialApplicationUpdate {
+  /** New secret of the application. Its accounts use it from now on. */
+  client_secret?: string | undefined;
+  /**
+   * Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
+   * theirs until they are connected again.
+   */
+  scopes?: ScopeInput[] | null | undefined;
+  /**
+   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+   * platform.
+   */
+  daily_limit?: number | null | undefined;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null | undefined;
+}
+
 /** Tells what can be done with the comments on the posts of an account. */
 export interface SocialCommenting {
   /** Whether they are read. */
@@ -10337,6 +10515,11 @@ export interface SocialConnecting {
   /** What can be done with the comments on its posts. */
   comments: SocialCommenting;
   /**
+   * Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
+   * and logins need none.
+   */
+  application_id: string | null;
+  /**
    * Id of the account that is connected in place of this one, because it is the same account of the platform. Null
    * otherwise.
    */
@@ -10354,8 +10537,8 @@ export interface SocialPlatform {
   /** How an account is connected: see connectSocialAccount. */
   connect: SocialPlatformConnect;
   /**
-   * Whether accounts can be connected: the operator of the service has registered an application with the platform,
-   * where it needs one.
+   * Whether accounts can be connected: the operator of the service, or you, have an application with the platform,
+   * where it needs one: see createApplication.
    */
   configured: boolean;
   /** Whether the platform documents its interface badly, so that it may stop working without notice. */
@@ -11102,6 +11285,8 @@ export interface Webhook {
   event_types: EventPattern[];
   /** Only events of these factories. Empty: all events, including those without a factory, such as balance.low. */
   factory_ids: string[];
+  /** Only these members of data.object are sent, and its id. Empty: all members. */
+  fields: string[];
   /**
    * Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
    */
@@ -11143,6 +11328,11 @@ export interface WebhookCreate {
    * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
    */
   factory_ids?: string[] | null | undefined;
+  /**
+   * Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+   * event_types, and is left out of objects that do not have it. Empty or null: all members.
+   */
+  fields?: string[] | null | undefined;
   /** Description of the webhook. */
   description?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
@@ -11274,6 +11464,11 @@ export interface WebhookUpdate {
    * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
    */
   factory_ids?: string[] | null | undefined;
+  /**
+   * Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+   * event_types, and is left out of objects that do not have it. Empty or null: all members.
+   */
+  fields?: string[] | null | undefined;
   /** Description of the webhook. */
   description?: string | undefined;
   /** A disabled webhook receives no events, and its pending deliveries fail. */
@@ -11304,6 +11499,8 @@ export interface WebhookWithSecret {
   event_types: EventPattern[];
   /** Only events of these factories. Empty: all events, including those without a factory, such as balance.low. */
   factory_ids: string[];
+  /** Only these members of data.object are sent, and its id. Empty: all members. */
+  fields: string[];
   /**
    * Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
    */

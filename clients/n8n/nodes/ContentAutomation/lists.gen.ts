@@ -3,6 +3,7 @@ import { load, search } from './lists';
 
 export const listSearch = {
   searchApiKey: search('/v1/api-keys'),
+  searchApplication: search('/v1/social/applications'),
   searchAutomation: search('/v1/automations'),
   searchComment: search('/v1/comments'),
   searchContentItem: search('/v1/content-items'),

@@ -326,6 +326,88 @@ class ApiKeysResource:
         return cast("types.ApiKeyWithSecret", data)
 
 
+class ApplicationsResource:
+    """List your applications."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListApplicationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.SocialApplication]:
+        """List your applications.
+
+        Newest first.
+
+        Needs the scope `social:manage`.
+        """
+        return self._client.pages("/v1/social/applications", (), params, options)
+
+    def create(
+        self, body: types.SocialApplicationCreate, **options: Unpack[RequestOptions]
+    ) -> types.SocialApplication:
+        """Add an application of your own.
+
+        An application that you have registered with a platform. Accounts that are connected from now on are
+        connected with it: those of the profile, or without a profile all those of your account whose profile has
+        none. The page of the platform then shows your name, and limits and prices of the platform count for your
+        application alone. Enter `redirect_url` of the response at the platform. Accounts that are connected already
+        stay with their application until you connect them again with their `social_account_id`: they keep their id,
+        and `application_id` says which one they use. If there are several for a platform, the newest one is used.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/social/applications", (), None, body, options
+        )
+        return cast("types.SocialApplication", data)
+
+    def get(
+        self, application_id: str, **options: Unpack[RequestOptions]
+    ) -> types.SocialApplication:
+        """Get an application.
+
+        Without its secret.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/social/applications/{application_id}", (application_id, ), None, None, options
+        )
+        return cast("types.SocialApplication", data)
+
+    def update(
+        self, application_id: str, body: types.SocialApplicationUpdate, **options: Unpack[RequestOptions]
+    ) -> types.SocialApplication:
+        """Change an application.
+
+        Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "PATCH", "/v1/social/applications/{application_id}", (application_id, ), None, body, options
+        )
+        return cast("types.SocialApplication", data)
+
+    def delete(
+        self, application_id: str, params: types.DeleteApplicationParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.SocialApplication:
+        """Delete an application.
+
+        An application is deleted once no account uses it, because its accounts could neither be renewed nor be
+        published to for long. Connect these again before, with a newer application or, if none is left for them,
+        after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is deleted
+        nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "DELETE", "/v1/social/applications/{application_id}", (application_id, ), params, None, options
+        )
+        return cast("types.SocialApplication", data)
+
+
 class ApprovalsResource:
     """Approve content items, or ask for changes."""
 
@@ -964,7 +1046,8 @@ class FactoriesResource:
     ) -> types.Factory:
         """Change a factory.
 
-        Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.
+        Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch that changes
+        something sends the event `factory.updated`.
 
         Needs the scope `factories:write`.
         """
@@ -2061,9 +2144,10 @@ class SocialAccountsResource:
         `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the
         answer is `rate_limited`.
 
-        To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting
-        an account of a platform that is connected already returns or updates that account: there is never a second
-        one.
+        To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is
+        connected with the newest of your own applications, see createApplication, or else with that of the operator.
+        Connecting an account of a platform that is connected already returns or updates that account: there is never
+        a second one.
 
         Needs the scope `social:manage`.
         """
@@ -2306,7 +2390,8 @@ class WebhooksResource:
 
         Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the
         calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's
-        scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.
+        scopes takes effect on the next event. With `fields`, only some members of `data.object` are sent, and the
+        signature covers what is sent. Only this response contains the signing secret. Store it safely.
 
         With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account.
         Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id`
@@ -2492,6 +2577,7 @@ class Resources:
         self.account = AccountResource(client)
         self.analytics = AnalyticsResource(client)
         self.api_keys = ApiKeysResource(client)
+        self.applications = ApplicationsResource(client)
         self.approvals = ApprovalsResource(client)
         self.architect = ArchitectResource(client)
         self.automations = AutomationsResource(client)

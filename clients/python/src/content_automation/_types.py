@@ -3613,6 +3613,28 @@ class ContentScene(TypedDict):
 
 
 
+class ContentScheduledEvent(TypedDict):
+    """A content item was scheduled, by a call or because it was planned so; or the time, accounts or options of a
+    scheduled one have changed.
+    """
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content.scheduled"]
+    """Type of the event."""
+    data: "ContentItemEventData"
+    """Data of the event."""
+
+
+
 class ContentSlide(TypedDict):
     """One picture of a carousel."""
 
@@ -3654,6 +3676,50 @@ class ContentTrial(TypedDict):
     """Number of the item in the experiment, from 1."""
     arms: List["TrialArm"]
     """Arm of each factor that applies to the item."""
+
+
+
+class ContentUnscheduledEvent(TypedDict):
+    """A content item is no longer scheduled or planned: a call has cleared its schedule, its last account was
+    disconnected, its factory was deleted, or it waits for an approval again.
+    """
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content.unscheduled"]
+    """Type of the event."""
+    data: "ContentItemEventData"
+    """Data of the event."""
+
+
+
+class ContentUpdatedEvent(TypedDict):
+    """A call has changed what a content item or its published post says, has planned it for after its approval, or has
+    withdrawn a decision. What the service does by itself, such as generation, sends no such event.
+    """
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content.updated"]
+    """Type of the event."""
+    data: "ContentItemEventData"
+    """Data of the event."""
 
 
 
@@ -4689,19 +4755,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -5491,6 +5557,14 @@ FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentF
 """Body of `createFactory`."""
 
 
+class FactoryEventData(TypedDict):
+    """Data of the event."""
+
+    object: "Factory"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
 class FactoryRetirement(TypedDict):
     """The object of the event model.retiring: a model that a factory names and that ends."""
 
@@ -5597,6 +5671,28 @@ class FactoryUpdateSchedule(TypedDict):
 
 FactoryUpdateState = Literal["active", "paused"]
 """paused: it makes nothing. active: it goes on with what is new from now on."""
+
+
+class FactoryUpdatedEvent(TypedDict):
+    """A factory was changed: its settings, its state or its social accounts. One that was deleted shows the state
+    deleted.
+    """
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["factory.updated"]
+    """Type of the event."""
+    data: "FactoryEventData"
+    """Data of the event."""
+
 
 
 class FactoryVoice(TypedDict):
@@ -10162,6 +10258,10 @@ class SocialAccount(TypedDict):
     """
     comments: "SocialCommenting"
     """What can be done with the comments on its posts."""
+    application_id: Optional[str]
+    """Id of your own application that it was connected with. Null: that of the operator of the service, or none, as
+    bots and logins need none.
+    """
     connected_as: Optional[str]
     """Id of the account that is connected in place of this one, because it is the same account of the platform. Null
     otherwise.
@@ -10262,6 +10362,84 @@ SocialAccountStateInput = Literal["pending", "connected", "needs_reconnect", "di
 """Values of `state` of `listIntegrations`."""
 
 
+class SocialApplication(TypedDict):
+    """An application that a customer has registered with a platform, as callers see it. No answer has its secret."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile whose accounts are connected with it. Null: all accounts, except those of profiles with an application of
+    their own.
+    """
+    platform: "Platform"
+    """Platform of the application."""
+    client_id: str
+    """Id that the platform has given the application: client_id, client_key or app id."""
+    scopes: List["Scope"]
+    """Permissions that owners of accounts are asked for. Empty: the usual ones of the platform."""
+    daily_limit: Optional[int]
+    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+    platform, see the guide.
+    """
+    redirect_url: str
+    """Address to enter at the platform as the redirect address of the application."""
+
+
+
+class SocialApplicationCreate(TypedDict):
+    """Body of `createApplication`."""
+
+    platform: "PlatformInput"
+    """Platform with which you have registered the application. It cannot be changed."""
+    client_id: str
+    """Id that the platform has given the application: client_id, client_key or app id. It cannot be changed."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    client_secret: NotRequired[str]
+    """Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
+    none.
+    """
+    scopes: NotRequired[List["ScopeInput"]]
+    """Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+    usual. Absent or empty: the usual ones.
+    """
+    daily_limit: NotRequired[Optional[int]]
+    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
+    of the platform.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class SocialApplicationUpdate(TypedDict):
+    """Body of `updateApplication`."""
+
+    client_secret: NotRequired[str]
+    """New secret of the application. Its accounts use it from now on."""
+    scopes: NotRequired[Optional[List["ScopeInput"]]]
+    """Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected
+    keep theirs until they are connected again.
+    """
+    daily_limit: NotRequired[Optional[int]]
+    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
+    platform.
+    """
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+
+
+
 class SocialCommenting(TypedDict):
     """Tells what can be done with the comments on the posts of an account."""
 
@@ -10345,6 +10523,10 @@ class SocialConnecting(TypedDict):
     """
     comments: "SocialCommenting"
     """What can be done with the comments on its posts."""
+    application_id: Optional[str]
+    """Id of your own application that it was connected with. Null: that of the operator of the service, or none, as
+    bots and logins need none.
+    """
     connected_as: Optional[str]
     """Id of the account that is connected in place of this one, because it is the same account of the platform. Null
     otherwise.
@@ -10364,8 +10546,8 @@ class SocialPlatform(TypedDict):
     connect: "SocialPlatformConnect"
     """How an account is connected: see connectSocialAccount."""
     configured: bool
-    """Whether accounts can be connected: the operator of the service has registered an application with the platform,
-    where it needs one.
+    """Whether accounts can be connected: the operator of the service, or you, have an application with the platform,
+    where it needs one: see createApplication.
     """
     beta: bool
     """Whether the platform documents its interface badly, so that it may stop working without notice."""
@@ -11156,6 +11338,8 @@ class Webhook(TypedDict):
     """Subscribed events: types, areas such as content.*, or * for all."""
     factory_ids: List[str]
     """Only events of these factories. Empty: all events, including those without a factory, such as balance.low."""
+    fields: List[str]
+    """Only these members of data.object are sent, and its id. Empty: all members."""
     created_by: str
     """Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
     """
@@ -11194,6 +11378,10 @@ class WebhookCreate(TypedDict):
     factory_ids: NotRequired[Optional[List[str]]]
     """Only events of these factories. Empty or null: all events, including those without a factory, such as
     balance.low.
+    """
+    fields: NotRequired[Optional[List[str]]]
+    """Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+    event_types, and is left out of objects that do not have it. Empty or null: all members.
     """
     description: NotRequired[str]
     """Description of the webhook."""
@@ -11344,6 +11532,10 @@ class WebhookUpdate(TypedDict):
     """Only events of these factories. Empty or null: all events, including those without a factory, such as
     balance.low.
     """
+    fields: NotRequired[Optional[List[str]]]
+    """Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+    event_types, and is left out of objects that do not have it. Empty or null: all members.
+    """
     description: NotRequired[str]
     """Description of the webhook."""
     state: NotRequired["WebhookStateInput"]
@@ -11376,6 +11568,8 @@ class WebhookWithSecret(TypedDict):
     """Subscribed events: types, areas such as content.*, or * for all."""
     factory_ids: List[str]
     """Only events of these factories. Empty: all events, including those without a factory, such as balance.low."""
+    fields: List[str]
+    """Only these members of data.object are sent, and its id. Empty: all members."""
     created_by: str
     """Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
     """
@@ -11577,6 +11771,30 @@ class RevokeApiKeyParams(TypedDict, total=False):
 
     include_created: bool
     """true: also revokes the keys that this key created, directly or through others."""
+
+
+
+class ListApplicationsParams(TypedDict, total=False):
+    """The parameters of listApplications."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Returns only the resources of this profile."""
+    platform: List["PlatformInput"]
+    """Only applications of these platforms, separated by commas."""
+
+
+
+class DeleteApplicationParams(TypedDict, total=False):
+    """The parameters of deleteApplication."""
+
+    force: bool
+    """Whether to delete an application that accounts use. They have to be connected again."""
 
 
 
@@ -12013,6 +12231,8 @@ class ListSocialAccountsParams(TypedDict, total=False):
     """Only accounts in these states, separated by commas."""
     factory_id: str
     """Only accounts of this factory."""
+    application_id: str
+    """Only accounts that were connected with this application."""
 
 
 

@@ -3,6 +3,7 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { accountDescription } from './account.gen';
 import { analyticsDescription } from './analytics.gen';
 import { apiKeysDescription } from './apiKeys.gen';
+import { applicationsDescription } from './applications.gen';
 import { approvalsDescription } from './approvals.gen';
 import { architectDescription } from './architect.gen';
 import { automationsDescription } from './automations.gen';
@@ -28,6 +29,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Account', value: 'account' },
   { name: 'Analytics', value: 'analytics' },
   { name: 'API Key', value: 'apiKeys' },
+  { name: 'Application', value: 'applications' },
   { name: 'Approval', value: 'approvals' },
   { name: 'Architect', value: 'architect' },
   { name: 'Automation', value: 'automations' },
@@ -54,6 +56,7 @@ export const descriptions: INodeProperties[] = [
   ...accountDescription,
   ...analyticsDescription,
   ...apiKeysDescription,
+  ...applicationsDescription,
   ...approvalsDescription,
   ...architectDescription,
   ...automationsDescription,

@@ -172,6 +172,23 @@ export const socialAccountsDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Application',
+        name: 'application_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchApplication', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only accounts that were connected with this application',
+        routing: { send: { type: 'query', property: 'application_id' } },
+      },
+      {
         displayName: 'Factory',
         name: 'factory_id',
         type: 'resourceLocator',
