@@ -221,7 +221,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "applications", doc: "List your applications", operations: []operation{
+	{name: "applications", doc: "Add, change and delete own applications of platforms", operations: []operation{
 		{
 			id: "listApplications", name: "list", method: "GET", path: "/v1/social/applications",
 			summary: "List your applications", doc: "Newest first.\n\nNeeds the scope `social:manage`.",

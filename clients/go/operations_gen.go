@@ -21,7 +21,7 @@ type Client struct {
 	Analytics *AnalyticsService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// List your applications.
+	// Add, change and delete own applications of platforms.
 	Applications *ApplicationsService
 	// Approve content items, or ask for changes.
 	Approvals *ApprovalsService
@@ -605,7 +605,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApplicationsService: List your applications.
+// ApplicationsService: Add, change and delete own applications of platforms.
 type ApplicationsService struct{ t *transport }
 
 // ListApplicationsParams are the parameters of ApplicationsService.List.

@@ -3369,19 +3369,8 @@ type ContentPlanLearned struct {
 	Arm string `json:"arm"`
 	// What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
 	// plan: from_experiment_ids names the experiment.
-	By ContentPlanLearnedBy `json:"by"`
+	By LearnedSource `json:"by"`
 }
-
-// ContentPlanLearnedBy: What brought it into the plan. factory: the factory has it among its settings, as after its
-// proposal was applied. plan: from_experiment_ids names the experiment.
-// A newer service may have more values.
-type ContentPlanLearnedBy string
-
-// The values of ContentPlanLearnedBy.
-const (
-	ContentPlanLearnedByFactory ContentPlanLearnedBy = "factory"
-	ContentPlanLearnedByPlan    ContentPlanLearnedBy = "plan"
-)
 
 // ContentPlanPillar: A recurring subject of a plan.
 type ContentPlanPillar struct {
@@ -6813,6 +6802,17 @@ const (
 	HookKindNews          HookKind = "news"
 )
 
+// ImportFailure: The reason for which an import has failed.
+type ImportFailure struct {
+	// Machine-readable reason: missing_permission, needs_reconnect, platform_unavailable, import_failed, account_deleted,
+	// or the code of the platform's refusal.
+	Code string `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether another import may succeed without another change.
+	Retryable bool `json:"retryable"`
+}
+
 // InstagramOptions: Options on Instagram.
 type InstagramOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -7132,6 +7132,17 @@ type Jwk struct {
 	// Second coordinate of the point, in base64url without padding.
 	Y string `json:"y"`
 }
+
+// LearnedSource: What brought it into the plan. factory: the factory has it among its settings, as after its proposal
+// was applied. plan: from_experiment_ids names the experiment.
+// A newer service may have more values.
+type LearnedSource string
+
+// The values of LearnedSource.
+const (
+	LearnedSourceFactory LearnedSource = "factory"
+	LearnedSourcePlan    LearnedSource = "plan"
+)
 
 // LinkedinMention: A member or an organisation that a text names.
 type LinkedinMention struct {
@@ -9130,8 +9141,8 @@ type PostImport struct {
 	Own int64 `json:"own"`
 	// Time of the earliest post that was read. Null until there is one.
 	Since *time.Time `json:"since"`
-	// Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed.
-	Reason *string `json:"reason"`
+	// Why it failed. Posts that were read until then stay. Null unless failed.
+	Failure *ImportFailure `json:"failure"`
 	// Time of its end. Null until then.
 	EndedAt *time.Time `json:"ended_at"`
 }

@@ -40,7 +40,7 @@ func built(t *testing.T) string {
 
 // The bounds that callers rely on.
 const (
-	maxBytes = 64 << 20
+	maxBytes = 65 << 20
 	maxReady = 300 * time.Millisecond
 )
 

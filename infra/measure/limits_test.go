@@ -14,10 +14,10 @@ import (
 func TestTheModels(t *testing.T) {
 	m := counts(t)
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
-		// The last three exceed the aim; docs/measured.md has the reasons.
+		// The last three exceed the aim; docs/measured.md has the reasons. A change of an item announces itself by an event.
 		for id, bound := range map[string]float64{
 			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim,
-			"updateContentItem": 2.65, "createImage": 2.7, "createContentItem": 2.85,
+			"updateContentItem": 3.45, "createImage": 2.7, "createContentItem": 2.85,
 		} {
 			if floors := m.call(id).perMillion() / floor().perMillion(); floors > bound {
 				t.Errorf("%s costs %.2f floors, the bound is %v", id, floors, bound)

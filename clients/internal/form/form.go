@@ -328,6 +328,7 @@ func Read(data []byte) (*Form, error) {
 
 // docs describe the resources that have no tag of their own.
 var docs = map[string]string{
+	"applications": "Add, change and delete own applications of platforms",
 	"approvals":    "Approve content items, or ask for changes",
 	"publications": "List, read, change and take down publications",
 	"reviewLinks":  "List, create and delete links by which people without an account review content",

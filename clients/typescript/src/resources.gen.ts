@@ -466,7 +466,7 @@ export interface DeleteApplicationParams {
   force?: boolean | undefined;
 }
 
-/** List your applications. */
+/** Add, change and delete own applications of platforms. */
 export class ApplicationsResource {
   readonly #core: Core;
 
@@ -2987,7 +2987,7 @@ export class Client {
   readonly analytics: AnalyticsResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
-  /** List your applications. */
+  /** Add, change and delete own applications of platforms. */
   readonly applications: ApplicationsResource;
   /** Approve content items, or ask for changes. */
   readonly approvals: ApprovalsResource;

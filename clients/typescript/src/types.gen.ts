@@ -3453,14 +3453,8 @@ export interface ContentPlanLearned {
    * What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
    * plan: from_experiment_ids names the experiment.
    */
-  by: ContentPlanLearnedBy;
+  by: LearnedSource;
 }
-
-/**
- * What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
- * plan: from_experiment_ids names the experiment.
- */
-export type ContentPlanLearnedBy = 'factory' | 'plan' | (string & {});
 
 /** A recurring subject of a plan. */
 export interface ContentPlanPillar {
@@ -6150,6 +6144,19 @@ export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'fail
 /** Kind of the first line that was chosen. Null until generated, and if you gave all texts. */
 export type HookKind = 'number' | 'question' | 'contradiction' | 'scene' | 'mistake' | 'claim' | 'quote' | 'news' | (string & {});
 
+/** The reason for which an import has failed. */
+export interface ImportFailure {
+  /**
+   * Machine-readable reason: missing_permission, needs_reconnect, platform_unavailable, import_failed, account_deleted,
+   * or the code of the platform's refusal.
+   */
+  code: string;
+  /** What happened and what to do about it. */
+  message: string;
+  /** Whether another import may succeed without another change. */
+  retryable: boolean;
+}
+
 /** Options on Instagram. */
 export interface InstagramOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
@@ -6486,6 +6493,12 @@ export interface Jwk {
   /** Second coordinate of the point, in base64url without padding. */
   y: string;
 }
+
+/**
+ * What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+ * plan: from_experiment_ids names the experiment.
+ */
+export type LearnedSource = 'factory' | 'plan' | (string & {});
 
 /** A member or an organisation that a text names. */
 export interface LinkedinMention {
@@ -8557,8 +8570,8 @@ export interface PostImport {
   own: number;
   /** Time of the earliest post that was read. Null until there is one. */
   since: string | null;
-  /** Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed. */
-  reason: string | null;
+  /** Why it failed. Posts that were read until then stay. Null unless failed. */
+  failure: ImportFailure | null;
   /** Time of its end. Null until then. */
   ended_at: string | null;
 }

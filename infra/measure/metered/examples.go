@@ -2,9 +2,7 @@ package metered
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -352,52 +350,4 @@ func (w *World) Prepare(ctx context.Context, operation string) (r Request, err e
 		r.Body, err = e.Make(ctx)
 	}
 	return r, err
-}
-
-// Try makes the call of an example, weighed if weigh is true, and removes the resource that it created.
-func (w *World) Try(ctx context.Context, operation string, weigh bool) (Cost, error) {
-	r, err := w.Prepare(ctx, operation)
-	if err != nil {
-		return Cost{}, err
-	}
-	w.Meter.Weigh = weigh
-	a, err := w.Call(ctx, r)
-	w.Meter.Weigh = false
-	if e := w.Examples()[operation]; err == nil && e.Undo != "" {
-		err = w.undo(ctx, e, r.ID, a.Data)
-	}
-	return a.Cost, err
-}
-
-// undo removes the resource that an example has created, which may be a part of another.
-func (w *World) undo(ctx context.Context, e Example, of string, data json.RawMessage) error {
-	all := []json.RawMessage{data}
-	if len(data) > 0 && data[0] == '[' {
-		if err := json.Unmarshal(data, &all); err != nil {
-			return err
-		}
-	}
-	for _, one := range all {
-		made, err := Answer{Data: one}.ID()
-		if err != nil {
-			return err
-		}
-		var led struct {
-			To string `json:"result_id"`
-		}
-		if err := json.Unmarshal(one, &led); err != nil {
-			return err
-		}
-		if led.To != "" {
-			made = led.To
-		}
-		r := Request{Operation: e.Undo, ID: made}
-		if strings.Count(w.Routes[e.Undo].Path, "{") > 1 {
-			r.ID, r.Part = of, made
-		}
-		if _, err := w.Call(ctx, r); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -36,8 +36,8 @@ type applyExperimentBody struct {
 func (s *Service) registerExperiments(r *httpapi.Router) {
 	apply := httpapi.Op{ID: "applyExperiment", Method: http.MethodPost, Path: "/v1/experiments/{experiment_id}/apply",
 		Scope: auth.FactoriesWrite, Function: "factory", Tag: "Analytics", Summary: "Apply the result of an experiment",
-		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. " +
-			"With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
+		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, " +
+			"once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
 			"settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a " +
 			"content plan."}
 	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}

@@ -35,11 +35,12 @@ func (s *Service) registerImports(r *httpapi.Router) {
 			Tag: "Analytics", Summary: summary, Description: description}
 	}
 	create := op("importPosts", http.MethodPost, "/v1/analytics/imports", "Import the earlier posts of an account",
-		"Reads the posts that a social account has had before it was connected, and their figures: those of the last 12 "+
-			"months, at most 500. Best times, comparisons and diagnoses count them, and they are marked as imported. "+
-			"They cost nothing, and are never published, changed or counted as content of the service. It begins by "+
-			"itself when an account is connected; call it to read the figures again. A post is imported once. The "+
-			"event `posts.imported` reports the end. `past_posts` of listPlatforms says which platforms list them.")
+		"Reads the posts that a social account has had before it was connected, and their figures: those of the last "+
+			"12 months, at most 500. Best times, comparisons and diagnoses count them, and they are marked as "+
+			"imported. They cost nothing, and are never published, changed or counted as content of the service. It "+
+			"begins by itself when an account is connected; call it to read the figures again. A post is imported "+
+			"once. The event `posts.imported` reports the end. `past_posts` of listPlatforms says which platforms "+
+			"list them.")
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createImport)
 	httpapi.Read(r, op("getPostImport", http.MethodGet, "/v1/analytics/imports/{post_import_id}",

@@ -28,7 +28,7 @@ func Planned(f factory.Factory, kind item.Kind, format, quality, subject string,
 		r.Brief.Product, r.ProductID = nil, nil // the plan sets the product later
 	}
 	if err == nil {
-		r.Experiment = nil // the plan draws later
+		r.Experiment = nil
 	}
 	return r, err
 }

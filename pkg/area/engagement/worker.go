@@ -66,8 +66,8 @@ type access struct {
 	adapter platform.Adapter
 	account platform.Account
 	key     store.Key
-	tokens  int    // of the account, when the token was read
-	meter   string // names the budget of its calls
+	tokens  int // of the account, when the token was read
+	meter   string
 }
 
 // open returns the access to an account, or nil if it is not connected, and the context of its calls.

@@ -121,7 +121,6 @@ func shelfKey(o tenant.Owner, name string) store.Key {
 	return store.IDKey("applications#" + o.String() + "#" + string(o.Profile) + "#" + name)
 }
 
-// shelves reads the shelves of owners.
 func (s *Service) shelves(ctx context.Context, name string, owners ...tenant.Owner) ([]shelf, error) {
 	keys := make([]store.Key, len(owners))
 	for i, o := range owners {
@@ -192,7 +191,7 @@ func (s *Service) own(ctx context.Context, o tenant.Owner, name string) (context
 		for _, newest := range slices.Backward(f.IDs) {
 			with, err := s.vault.with(ctx, o, &newest)
 			if errors.As(err, new(*platform.Error)) {
-				continue // the sandbox was emptied
+				continue
 			}
 			return with, &newest, err
 		}

@@ -256,7 +256,7 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 	w.Call(http.MethodPatch, one, object{"client_id": "other"}).Refused(t, 422, errs.ValidationFailed, "/client_id")
 	w.Call(http.MethodPatch, one, object{"client_secret": nil}).Refused(t, 422, errs.ValidationFailed, "/client_secret")
 	w.Call(http.MethodPatch, one, object{"name": "x"}).Refused(t, 422, errs.ValidationFailed, "/name")
-	w.Call(http.MethodDelete, one, nil, "If-Match", `"9"`).Refused(t, 412, errs.VersionMismatch, "")
+	w.Call(http.MethodDelete, one, nil, "If-Match", `"9"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	w.Stranger().Call(http.MethodGet, one, nil).Refused(t, 404, errs.NotFound, "")
 	w.test.Call(http.MethodGet, one, nil).Refused(t, 404, errs.NotFound, "")
 	for range 49 {

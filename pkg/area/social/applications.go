@@ -21,10 +21,10 @@ type applicationBody struct {
 	// Platform with which you have registered the application. It cannot be changed.
 	Platform platformID `json:"platform" example:"x"`
 	// Id that the platform has given the application: client_id, client_key or app id. It cannot be changed.
-	ClientID string `json:"client_id" format:"line-not-blank" minLength:"1" maxLength:"512" example:"c2FtcGxlLWNsaWVudA"`
+	ClientID string `json:"client_id" format:"client-id"`
 	// Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
 	// none.
-	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
+	ClientSecret string `json:"client_secret,omitempty" format:"client-secret"`
 	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
 	// usual. Absent or empty: the usual ones.
 	Scopes []permission `json:"scopes,omitempty" maxItems:"50" uniqueItems:"true" nullable:"false"`
@@ -63,7 +63,7 @@ func (b applicationBody) Rules() error {
 
 type applicationPatch struct {
 	// New secret of the application. Its accounts use it from now on.
-	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
+	ClientSecret string `json:"client_secret,omitempty" format:"client-secret"`
 	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected
 	// keep theirs until they are connected again.
 	Scopes []permission `json:"scopes,omitempty" maxItems:"50" uniqueItems:"true" nullable:"true"`
@@ -119,8 +119,9 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 
 	create := op("createApplication", http.MethodPost, collection, "Add an application of your own",
 		"An application that you have registered with a platform. Accounts that are connected from now on are "+
-			"connected with it: those of the profile, or without a profile all those of your account whose profile has none. The "+
-			"page of the platform then shows your name, and limits and prices of the platform count for your "+
+			"connected with it: those of the profile, or without a profile all those of your account whose profile "+
+			"has none. The page of the platform then shows your name, and limits and prices of the platform count "+
+			"for your "+
 			"application alone. Enter `redirect_url` of the response at the platform. Accounts that are connected "+
 			"already stay with their application until you connect them again with their `social_account_id`: they "+
 			"keep their id, and `application_id` says which one they use. If there are several for a platform, the "+
@@ -141,8 +142,8 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 
 	remove := op("deleteApplication", http.MethodDelete, one, "Delete an application",
 		"An application is deleted once no account uses it, because its accounts could neither be renewed nor be "+
-			"published to for long. Connect these again before, with a newer application or, if none is left for them, "+
-			"after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is "+
+			"published to for long. Connect these again before, with a newer application or, if none is left for "+
+			"them, after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is "+
 			"deleted nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.")
 	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, remove, s.deleteApplication)
@@ -235,7 +236,8 @@ func (s *Service) updateApplication(ctx context.Context, tx *store.Tx, in *patch
 		return out, err
 	}
 	if set.ClientSecret != "" && len(r.Sealed) == 0 {
-		return out, errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here", r.Platform)
+		return out, errs.Invalid("/client_secret", "is not used: the applications of %s have no secret here",
+			r.Platform)
 	}
 	if err := checkLimit(r.Platform, set.DailyLimit); err != nil {
 		return out, err

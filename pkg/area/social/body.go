@@ -13,6 +13,10 @@ var (
 		Wanted: "a token of @BotFather"})
 	_ = format.Define("channel", format.Format{Pattern: `^[^\x00-\x1F\x7F]+$`, Wanted: "free of control characters",
 		Longest: 200, Example: "@acme_news"})
+	_ = format.Define("client-id", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
+		Longest: 512, Example: "c2FtcGxlLWNsaWVudA"})
+	_ = format.Define("client-secret", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Longest: 1024,
+		Example: "EXAMPLE-EXAMPLE"})
 	_ = format.Define("vk-token", format.Format{Pattern: "^[0-9A-Za-z._-]+$", Longest: 500,
 		Wanted: "a token of a community"})
 )

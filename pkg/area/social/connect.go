@@ -127,7 +127,8 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Reco
 	if application != nil {
 		details[applicationDetail] = *application
 	}
-	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r}, consent.Consent{Return: b.ReturnURL, Details: details})
+	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r},
+		consent.Consent{Return: b.ReturnURL, Details: details})
 	if err != nil {
 		return callerError(err, r.Platform, "/platform")
 	}

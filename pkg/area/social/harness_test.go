@@ -290,7 +290,7 @@ func (w *world) guarded(page *httptest.ResponseRecorder) {
 	_, rest, _ := strings.Cut(page.Body.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; img-src data:; form-action 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+	policy := "default-src 'none'; font-src 'self'; img-src data:; form-action 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; frame-ancestors 'none'; base-uri 'none'"
 	if h.Get("Content-Security-Policy") != policy {
 		w.t.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)

@@ -47,6 +47,17 @@ const (
 	ImportFailed    ImportState = "failed"
 )
 
+// ImportFailure is the reason for which an import has failed.
+type ImportFailure struct {
+	// Machine-readable reason: missing_permission, needs_reconnect, platform_unavailable, import_failed,
+	// account_deleted, or the code of the platform's refusal.
+	Code string `json:"code" example:"missing_permission"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether another import may succeed without another change.
+	Retryable bool `json:"retryable"`
+}
+
 // PostImport is a reading of the earlier posts of an account.
 type PostImport struct {
 	resource.Resource
@@ -66,8 +77,8 @@ type PostImport struct {
 	Own int `json:"own"`
 	// Time of the earliest post that was read. Null until there is one.
 	Since *resource.Time `json:"since"`
-	// Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed.
-	Reason *string `json:"reason"`
+	// Why it failed. Posts that were read until then stay. Null unless failed.
+	Failure *ImportFailure `json:"failure"`
 	// Time of its end. Null until then.
 	EndedAt *resource.Time `json:"ended_at"`
 
@@ -121,10 +132,10 @@ const (
 )
 
 // End ends an import, with the reason if it failed, and announces it.
-func (p *PostImport) End(tx *store.Tx, now time.Time, o tenant.Owner, reason *string) error {
+func (p *PostImport) End(tx *store.Tx, now time.Time, o tenant.Owner, failure *ImportFailure) error {
 	at := resource.Instant(now)
-	p.State, p.EndedAt, p.Reason = ImportCompleted, &at, reason
-	if reason != nil {
+	p.State, p.EndedAt, p.Failure = ImportCompleted, &at, failure
+	if failure != nil {
 		p.State = ImportFailed
 	}
 	it, err := event.New(now, o, event.PostsImported, p, nil)

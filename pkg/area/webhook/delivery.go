@@ -32,13 +32,12 @@ const (
 
 // The reasons for which a delivery failed.
 const (
-	FailedExhausted = "exhausted"        // the last attempt of the schedule failed
-	FailedGone      = "gone"             // the receiver answered 410
-	FailedDisabled  = "webhook_disabled" // the webhook was disabled before the next attempt
-	FailedDeleted   = "webhook_deleted"  // the webhook was deleted before the next attempt
-	FailedExpired   = "event_expired"    // the event is no longer kept
-	// The maker of the webhook may not read the event any more.
-	FailedNotPermitted = "not_permitted"
+	FailedExhausted    = "exhausted"        // the last attempt of the schedule failed
+	FailedGone         = "gone"             // the receiver answered 410
+	FailedDisabled     = "webhook_disabled" // the webhook was disabled before the next attempt
+	FailedDeleted      = "webhook_deleted"  // the webhook was deleted before the next attempt
+	FailedExpired      = "event_expired"    // the event is no longer kept
+	FailedNotPermitted = "not_permitted"    // the maker of the webhook may not read the event any more
 )
 
 // The reasons for which a pending delivery waits. All but WaitsDispatch and WaitsResponse are stored: the reason is

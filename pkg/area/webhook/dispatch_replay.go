@@ -60,8 +60,7 @@ func (r Replayer) page(ctx context.Context, to Ref, replay EndpointReplay) (*sto
 
 // deliverMissing makes the deliveries of those events that were never delivered to the
 // webhook, and that its maker may read.
-func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref,
-	items []store.Item) error {
+func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, items []store.Item) error {
 	var all []*fanOut
 	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
 	for _, it := range items {

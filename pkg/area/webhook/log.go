@@ -78,15 +78,13 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	}
 	// Only the log of a deleted webhook is kept, not its settings.
 	page, err := s.listLog(ctx, in, nil)
-	page.Items = slices.DeleteFunc(page.Items,
-		func(d Delivery) bool { return d.State == DeliveryDelivered })
+	page.Items = slices.DeleteFunc(page.Items, func(d Delivery) bool { return d.State == DeliveryDelivered })
 	return page, err
 }
 
 // listLog lists the deliveries that exist, in the given states if there are any. They are kept for 30 days, also when
 // their webhook is deleted in between.
-func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
-	states []string) (httpapi.Page[Delivery], error) {
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
 		return httpapi.Page[Delivery]{}, err

@@ -38,8 +38,7 @@ func (s *Service) requireChanging(ctx context.Context, r *WebhookRecord, set set
 		}
 	}
 	switch {
-	case set.State == StateEnabled && r.DisabledReason != nil &&
-		*r.DisabledReason == ReasonMakerRevoked:
+	case set.State == StateEnabled && r.DisabledReason != nil && *r.DisabledReason == ReasonMakerRevoked:
 		return s.requireReading(ctx, r, "/state")
 	case moved && r.Destination != nil:
 		return s.requireReading(ctx, r, "/destination")

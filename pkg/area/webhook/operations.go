@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -149,7 +151,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Webhook
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
 	types := names(in.Body.EventTypes)
-	if err := requireReadable(ctx, types); err != nil {
+	if err := cmp.Or(requireReadable(ctx, types), event.CheckFields(in.Body.Fields, types)); err != nil {
 		return out, err
 	}
 	url, target, err := s.place(ctx, in.Body)
@@ -162,9 +164,6 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
-		return out, err
-	}
-	if err := checkFields(in.Body.Fields, types); err != nil {
 		return out, err
 	}
 	secret, key, err := NewSecret(ctx, s.random, s.envelope, to)
@@ -221,7 +220,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	if err := checkFields(set.Fields, set.EventTypes); err != nil {
+	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
 	}
 	was, now := r.GoesTo(), s.now()

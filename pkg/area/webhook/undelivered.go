@@ -85,8 +85,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 
 // makeLost makes the delivery with the given id that listUndelivered has shown although it does not exist: of an event
 // that got lost on the way, or that happened while the webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (d DeliveryRecord,
-	err error) {
+func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (d DeliveryRecord, err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
 	err = s.db.Each(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),

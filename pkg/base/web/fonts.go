@@ -44,7 +44,8 @@ func FontFaces(path string) string {
 	for _, f := range fonts {
 		content, _ := fontFiles.ReadFile("fonts/" + f.file + ".woff2")
 		fmt.Fprintf(&rules, "@font-face{font-family:%q;font-weight:%s;font-display:swap;"+
-			"src:url(%s%s)format(\"woff2\");unicode-range:%s}\n", f.family, f.weights, path, fontName(f.file, content), f.characters)
+			"src:url(%s%s)format(\"woff2\");unicode-range:%s}\n", f.family, f.weights, path,
+			fontName(f.file, content), f.characters)
 	}
 	return rules.String()
 }

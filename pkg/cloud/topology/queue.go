@@ -27,7 +27,7 @@ const (
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
-	Mail          Queue = "mail"           // e-mails to people
+	Mail          Queue = "mail"
 )
 
 // Generation are the queues of generation.

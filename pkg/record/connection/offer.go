@@ -84,7 +84,7 @@ func (h Offerer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Decode(&change); err != nil {
 		return o, task.Permanent(err)
 	}
-	if h.Client == nil { // a system without a pool
+	if h.Client == nil {
 		return task.Outcome{Done: true}, nil
 	}
 	// The name keeps the table from taking the lock of another task in the same second for a repeated write of this.

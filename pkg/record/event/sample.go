@@ -22,7 +22,7 @@ var samplesJSON []byte
 var samples = sync.OnceValue(func() map[Type]json.RawMessage {
 	var m map[Type]json.RawMessage
 	if err := json.Unmarshal(samplesJSON, &m); err != nil {
-		panic(fmt.Sprintf("event: samples.json: %v", err)) // a test reads it
+		panic(fmt.Sprintf("event: samples.json: %v", err))
 	}
 	return m
 })

@@ -21,6 +21,7 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
 		"integration.": auth.AccountRead, "model.": auth.FactoriesRead,
+		"posts.": auth.SocialManage,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

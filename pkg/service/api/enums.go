@@ -98,6 +98,7 @@ var enumNames = map[string]string{
 	"Automation.state":                "AutomationState",
 	"Comment.state":                   "CommentState",
 	"PublicationChange.state":         "PublicationChangeState",
+	"ContentPlanLearned.by":           "LearnedSource",
 	"Experiment.state":                "ExperimentState",
 	"ExperimentMetric.name":           "ExperimentFigure",
 	"ExperimentFactor.name":           "ExperimentFactorName",

@@ -15,7 +15,7 @@ var foreign = []string{
 	"DossierModel.id", "DossierRule.id", "Draft.result_id",
 	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "LookupResult.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",
-	"WebhookDestination.external_id",
+	"SocialApplication.client_id", "WebhookDestination.external_id",
 	"listAuditEntries.operation_id", "listEvents.object_id",
 }
 

@@ -68,17 +68,18 @@ func (r *request) applicationFields(fields ...string) map[string]any {
 func createApplication(r *request) error {
 	body := r.applicationFields("platform", "client_id", "client_secret", "daily_limit", "profile_id")
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/social/applications", r.once(), body, nil)
-	return r.applied(err, "created")
+	return applied(r, err, "created")
 }
 
 func changeApplication(r *request) error {
 	body := r.applicationFields("client_secret")
-	return r.applied(r.api.change(r.Context(), http.MethodPatch, r.apiPath("social/applications"), r.once(), body, nil),
+	return applied(r, r.api.change(r.Context(), http.MethodPatch, r.apiPath("social/applications"),
+		r.once(), body, nil),
 		"changed")
 }
 
 // applied leads back to the list, or shows what to mend.
-func (r *request) applied(err error, done string) error {
+func applied(r *request, err error, done string) error {
 	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
@@ -98,6 +99,7 @@ func applicationRemoval(r *request) (c confirmation, err error) {
 }
 
 func deleteApplication(r *request) error {
-	return r.applied(r.api.change(r.Context(), http.MethodDelete, r.apiPath("social/applications"), r.once(), nil, nil),
+	return applied(r, r.api.change(r.Context(), http.MethodDelete, r.apiPath("social/applications"),
+		r.once(), nil, nil),
 		"deleted")
 }

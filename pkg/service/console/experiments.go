@@ -158,10 +158,11 @@ func drawIntervals(looks []experimentLook, label string, v *view) template.HTML 
 		title := template.HTMLEscapeString(fmt.Sprintf("%s: %s (%s–%s)", v.ShortDay(look.At), cases(*o.Estimate),
 			cases(*o.Lower), cases(*o.Upper)))
 		left, wide, top := x+step*0.2, step*0.6, y(*o.Upper)
-		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`, left, top, wide,
-			max(y(*o.Lower)-top, 1))
+		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`, left, top,
+			wide, max(y(*o.Lower)-top, 1))
 		fmt.Fprintf(&out, `<title>%s</title></rect>`, title)
-		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5, wide)
+		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5,
+			wide)
 		if (len(looks)-1-i)%max(1, (len(looks)+3)/5) == 0 {
 			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
 				anchor(i, len(looks)), template.HTMLEscapeString(v.ShortDay(look.At)))

@@ -116,7 +116,8 @@ func addKeys(open func(string, func(*request) error)) {
 		return showRotation(r, http.StatusOK, "")
 	}))
 	open("GET "+keysPath+"/{id}/leak", guarded("", confirmLeak))
-	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
+	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey,
+		"leak": reportLeak} {
 		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
 	}
 }

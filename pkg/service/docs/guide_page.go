@@ -90,8 +90,8 @@ func (p written) render(style, script string) []byte {
 		language, index = "ru", ` data-index="guides/ru/index.json"`
 	}
 	texts := []string{"{{language}}", language, "{{title}}", html.EscapeString(p.title), "{{root}}", p.root(),
-		"{{style}}", style, "{{script}}", script, "{{index}}", index, "{{links}}", p.links(), "{{other}}", p.other(), "{{contents}}",
-		p.contents(content.String()), "{{around}}", p.around(),
+		"{{style}}", style, "{{script}}", script, "{{index}}", index, "{{links}}", p.links(), "{{other}}", p.other(),
+		"{{contents}}", p.contents(content.String()), "{{around}}", p.around(),
 		"{{content}}", highlight(scrolled.Replace(content.String()))}
 	for _, text := range []string{"Skip to content", "Account area", "Guides", "API reference", "Search the guides",
 		"Documentation", "Site"} {

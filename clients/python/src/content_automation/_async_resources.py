@@ -367,7 +367,7 @@ class AsyncApiKeysResource:
 
 
 class AsyncApplicationsResource:
-    """List your applications."""
+    """Add, change and delete own applications of platforms."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

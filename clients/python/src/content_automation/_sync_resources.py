@@ -367,7 +367,7 @@ class ApiKeysResource:
 
 
 class ApplicationsResource:
-    """List your applications."""
+    """Add, change and delete own applications of platforms."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

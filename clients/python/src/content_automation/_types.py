@@ -3462,16 +3462,11 @@ class ContentPlanLearned(TypedDict):
     """Name of the factor."""
     arm: str
     """The arm that has won."""
-    by: "ContentPlanLearnedBy"
+    by: "LearnedSource"
     """What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
     plan: from_experiment_ids names the experiment.
     """
 
-
-ContentPlanLearnedBy = Union[Literal["factory", "plan"], str]
-"""What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
-plan: from_experiment_ids names the experiment.
-"""
 
 
 class ContentPlanPillar(TypedDict):
@@ -6121,6 +6116,20 @@ HookKind = Union[Literal["number", "question", "contradiction", "scene", "mistak
 """Kind of the first line that was chosen. Null until generated, and if you gave all texts."""
 
 
+class ImportFailure(TypedDict):
+    """The reason for which an import has failed."""
+
+    code: str
+    """Machine-readable reason: missing_permission, needs_reconnect, platform_unavailable, import_failed,
+    account_deleted, or the code of the platform's refusal.
+    """
+    message: str
+    """What happened and what to do about it."""
+    retryable: bool
+    """Whether another import may succeed without another change."""
+
+
+
 class InstagramOptions(TypedDict):
     """Options on Instagram."""
 
@@ -6471,6 +6480,11 @@ class Jwk(TypedDict):
     y: str
     """Second coordinate of the point, in base64url without padding."""
 
+
+LearnedSource = Union[Literal["factory", "plan"], str]
+"""What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+plan: from_experiment_ids names the experiment.
+"""
 
 
 class LinkedinMention(TypedDict):
@@ -8508,8 +8522,8 @@ class PostImport(TypedDict):
     """Posts of them that this service has published. They are not imported."""
     since: Optional[str]
     """Time of the earliest post that was read. Null until there is one."""
-    reason: Optional[str]
-    """Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed."""
+    failure: Optional["ImportFailure"]
+    """Why it failed. Posts that were read until then stay. Null unless failed."""
     ended_at: Optional[str]
     """Time of its end. Null until then."""
 

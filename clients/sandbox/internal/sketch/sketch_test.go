@@ -95,7 +95,8 @@ func TestSketchesAreLikeRealCompositions(t *testing.T) {
 			var got []fact
 			for _, f := range files {
 				info := probed(t, f)
-				if f.Width != info.Width || f.Height != info.Height || f.Type != info.Type || f.MIMEType != info.MIMEType {
+				if f.Width != info.Width || f.Height != info.Height || f.Type != info.Type ||
+					f.MIMEType != info.MIMEType {
 					t.Errorf("the file %+v is %+v", f, info)
 				}
 				got = append(got, factOf(f, info))

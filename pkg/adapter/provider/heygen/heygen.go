@@ -162,7 +162,7 @@ func (p *Provider) find(ctx context.Context, title string) string {
 		} `json:"data"`
 	}
 	if err := p.client.JSON(ctx, call, &answer); err != nil {
-		return "" // the outcome stays unknown
+		return ""
 	}
 	for _, v := range answer.Data { // the search is for a part of the title
 		if v.Title == title && videoID.MatchString(v.ID) {

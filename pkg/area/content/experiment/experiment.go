@@ -26,6 +26,8 @@ import (
 
 var (
 	_ = format.Define("arm", format.Format{Fewest: 2, Many: 4, Distinct: true})
+	_ = format.Define("factor", format.Format{
+		Values: format.Words("hook length format slot pillar picture_style caption_style first_frame")})
 	_ = format.Define("experiment-metric", format.Format{
 		Values: format.Words("likes comments shares saves clicks views reach impressions engagement")})
 	_ = format.Define("question", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
@@ -73,7 +75,7 @@ type Factor struct {
 	// topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
 	// picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post
 	// has words on it.
-	Name string `json:"name" enum:"hook,length,format,slot,pillar,picture_style,caption_style,first_frame" example:"hook"`
+	Name string `json:"name" format:"factor" example:"hook"`
 	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
 	// question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
 	// 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.

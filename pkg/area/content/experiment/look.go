@@ -16,7 +16,7 @@ import (
 
 // Outcome is what became of an item of an experiment.
 type Outcome struct {
-	Item  string // its id
+	Item  string
 	Trial *item.Trial
 	Kind  item.Kind
 	// Value is the figure, if it is known. Open reports that it may still become known: the sequence waits for it, so

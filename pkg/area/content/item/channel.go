@@ -101,8 +101,12 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 	}
 	var keys []store.Key
 	now := r.CreatedAt.Time
+	ids := map[string]bool{} // an account may be that of the item and of the factory
 	for _, it := range accounts {
-		keys = append(keys, social.PastKeys(it.PK, now.Add(-social.PastSince), now)...)
+		if it.Kind != "" && !ids[it.PK] {
+			ids[it.PK] = true
+			keys = append(keys, social.PastKeys(it.PK, now.Add(-social.PastSince), now)...)
+		}
 	}
 	if items, err = db.GetAll(ctx, keys...); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (w importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		return o, err
 	}
 	if !social.Is(items[1], s.Owner) {
-		return w.end(s, "The social account was deleted."), nil
+		return w.end(s, "account_deleted", "The social account was deleted."), nil
 	}
 	acct, err := social.Decode(&items[1])
 	if err != nil {
@@ -53,7 +53,8 @@ func (w importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	adapter, ok := w.Platforms.Of(s.Mode, acct.Platform)
 	_, lists := adapter.(platform.PastReader)
 	if !ok || !lists || !acct.Usable() || acct.Connection != p.Connection {
-		return w.end(s, "The social account is not connected any more. Connect it, and import again."), nil
+		return w.end(s, platform.CodeNeedsReconnect, "The social account is not connected any more. Connect it, and "+
+			"import again."), nil
 	}
 	limits := adapter.Capabilities()
 	if limits.Reads != nil && s.Mode == tenant.Live && !p.Granted {
@@ -113,7 +114,7 @@ func (w importer) readPast(ctx context.Context, p *social.Importing, acct social
 		switch {
 		case post.At.Before(w.Now().Add(-social.PastSince)):
 			p.Listed = true
-		case post.At.After(acct.CreatedAt.Time): // the service may have published it
+		case post.At.After(acct.CreatedAt.Time):
 		case len(post.Named()) == 0 && !adapter.Capabilities().Past.Figures:
 			p.Waiting = append(p.Waiting, post)
 		default:
@@ -192,8 +193,13 @@ func replaceImport(tx *store.Tx, now time.Time, it store.Item, imp social.PostIm
 	return nil
 }
 
+// importFailed is the code of an import whose steps keep failing.
+const importFailed platform.Code = "import_failed"
+
 // end returns the outcome of an import that has failed, with the reason for its caller.
-func (w importer) end(s *task.Step, reason string) task.Outcome {
+func (w importer) end(s *task.Step, code platform.Code, message string) task.Outcome {
+	failure := social.ImportFailure{Code: string(code), Message: message,
+		Retryable: code == platform.CodePlatformUnavailable || code == importFailed}
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, imp, err := w.importOf(ctx, s)
 		if errors.Is(err, store.ErrNotFound) {
@@ -202,7 +208,7 @@ func (w importer) end(s *task.Step, reason string) task.Outcome {
 		if err != nil {
 			return err
 		}
-		if err := imp.End(tx, w.Now(), s.Owner, &reason); err != nil {
+		if err := imp.End(tx, w.Now(), s.Owner, &failure); err != nil {
 			return err
 		}
 		return replaceImport(tx, w.Now(), it, imp)
@@ -215,14 +221,16 @@ func (w importer) failed(s *task.Step, p social.Importing, cause error, key stor
 	kind := platform.KindOf(cause)
 	switch p.Tries++; {
 	case platform.Denied(cause):
-		return w.end(s, "The account was connected without the permission to read its posts. Connect it again, allow "+
-			"all that the page asks for, and import again.")
+		return w.end(s, platform.CodeMissingPermission, "The account was connected without the permission to read its "+
+			"posts. Connect it again, allow all that the page asks for, and import again.")
 	case errors.As(cause, &e) && kind == platform.BadContent:
-		return w.end(s, e.Message)
+		return w.end(s, e.Code, e.Message)
 	case p.Tries >= mostTries || errors.Is(cause, seal.ErrOpen):
-		return w.end(s, "The platform could not be reached after several attempts. Import again later.")
+		return w.end(s, platform.CodePlatformUnavailable, "The platform could not be reached after several attempts. "+
+			"Import again later.")
 	case kind == platform.Reconnect:
-		o = w.end(s, "The platform has ended the access to the account. Connect it again, and import again.")
+		o = w.end(s, platform.CodeNeedsReconnect, "The platform has ended the access to the account. Connect it "+
+			"again, and import again.")
 		end, lose := o.Join, w.refused(kind, key, used)
 		o.Join = func(ctx context.Context, tx *store.Tx) error { return errors.Join(end(ctx, tx), lose(ctx, tx)) }
 		return o
@@ -233,5 +241,5 @@ func (w importer) failed(s *task.Step, p social.Importing, cause error, key stor
 
 // Fail ends an import whose steps keep failing.
 func (w importer) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return w.end(s, "The import has failed. Import again later."), nil
+	return w.end(s, importFailed, "The import has failed. Import again later."), nil
 }

@@ -70,7 +70,7 @@ func TestEarlierPostsAreImported(t *testing.T) {
 			t.Fatalf("%s: %d posts, %d imports", name, len(all), len(imported))
 		}
 		p := imported[0]
-		if p.State != social.ImportCompleted || p.Posts != 12 || p.Added != 12 || p.Own != 0 || p.Reason != nil ||
+		if p.State != social.ImportCompleted || p.Posts != 12 || p.Added != 12 || p.Own != 0 || p.Failure != nil ||
 			p.SocialAccountID != w.account.ID || !p.Since.Equal(all[11].At) || p.EndedAt == nil {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -113,7 +113,7 @@ func TestAnImportEndsWithTheConnection(t *testing.T) {
 	}
 	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
 	w.importAll()
-	if p := w.imports()[0]; p.State != social.ImportFailed || p.Reason == nil || len(w.past()) > 0 {
+	if p := w.imports()[0]; p.State != social.ImportFailed || p.Failure == nil || len(w.past()) > 0 {
 		t.Errorf("%+v", p)
 	}
 }
