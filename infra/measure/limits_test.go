@@ -14,7 +14,7 @@ import (
 func TestTheModels(t *testing.T) {
 	m := counts(t)
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
-		// The last three exceed the aim; docs/measured.md has the reasons. A change of an item announces itself by an event.
+		// The last three exceed the aim; docs/measured.md has the reasons. A change of an item sends an event.
 		for id, bound := range map[string]float64{
 			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim,
 			"updateContentItem": 3.45, "createImage": 2.7, "createContentItem": 2.85,

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"path"
 	"reflect"
 	"regexp"
@@ -337,8 +336,7 @@ var docs = map[string]string{
 
 // rank orders methods as a resource lives: it is read and created, changed, and deleted.
 func rank(method string) int {
-	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-	return slices.Index(order, method)
+	return strings.Index("GET POST PUT PATCH DELETE", method)
 }
 
 var braces = regexp.MustCompile(`\{(\w+)\}`)
@@ -397,5 +395,5 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 	return op, nil
 }
 
-// nameOf returns the name of the schema that a reference refers to.
+// nameOf returns the name of a schema.
 func nameOf(ref string) string { return path.Base(ref) }

@@ -31,10 +31,10 @@ func (p *SandboxPlatform) Comments(ctx context.Context, _ platform.Account, post
 		return page, platform.Unsupported("reading comments")
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
-	if err != nil || len(raw) != 17 {
+	if err != nil || len(raw) != 17 && len(raw) != 18 {
 		return page, platform.Reject(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
 	}
-	at := time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)
+	at := time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0)
 	for i, r := range readers {
 		page.Comments = append(page.Comments, platform.Comment{ID: post.ID + "-" + string(rune('1'+i)),
 			Author: platform.Author{Handle: r.handle, Name: r.name}, Text: r.text,
