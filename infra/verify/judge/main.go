@@ -88,7 +88,10 @@ func run(ctx context.Context) error {
 		}
 	}
 	for _, architecture := range []string{"arm64", "x86_64"} {
-		if err := placeholder(filepath.Join(dir, "layer", architecture, "bin"), "ffmpeg"); err != nil {
+		layer := filepath.Join(dir, "layer", architecture)
+		err := errors.Join(placeholder(filepath.Join(layer, "bin"), "ffmpeg"),
+			placeholder(filepath.Join(layer, "lib"), "libc2pa_c.so"))
+		if err != nil {
 			return err
 		}
 	}
