@@ -78,7 +78,7 @@ var capabilities = platform.Capabilities{
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"},
 		History: true},
 	DailyPosts: 50,
-	Past:       platform.Past{Page: pastPage},
+	Past:       platform.Past{Page: graph.PastPage},
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},

@@ -70,7 +70,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
-	Past:       platform.Past{Page: pastPage},
+	Past:       platform.Past{Page: graph.PastPage},
 	Account:    platform.AccountFigures{Names: []string{"followers", "views"}, History: true},
 	DailyPosts: 250,
 	Deletes:    true,
