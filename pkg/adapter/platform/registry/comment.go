@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -30,11 +28,10 @@ func (p *SandboxPlatform) Comments(ctx context.Context, _ platform.Account, post
 	if !p.caps.Comments.Reads {
 		return page, platform.Unsupported("reading comments")
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
-	if err != nil || len(raw) != 17 && len(raw) != 18 {
-		return page, platform.Reject(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
+	at, _, err := parsePost(post.ID)
+	if err != nil {
+		return page, err
 	}
-	at := time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0)
 	for i, r := range readers {
 		page.Comments = append(page.Comments, platform.Comment{ID: post.ID + "-" + string(rune('1'+i)),
 			Author: platform.Author{Handle: r.handle, Name: r.name}, Text: r.text,

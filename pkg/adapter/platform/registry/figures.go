@@ -81,21 +81,31 @@ func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account, post 
 	if err := ended(ctx); err != nil {
 		return platform.Metrics{}, err
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
-	if err != nil || len(raw) != 17 && len(raw) != 18 {
-		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound,
-			"The platform does not have the post.").Because(err)
+	at, favored, err := parsePost(post.ID)
+	if err != nil {
+		return platform.Metrics{}, err
 	}
 	if len(p.caps.Metrics) == 0 {
 		return platform.Metrics{}, platform.Unsupported("metrics")
 	}
-	age := max(p.now().Add(post.Ahead).Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0)), 0)
+	age := max(p.now().Add(post.Ahead).Sub(at), 0)
 	d := roll(post.ID)
 	m := p.counts(d, int64(float64(d.between(0, 500, 10_000))*age.Hours()/(age.Hours()+24)))
-	if len(raw) == 18 { // an earlier release has made ids without the byte
-		react(&m, float64(raw[17])/favorUnit)
-	}
+	react(&m, favored)
 	return m, nil
+}
+
+// parsePost returns the time of a post of the sandbox and how it is received, which its id has.
+func parsePost(postID string) (at time.Time, favored float64, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(postID)
+	if err != nil || len(raw) != 17 && len(raw) != 18 {
+		return at, 0, platform.Reject(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
+	}
+	favored = 1
+	if len(raw) == 18 { // an earlier release has made ids without the byte
+		favored = float64(raw[17]) / favorUnit
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0), favored, nil
 }
 
 // Days implements platform.AccountReader. The followers of an account grow by some on each day.
