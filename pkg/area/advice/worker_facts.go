@@ -67,16 +67,16 @@ func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made 
 		}
 	}
 	from := facts.Now.Add(-Window)
+	var ids []string
 	for _, a := range facts.Factory.Accounts {
-		items, err := w.DB.GetAll(ctx, social.PastKeys(a.ID, from, facts.Now)...)
-		if err != nil {
-			return nil, err
-		}
-		posts, err := social.Past(items, o)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range posts {
+		ids = append(ids, a.ID)
+	}
+	known, err := social.Past(ctx, w.DB, o, from, facts.Now, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range facts.Factory.Accounts {
+		for _, p := range known[a.ID] {
 			if p.Views == nil || p.At.Before(from) || own[a.Platform+" "+p.ID] {
 				continue
 			}

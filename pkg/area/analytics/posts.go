@@ -131,23 +131,16 @@ func (s *Service) ofAccount(ctx context.Context, it store.Item, a social.Record,
 
 // earlier adds the imported posts of accounts. Accounts of a sandbox have simulated ones until their import.
 func (s *Service) earlier(ctx context.Context, c *posts, o tenant.Owner, accounts ...social.Record) error {
-	var keys []store.Key
-	ends := make([]int, len(accounts))
-	for i, a := range accounts {
-		keys = append(keys, social.PastKeys(a.ID, c.from, c.to)...)
-		ends[i] = len(keys)
+	var ids []string
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
 	}
-	items, err := s.db.GetAll(ctx, keys...)
+	known, err := social.Past(ctx, s.db, o, c.from, c.to, ids...)
 	if err != nil {
 		return err
 	}
-	begin := 0
-	for i, a := range accounts {
-		all, err := social.Past(items[begin:ends[i]], o)
-		if err != nil {
-			return err
-		}
-		begin = ends[i]
+	for _, a := range accounts {
+		all := known[a.ID]
 		if len(all) == 0 && c.mode == tenant.Test {
 			c.simulate(a)
 		}

@@ -1,9 +1,12 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -154,8 +157,7 @@ func pastKey(accountID string, at time.Time) store.Key {
 	return store.IDKey("past#" + accountID + "#" + at.UTC().Format(month))
 }
 
-// PastKeys returns the keys of the items from which Past reads the earlier posts of a period.
-func PastKeys(accountID string, from, to time.Time) (keys []store.Key) {
+func pastKeys(accountID string, from, to time.Time) (keys []store.Key) {
 	from = from.UTC()
 	for at := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); !at.After(to); at = at.AddDate(0, 1, 0) {
 		keys = append(keys, pastKey(accountID, at))
@@ -163,8 +165,26 @@ func PastKeys(accountID string, from, to time.Time) (keys []store.Key) {
 	return keys
 }
 
-// Past returns the earlier posts in the items of PastKeys, the latest first.
-func Past(items []store.Item, o tenant.Owner) (all []platform.PastPost, err error) {
+// Past reads the earlier posts of accounts in the months of a period, all at the same time: for each account, the
+// latest first. An account may be named more than once.
+func Past(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time, accountIDs ...string) (
+	map[string][]platform.PastPost, error) {
+	all := make(map[string][]platform.PastPost, len(accountIDs))
+	var keys []store.Key
+	var of []string // the account that each of the keys belongs to
+	for _, accountID := range accountIDs {
+		if _, known := all[accountID]; known {
+			continue
+		}
+		all[accountID] = nil
+		for _, key := range pastKeys(accountID, from, to) {
+			keys, of = append(keys, key), append(of, accountID)
+		}
+	}
+	items, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
 	for i := range items {
 		it := &items[i]
 		if it.Kind != PastKind || it.Owner != o {
@@ -174,11 +194,13 @@ func Past(items []store.Item, o tenant.Owner) (all []platform.PastPost, err erro
 		if err := it.Decode(&p); err != nil {
 			return nil, err
 		}
-		for _, post := range p.Posts {
-			all = append(all, post)
-		}
+		all[of[i]] = slices.AppendSeq(all[of[i]], maps.Values(p.Posts))
 	}
-	slices.SortFunc(all, func(a, b platform.PastPost) int { return b.At.Compare(a.At) })
+	for _, posts := range all {
+		slices.SortFunc(posts, func(a, b platform.PastPost) int {
+			return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID))
+		})
+	}
 	return all, nil
 }
 

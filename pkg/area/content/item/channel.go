@@ -99,24 +99,22 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 	if items[0].Kind == "" || items[0].Decode(&f) != nil || !sameLanguage(f.Language, r.Language) {
 		return nil
 	}
-	var keys []store.Key
-	now := r.CreatedAt.Time
-	ids := map[string]bool{} // an account may be that of the item and of the factory
+	var ids []string
 	for _, it := range accounts {
-		if it.Kind != "" && !ids[it.PK] {
-			ids[it.PK] = true
-			keys = append(keys, social.PastKeys(it.PK, now.Add(-social.PastSince), now)...)
+		if it.Kind != "" {
+			ids = append(ids, it.PK)
 		}
 	}
-	if items, err = db.GetAll(ctx, keys...); err != nil {
-		return err
-	}
-	past, err := social.Past(items, o)
+	now := r.CreatedAt.Time
+	known, err := social.Past(ctx, db, o, now.Add(-social.PastSince), now, ids...)
 	if err != nil {
 		return err
 	}
+	past := slices.Concat(slices.Collect(maps.Values(known))...)
 	reactions := func(p platform.PastPost) int64 { return Counts(p.Metrics).Reactions() }
-	slices.SortStableFunc(past, func(a, b platform.PastPost) int { return cmp.Compare(reactions(b), reactions(a)) })
+	slices.SortFunc(past, func(a, b platform.PastPost) int {
+		return cmp.Or(cmp.Compare(reactions(b), reactions(a)), b.At.Compare(a.At), cmp.Compare(a.ID, b.ID))
+	})
 	for _, p := range past {
 		if len(m.examples) < maxExamples && len(p.Text) >= leastText {
 			m.examples = append(m.examples, clipBytes(p.Text, exampleSize))

@@ -16,15 +16,11 @@ import (
 func (w *world) past() []platform.PastPost {
 	w.t.Helper()
 	now := w.clock.Now()
-	items, err := w.db.GetAll(w.t.Context(), social.PastKeys(w.account.ID, now.AddDate(-1, 0, 0), now)...)
+	all, err := social.Past(w.t.Context(), w.db, owner, now.AddDate(-1, 0, 0), now, w.account.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := social.Past(items, owner)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return all
+	return all[w.account.ID]
 }
 
 // imports returns the imports of the account, the latest first.
