@@ -250,11 +250,11 @@ export class AnalyticsResource {
   /**
    * Import the earlier posts of an account.
    *
-   * Reads the posts that a social account has had before it was connected, and their figures: those of the last 12
-   * months, at most 500. Best times, comparisons and diagnoses count them, and they are marked as imported. They cost
-   * nothing, and are never published, changed or counted as content of the service. It begins by itself when an account
-   * is connected; call it to read the figures again. A post is imported once. The event `posts.imported` reports the
-   * end. `past_posts` of listPlatforms says which platforms list them.
+   * Imports the posts that a social account published before it was connected, with their figures: those of the last 12
+   * months, at most 500. Best times, comparisons and diagnoses count them as imported posts. They cost nothing, and the
+   * service never publishes or changes them. An import starts by itself when an account is connected; call this
+   * operation to read the figures again. Each post is imported once. The event `posts.imported` reports the end.
+   * `past_posts` of listPlatforms reports which platforms list earlier posts.
    *
    * Needs the scope `social:manage`.
    */
@@ -488,12 +488,12 @@ export class ApplicationsResource {
   /**
    * Add an application of your own.
    *
-   * An application that you have registered with a platform. Accounts that are connected from now on are connected with
-   * it: those of the profile, or without a profile all those of your account whose profile has none. The page of the
-   * platform then shows your name, and limits and prices of the platform count for your application alone. Enter
-   * `redirect_url` of the response at the platform. Accounts that are connected already stay with their application
-   * until you connect them again with their `social_account_id`: they keep their id, and `application_id` says which
-   * one they use. If there are several for a platform, the newest one is used.
+   * Adds an application that you have registered with a platform. Accounts that are connected from now on use it: those
+   * of the profile, or without a profile all accounts whose profile has no application of its own. The platform then
+   * shows your name on its page, and its limits and prices count for your application alone. Enter `redirect_url` of
+   * the response at the platform. Accounts that are already connected keep their application until you connect them
+   * again with their `social_account_id`. Their id stays, and `application_id` reports which application they use. If
+   * there are several applications for a platform, the newest is used.
    *
    * Needs the scope `social:manage`.
    */
@@ -1460,15 +1460,15 @@ export class FactoriesResource {
   /**
    * Create a content plan.
    *
-   * Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic, an
-   * angle and a hook for each item, different from those of the factory's last 90 days, and `POST /v1/content-items`
-   * creates the items with the settings that the factory has now. Their `publish_at` follows the schedule of the
-   * factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
-   * found are left out: they count as failed, and their credits are released. The event `content_plan.proposed` reports
-   * that topics wait for an approval, and `content_plan.completed` reports that all items have ended. A plan with days
-   * of another one needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the
-   * `calendar` of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the
-   * result of each item.
+   * Plans `days` times `posts_per_day` content items, at most 900. A text model writes a topic, an angle and a hook for
+   * each item in the background, different from those of the factory's last 90 days. The items are then created with
+   * the current settings of the factory, as `POST /v1/content-items` creates them, and their `publish_at` follows its
+   * schedule. The credits of all items are reserved at once; the topics cost nothing. An item for which no new topic is
+   * found counts as failed, and its credits are released. The event `content_plan.proposed` reports that topics wait
+   * for approval, and `content_plan.completed` reports that all items have ended. If another plan of the factory has
+   * some of the days, the call needs `replace`. With `approve: topics` the plan stops at the topics: read them in its
+   * `calendar`, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of
+   * each item.
    *
    * Needs the scope `factories:write`.
    */
@@ -1491,9 +1491,9 @@ export class FactoriesResource {
   /**
    * Approve topics of a content plan.
    *
-   * Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or none. The
-   * items are written `write_ahead_hours` before their times. A topic that is approved already costs nothing more. A
-   * topic that nobody approves before its time is `missed`.
+   * Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
+   * are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
+   * costs nothing more. A topic that nobody approves before its time becomes `missed`.
    *
    * Needs the scope `factories:write`.
    */
@@ -2823,10 +2823,10 @@ export class WebhooksResource {
   /**
    * Create a webhook.
    *
-   * Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling
-   * key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes
-   * effect on the next event. With `fields`, only some members of `data.object` are sent, and the signature covers what
-   * is sent. Only this response contains the signing secret. Store it safely.
+   * The webhook receives events that happen from now on, signed as Standard Webhooks defines. It receives only events
+   * that the calling key may read: for example, `content.*` needs `content:read`. A later change of the key's scopes
+   * takes effect on the next event. With `fields`, only these members of `data.object` are sent, and the signature
+   * covers what is sent. Only this response contains the signing secret: store it safely.
    *
    * With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create
    * the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this

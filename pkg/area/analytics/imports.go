@@ -35,12 +35,12 @@ func (s *Service) registerImports(r *httpapi.Router) {
 			Tag: "Analytics", Summary: summary, Description: description}
 	}
 	create := op("importPosts", http.MethodPost, "/v1/analytics/imports", "Import the earlier posts of an account",
-		"Reads the posts that a social account has had before it was connected, and their figures: those of the last "+
-			"12 months, at most 500. Best times, comparisons and diagnoses count them, and they are marked as "+
-			"imported. They cost nothing, and are never published, changed or counted as content of the service. It "+
-			"begins by itself when an account is connected; call it to read the figures again. A post is imported "+
-			"once. The event `posts.imported` reports the end. `past_posts` of listPlatforms says which platforms "+
-			"list them.")
+		"Imports the posts that a social account published before it was connected, with their figures: "+
+			"those of the last 12 months, at most 500. Best times, comparisons and diagnoses count them as "+
+			"imported posts. They cost nothing, and the service never publishes or changes them. An import "+
+			"starts by itself when an account is connected; call this operation to read the figures again. "+
+			"Each post is imported once. The event `posts.imported` reports the end. `past_posts` of "+
+			"listPlatforms reports which platforms list earlier posts.")
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createImport)
 	httpapi.Read(r, op("getPostImport", http.MethodGet, "/v1/analytics/imports/{post_import_id}",

@@ -40,16 +40,17 @@ func (s *Service) Register(r *httpapi.Router) {
 		ID: "createContentPlan", Method: http.MethodPost, Path: path, Scope: auth.FactoriesWrite, Function: "factory",
 		Tag:     "Factories",
 		Summary: "Create a content plan",
-		Description: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model " +
-			"writes a topic, an angle and a hook for each item, different from those of the factory's last 90 days, " +
-			"and `POST /v1/content-items` creates the items with the settings that the factory has now. Their " +
-			"`publish_at` follows the schedule of the factory. The credits of all items are reserved at once; the " +
-			"topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
-			"their credits are released. The event `content_plan.proposed` reports that topics wait for an approval, " +
-			"and `content_plan.completed` reports that all items have ended. A plan with days of another one needs " +
-			"`replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the " +
-			"`calendar` of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` " +
-			"selects the result of each item.",
+		Description: "Plans `days` times `posts_per_day` content items, at most 900. A text model writes a topic, " +
+			"an angle and a hook for each item in the background, different from those of the factory's " +
+			"last 90 days. The items are then created with the current settings of the factory, as `POST " +
+			"/v1/content-items` creates them, and their `publish_at` follows its schedule. The credits of " +
+			"all items are reserved at once; the topics cost nothing. An item for which no new topic is " +
+			"found counts as failed, and its credits are released. The event `content_plan.proposed` " +
+			"reports that topics wait for approval, and `content_plan.completed` reports that all items " +
+			"have ended. If another plan of the factory has some of the days, the call needs `replace`. " +
+			"With `approve: topics` the plan stops at the topics: read them in its `calendar`, change " +
+			"them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of " +
+			"each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
 			errs.RuleViolated},

@@ -108,9 +108,10 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. "+
 			"Delete the item of a topic that is written.", errs.InvalidState), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
-		"Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or "+
-			"none. The items are written `write_ahead_hours` before their times. A topic that is approved already "+
-			"costs nothing more. A topic that nobody approves before its time is `missed`.",
+		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
+			"items. Either all of them are approved, or none. Each item is written "+
+			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
+			"topic that nobody approves before its time becomes `missed`.",
 		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached)
 	approve.Status = http.StatusAccepted
 	httpapi.Write(r, approve, s.approve)

@@ -118,14 +118,13 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 	httpapi.List(r, list, s.listApplications)
 
 	create := op("createApplication", http.MethodPost, collection, "Add an application of your own",
-		"An application that you have registered with a platform. Accounts that are connected from now on are "+
-			"connected with it: those of the profile, or without a profile all those of your account whose profile "+
-			"has none. The page of the platform then shows your name, and limits and prices of the platform count "+
-			"for your "+
-			"application alone. Enter `redirect_url` of the response at the platform. Accounts that are connected "+
-			"already stay with their application until you connect them again with their `social_account_id`: they "+
-			"keep their id, and `application_id` says which one they use. If there are several for a platform, the "+
-			"newest one is used.")
+		"Adds an application that you have registered with a platform. Accounts that are connected "+
+			"from now on use it: those of the profile, or without a profile all accounts whose profile has "+
+			"no application of its own. The platform then shows your name on its page, and its limits and "+
+			"prices count for your application alone. Enter `redirect_url` of the response at the "+
+			"platform. Accounts that are already connected keep their application until you connect them "+
+			"again with their `social_account_id`. Their id stays, and `application_id` reports which "+
+			"application they use. If there are several applications for a platform, the newest is used.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createApplication)

@@ -101,11 +101,11 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	create := op("createWebhook", http.MethodPost, collection, "Create a webhook",
-		"Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the "+
-			"calling key may read: those of `content.*` need `content:read`, for example. A later change of the "+
-			"key's scopes takes effect on the next event. With `fields`, only some members of `data.object` are sent, "+
-			"and the signature covers what is sent. Only this response contains the signing secret. Store it "+
-			"safely.\n\n"+targetGuide)
+		"The webhook receives events that happen from now on, signed as Standard Webhooks defines. It "+
+			"receives only events that the calling key may read: for example, `content.*` needs "+
+			"`content:read`. A later change of the key's scopes takes effect on the next event. With "+
+			"`fields`, only these members of `data.object` are sent, and the signature covers what is "+
+			"sent. Only this response contains the signing secret: store it safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.create)

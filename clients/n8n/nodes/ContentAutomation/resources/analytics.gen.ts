@@ -63,7 +63,7 @@ export const analyticsDescription: INodeProperties[] = [
         name: 'Import Posts',
         value: 'importPosts',
         action: 'Import the earlier posts of an account',
-        description: 'Reads the posts that a social account has had before it was connected, and their figures: those of the last 12 months, at most 500',
+        description: 'Imports the posts that a social account published before it was connected, with their figures: those of the last 12 months, at most 500',
         routing: { request: { method: 'POST', url: '/v1/analytics/imports' } },
       },
       {

@@ -14,7 +14,7 @@ export const applicationsDescription: INodeProperties[] = [
         name: 'Create',
         value: 'create',
         action: 'Add an application of your own',
-        description: 'An application that you have registered with a platform',
+        description: 'Adds an application that you have registered with a platform',
         routing: { request: { method: 'POST', url: '/v1/social/applications' } },
       },
       {

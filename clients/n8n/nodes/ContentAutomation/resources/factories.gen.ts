@@ -23,7 +23,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'Approve Topics',
         value: 'approveTopics',
         action: 'Approve topics of a content plan',
-        description: 'Approves the topics in numbers, or every proposed topic, and reserves the price of their items: all or none',
+        description: 'Approves the topics in numbers, or all proposed topics, and reserves the price of their items',
         routing: {
           request: { method: 'POST', url: '/v1/factories/{factory_id}/content-plan/topics/approve' },
         },
@@ -39,7 +39,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'Create Content Plan',
         value: 'createContentPlan',
         action: 'Create a content plan',
-        description: 'Plans days times posts_per_day content items, up to 900',
+        description: 'Plans days times posts_per_day content items, at most 900',
         routing: { request: { method: 'POST', url: '/v1/factories/{factory_id}/content-plan' } },
       },
       {

@@ -14,7 +14,7 @@ export const webhooksDescription: INodeProperties[] = [
         name: 'Create',
         value: 'create',
         action: 'Create a webhook',
-        description: 'Events are sent to it from now on, signed as Standard Webhooks defines',
+        description: 'The webhook receives events that happen from now on, signed as Standard Webhooks defines',
         routing: { request: { method: 'POST', url: '/v1/webhooks' } },
       },
       {
