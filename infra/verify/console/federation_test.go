@@ -59,6 +59,10 @@ func (s *system) connected(t *testing.T, c *customer) string {
 	if p := it.post("/setup", url.Values{"link": {link}}); p.status != http.StatusNotFound {
 		t.Errorf("the link works twice: %d", p.status)
 	}
+	// A task offers the provider to people after it was set.
+	eventually(t, "the offer of "+id, func() bool {
+		return !strings.Contains(s.browser(t).startBy(id).at, "error=")
+	})
 	return id
 }
 

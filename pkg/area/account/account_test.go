@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -25,19 +25,15 @@ import (
 
 // world is a table with the services of accounts and keys.
 type world struct {
-	t        *testing.T
-	db       *store.DB
-	faults   *storetest.Faults
-	clock    *apitest.Clock
+	*servicetest.World
 	accounts *account.Service
 	keys     *apikey.Service
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.accounts = account.NewService(w.db, w.clock.Now)
-	w.keys = apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader)
+	w := &world{World: servicetest.New(t)}
+	w.accounts = account.NewService(w.DB, w.Now)
+	w.keys = apikey.NewService(w.DB, w.accounts, w.Now, rand.Reader)
 	return w
 }
 
@@ -45,32 +41,32 @@ func to[T any](v T) *T { return &v }
 
 // account makes an account with the given name.
 func (w *world) account(name string) account.Account {
-	w.t.Helper()
-	a, err := w.accounts.Create(w.t.Context(), account.Settings{Name: &name})
+	w.T.Helper()
+	a, err := w.accounts.Create(w.T.Context(), account.Settings{Name: &name})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return a
 }
 
 // key makes a key.
 func (w *world) key(a account.Account, kind tenant.Mode) apikey.NewKey {
-	w.t.Helper()
-	k, err := w.keys.Issue(w.t.Context(), tenant.Account(a.ID), kind,
+	w.T.Helper()
+	k, err := w.keys.Issue(w.T.Context(), tenant.Account(a.ID), kind,
 		apikey.Settings{Name: "key", Scopes: auth.AllScopes()})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return k
 }
 
 // secret returns the authorizer's view of a key.
 func (w *world) secret(k apikey.NewKey) *credential.Credential {
-	w.t.Helper()
-	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(k.Secret),
-		w.clock.Now().Unix()/60, "203.0.113.9")
+	w.T.Helper()
+	s, err := credential.NewCounter(w.DB, w.Now).Count(w.T.Context(), auth.HashKey(k.Secret),
+		w.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return s
 }
@@ -82,7 +78,7 @@ func TestANewAccountHasDefaults(t *testing.T) {
 		a.IPAllowList == nil || len(a.IPAllowList) != 0 {
 		t.Errorf("%+v", a)
 	}
-	if !id.Valid(id.Account, a.ID) || a.Version != 1 || !a.CreatedAt.Equal(w.clock.Now()) {
+	if !id.Valid(id.Account, a.ID) || a.Version != 1 || !a.CreatedAt.Equal(w.Now()) {
 		t.Errorf("%+v", a.Resource)
 	}
 	got, _, err := w.accounts.Get(t.Context(), tenant.Account(a.ID))
@@ -118,7 +114,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		{account.Settings{LowThreshold: to(int64(-1))}, "/low_threshold"},
 		{account.Settings{LowThreshold: to(int64(ledger.MaxCredits + 1))}, "/low_threshold"},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), c.set)
 		if c.param == "" {
 			if err != nil {
@@ -130,7 +126,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != errs.ValidationFailed || e.Param != c.param {
 			t.Errorf("%+v: %v, want %s", c.set, err, c.param)
 		}
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%+v has changed something", c.set)
 		}
 		if c.set.Name == nil {
@@ -158,7 +154,7 @@ func TestWhatIsNoAccountIsNotFound(t *testing.T) {
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, unknown := range []string{id.New(id.Account, w.clock.Now()), "balance#" + a.ID, "acc", "x"} {
+	for _, unknown := range []string{id.New(id.Account, w.Now()), "balance#" + a.ID, "acc", "x"} {
 		if _, _, err := w.accounts.Get(t.Context(), tenant.Account(unknown)); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("get %s: %v", unknown, err)
 		}
@@ -180,21 +176,21 @@ func TestAChangeReachesEveryKeyInOneTransaction(t *testing.T) {
 	if _, err := w.keys.End(t.Context(), tenant.Account(a.ID), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.faults.Reset()
-	w.clock.Add(time.Hour)
+	w.Faults.Reset()
+	w.Clock.Add(time.Hour)
 	_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{
 		Plan: to("growth"), TestLimit: to(7), LiveLimit: to(70), IPAllowList: to([]string{"203.0.113.9"}),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.faults.Operations(); strings.Count(got, "Write")+strings.Count(got, "Put")+strings.Count(got,
+	if got := w.Faults.Operations(); strings.Count(got, "Write")+strings.Count(got, "Put")+strings.Count(got,
 		"Update") != 1 {
 		t.Errorf("it took %s", got)
 	}
 	for limit, k := range map[int]apikey.NewKey{7: test, 70: live} {
 		if s := w.secret(k); s.Plan != "growth" || s.Limit != limit ||
-			!slices.Equal(s.AccountIPs, []string{"203.0.113.9/32"}) || len(s.Scopes) != 13 || s.Ended(w.clock.Now()) {
+			!slices.Equal(s.AccountIPs, []string{"203.0.113.9/32"}) || len(s.Scopes) != 13 || s.Ended(w.Now()) {
 			t.Errorf("the %s key: %+v", k.Kind, *s)
 		}
 	}
@@ -254,9 +250,9 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 			return k
 		},
 		"the account is changed": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
-			if _, err := w.accounts.Update(w.t.Context(), tenant.Account(a.ID),
+			if _, err := w.accounts.Update(w.T.Context(), tenant.Account(a.ID),
 				account.Settings{Name: to("New")}); err != nil {
-				w.t.Error(err)
+				w.T.Error(err)
 			}
 			return k
 		},
@@ -265,7 +261,7 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 			w := newWorld(t)
 			a := w.account("Acme")
 			k := w.key(a, tenant.Live)
-			w.faults.Before("TransactWriteItems", func() { k = meanwhile(w, a, k) })
+			w.Faults.Before("TransactWriteItems", func() { k = meanwhile(w, a, k) })
 			if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
 				account.Settings{Plan: to("starter")}); err != nil {
 				t.Fatal(err)
@@ -278,18 +274,18 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 }
 
 func (w *world) rotate(a account.Account, k apikey.NewKey, overlap time.Duration) apikey.NewKey {
-	w.t.Helper()
-	held, err := w.keys.FindHeld(w.t.Context(), tenant.Account(a.ID), tenant.Live, k.ID)
+	w.T.Helper()
+	held, err := w.keys.FindHeld(w.T.Context(), tenant.Account(a.ID), tenant.Live, k.ID)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	made, err := w.keys.Rotate(tx, held, overlap)
 	if err == nil {
-		err = w.db.Commit(w.t.Context(), tx)
+		err = w.DB.Commit(w.T.Context(), tx)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return made
 }
@@ -297,12 +293,12 @@ func (w *world) rotate(a account.Account, k apikey.NewKey, overlap time.Duration
 func TestAChangeThatIsAlwaysOvertakenGivesUp(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	w.faults.Cancel(1000, "ConditionalCheckFailed", "None")
+	w.Faults.Cancel(1000, "ConditionalCheckFailed", "None")
 	_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("starter")})
 	if errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("%v", err)
 	}
-	if n := strings.Count(w.faults.Operations(), "TransactWriteItems"); n > 5 {
+	if n := strings.Count(w.Faults.Operations(), "TransactWriteItems"); n > 5 {
 		t.Errorf("it was tried %d times", n)
 	}
 }
@@ -312,7 +308,7 @@ func TestAccountsAreListedOldestFirst(t *testing.T) {
 	var want []string
 	for range 103 { // more than a page
 		want = append(want, w.account("Acme").ID)
-		w.clock.Add(time.Millisecond)
+		w.Clock.Add(time.Millisecond)
 	}
 	var got []string
 	if err := w.accounts.All(t.Context(),
@@ -332,7 +328,7 @@ func TestTopUps(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
 	balance := func() int64 {
-		it, err := w.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
+		it, err := w.DB.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
@@ -347,13 +343,13 @@ func TestTopUps(t *testing.T) {
 		{500, true, 500}, {ledger.MaxCredits, false, 500}, {ledger.MaxCredits - 500, true, ledger.MaxCredits},
 		{1, false, ledger.MaxCredits},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		e, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), c.credits)
 		switch {
 		case c.ok && (err != nil || e.Credits != c.credits || e.Kind != "top_up" || e.Subject != a.ID ||
 			!id.Valid(id.LedgerEntry, e.ID)):
 			t.Errorf("%d: %+v, %v", c.credits, e, err)
-		case !c.ok && (errs.CodeOf(err) != errs.ValidationFailed || storetest.Snapshot(t, w.db) != before):
+		case !c.ok && (errs.CodeOf(err) != errs.ValidationFailed || storetest.Snapshot(t, w.DB) != before):
 			t.Errorf("%d: %v, or something was written", c.credits, err)
 		}
 		if got := balance(); got != c.balance {
@@ -374,7 +370,7 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 		})
 	}
 	all.Wait()
-	page, err := w.db.List(t.Context(),
+	page, err := w.DB.List(t.Context(),
 		store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live),
 			"balance_entry"), Limit: 100})
 	if err != nil {
@@ -388,7 +384,7 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 		}
 		sum += e.Credits
 	}
-	it, err := w.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
+	it, err := w.DB.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 	if err != nil || ledger.BalanceOf(it).Credits != 15 || sum != 15 || len(page.Items) != 5 {
 		t.Errorf("the balance is %d, %v; %d entries add up to %d", ledger.BalanceOf(it).Credits, err,
 			len(page.Items), sum)

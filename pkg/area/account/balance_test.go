@@ -19,33 +19,33 @@ import (
 
 // reserve takes credits of an account's balance as accepted work does.
 func (w *world) reserve(a account.Account, credits int64) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
-	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: tenant.Account(a.ID), Subject: "cnt_1",
+	_, err := ledger.Reserve(tx, w.Now(), ledger.Reservation{Account: tenant.Account(a.ID), Subject: "cnt_1",
 		Credits: credits}, w.balance(a))
 	if err == nil {
-		err = w.db.Commit(w.t.Context(), tx)
+		err = w.DB.Commit(w.T.Context(), tx)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 func (w *world) balance(a account.Account) ledger.Balance {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ledger.BalanceOf(it)
 }
 
 // lows returns the objects of the events balance.low.
 func (w *world) lows(a account.Account) (all []account.View) {
-	w.t.Helper()
+	w.T.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live),
 		event.Kind), Limit: 100, OldestFirst: true}
-	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
+	err := w.DB.Each(w.T.Context(), q, func(it store.Item) error {
 		var doc event.Event
 		if err := it.Decode(&doc); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (w *world) lows(a account.Account) (all []account.View) {
 		return d.Decode(&all[len(all)-1])
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return all
 }
@@ -111,12 +111,12 @@ func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 	}
 	update := func(set account.Settings) {
 		t.Helper()
-		w.faults.Reset()
+		w.Faults.Reset()
 		var err error
 		if a, err = w.accounts.Update(t.Context(), tenant.Account(a.ID), set); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.faults.Operations(); got != "BatchGetItem Query TransactWriteItems Query" {
+		if got := w.Faults.Operations(); got != "BatchGetItem Query TransactWriteItems Query" {
 			t.Errorf("it took %s", got)
 		}
 		if b := w.balance(a); b.Credits != 1500 || b.Above != 1500-a.LowThreshold {
@@ -143,7 +143,7 @@ func TestAChangeOfTheThresholdWhileItIsSpent(t *testing.T) {
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1500); err != nil {
 		t.Fatal(err)
 	}
-	w.faults.Before("TransactWriteItems", func() { w.reserve(a, 400) })
+	w.Faults.Before("TransactWriteItems", func() { w.reserve(a, 400) })
 	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
 		account.Settings{LowThreshold: to(int64(1200))}); err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestAdjust(t *testing.T) {
 		{100, strings.Repeat("ü", 500), "", 100}, {-40, "a refund", "", 60}, {0, "why", "/credits", 60},
 		{-61, "why", "/credits", 60}, {-60, "all", "", 0},
 	} {
-		table := storetest.Snapshot(t, w.db)
+		table := storetest.Snapshot(t, w.DB)
 		log.Reset()
 		e, err := w.accounts.Adjust(t.Context(), tenant.Account(a.ID), c.credits, c.reason)
 		if c.param == "" {
@@ -183,14 +183,14 @@ func TestAdjust(t *testing.T) {
 				t.Errorf("%d for %q: %+v, %v, logged as %s", c.credits, c.reason, e, err, log.String())
 			}
 		} else if errs.CodeOf(err) != errs.ValidationFailed || errs.As(err).Param != c.param ||
-			storetest.Snapshot(t, w.db) != table || log.Len() != 0 {
+			storetest.Snapshot(t, w.DB) != table || log.Len() != 0 {
 			t.Errorf("%d for %q: %v, logged as %s", c.credits, c.reason, err, log.String())
 		}
 		if b := w.balance(a); b.Credits != c.balance {
 			t.Errorf("%d for %q: the balance is %d, want %d", c.credits, c.reason, b.Credits, c.balance)
 		}
 	}
-	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))), 5,
+	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.Now()))), 5,
 		"why"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}
@@ -198,7 +198,7 @@ func TestAdjust(t *testing.T) {
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 2000); err != nil {
 		t.Fatal(err)
 	}
-	w.faults.Before("TransactWriteItems", func() { w.reserve(a, 900) })
+	w.Faults.Before("TransactWriteItems", func() { w.reserve(a, 900) })
 	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(a.ID), -200, "why"); err != nil {
 		t.Fatal(err)
 	}

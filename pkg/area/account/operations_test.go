@@ -18,7 +18,7 @@ import (
 
 // caller is a caller with the given key.
 func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
-	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, w.accounts)
+	c := apitest.New(w.T, w.DB, &apitest.Log{}, w.Now, w.accounts)
 	return c.As(func(p *auth.Principal) {
 		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(a.ID), auth.Key(k.ID), k.Kind,
 			[]auth.Scope{auth.AccountRead}
@@ -36,16 +36,16 @@ func TestMe(t *testing.T) {
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1234); err != nil {
 		t.Fatal(err)
 	}
-	expires := w.clock.Now().Add(time.Hour)
+	expires := w.Now().Add(time.Hour)
 	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live,
 		apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead},
 			ExpiresAt: resource.InstantOrNil(&expires)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	answer := w.caller(a, k).Call(http.MethodGet, "/v1/me", nil)
-	if got := w.faults.Operations(); got != "BatchGetItem" {
+	if got := w.Faults.Operations(); got != "BatchGetItem" {
 		t.Errorf("it took %s", got)
 	}
 	var got account.Me
@@ -127,6 +127,6 @@ func TestMeIsRefused(t *testing.T) {
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t,
 		http.StatusNotFound, errs.NotFound, "")
-	w.faults.Reject("BatchGetItem", "ThrottlingException", 1000)
+	w.Faults.Reject("BatchGetItem", "ThrottlingException", 1000)
 	c.Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
 }

@@ -19,13 +19,13 @@ import (
 // The usage is one sum of the account: of all keys, also of those that are revoked and have no item any more.
 func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 	w := levelNewWorld(t)
-	c := apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, account.NewService(w.db, w.clock.Now))
+	c := apitest.New(t, w.DB, &apitest.Log{}, w.Now, account.NewService(w.DB, w.Now))
 	o := tenant.Of(c.Principal.Account, c.Principal.Mode)
 	entry := func(by auth.Actor, o tenant.Owner, status int) events.DynamoDBEventRecord {
 		t.Helper()
 		return w.entry(o, by, "getMe", status)
 	}
-	first := w.clock.Now().UTC().Format(time.DateOnly)
+	first := w.Now().UTC().Format(time.DateOnly)
 	active, revoked := c.Principal.Actor, auth.Key("key_revoked")
 	records := []events.DynamoDBEventRecord{entry(active, o, 200), entry(active, o, 429), entry(revoked, o, 200),
 		entry(revoked, o, 200), entry(revoked, o, 503), entry(auth.Actor{Kind: auth.Person, ID: "usr_1"}, o, 200),
@@ -35,7 +35,7 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 			t.Fatalf("it wants %s again", again)
 		}
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	w.handle(entry(active, o, 200))
 	var got account.Usage
 	c.Call(http.MethodGet, "/v1/usage", nil).Into(t, http.StatusOK, &got)
@@ -65,11 +65,11 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 
 // entry writes the audit entry of a call by an actor, and returns its record.
 func (w *levelWorld) entry(o tenant.Owner, by auth.Actor, operation string, status int) events.DynamoDBEventRecord {
-	w.Helper()
+	w.T.Helper()
 	c := httpapi.Call{RequestID: "r", Principal: &auth.Principal{Owner: o, Actor: by}, OperationID: operation,
-		Method: "GET", Path: "/v1/me", Status: status, At: w.clock.Now(), Latency: time.Millisecond}
-	if err := audit.New(w.audit, w.clock.Now).Record(w.Context(), c); err != nil {
-		w.Fatal(err)
+		Method: "GET", Path: "/v1/me", Status: status, At: w.Now(), Latency: time.Millisecond}
+	if err := audit.New(w.audit, w.Now).Record(w.T.Context(), c); err != nil {
+		w.T.Fatal(err)
 	}
 	return w.next()
 }

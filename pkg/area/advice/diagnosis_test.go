@@ -39,11 +39,11 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	})
 	path := "/v1/factories/" + f.ID + "/diagnosis"
 	w.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
-	w.faults.Reset()
+	w.Faults.Reset()
 	a := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"metadata": object{"team": "sales"}})
 	var d advice.Diagnosis
 	a.Into(t, http.StatusAccepted, &d)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
 	if a.Header.Get("Location") != path || a.Header.Get("Retry-After") != "2" || a.Header.Get("ETag") != `"1"` {
@@ -53,11 +53,11 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 		!strings.Contains(a.Raw, `"findings":[],"proposal_ids":[],"proposal_failure":null,"failure":null`) {
 		t.Errorf("%s", a.Raw)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if got := w.get(w.Caller, f.ID); got.ID != d.ID || got.State != advice.Queued {
 		t.Errorf("%+v", got)
 	}
-	if ops := w.faults.Operations(); ops != "BatchGetItem" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem" {
 		t.Errorf("reading took %s", ops)
 	}
 	m, _ := w.next()
@@ -89,7 +89,7 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	for i, p := range all {
 		if p.State != advice.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
 			len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
-			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" ||
+			!p.ExpiresAt.Equal(w.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" ||
 			p.ExpectedEffect == "" {
 			t.Errorf("%+v", p)
 		}
@@ -142,9 +142,9 @@ func TestAFactoryThatLacksNothingIsAskedNothing(t *testing.T) {
 func TestOutcomesAreRehearsed(t *testing.T) {
 	w := newWorld(t)
 	f := w.factory(w.Caller)
-	at := w.clock.Now()
+	at := w.Now()
 	d := w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"delay_seconds": 40}})
-	if took := w.clock.Now().Sub(at); d.State != advice.Completed || took < 40*time.Second || took > 50*time.Second {
+	if took := w.Now().Sub(at); d.State != advice.Completed || took < 40*time.Second || took > 50*time.Second {
 		t.Errorf("after %v: %+v", took, d)
 	}
 	d = w.diagnosed(w.Caller, f.ID,
@@ -199,9 +199,9 @@ func TestFindingsAreRehearsed(t *testing.T) {
 func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 	w := newWorld(t)
 	f := w.factory(w.Caller, "topics", []string{"shoes", "food", "sleep"})
-	now := w.clock.Now()
+	now := w.Now()
 	tx := &store.Tx{}
-	found, err := w.db.Get(t.Context(), store.IDKey(f.ID))
+	found, err := w.DB.Get(t.Context(), store.IDKey(f.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 		f.SocialAccountIDs = append(f.SocialAccountIDs, a.ID)
 	}
 	tx.Replace(found)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.items(w.Principal.Owner, f.ID, 40, func(i int, r *item.Record) {
@@ -265,7 +265,7 @@ func TestWhoseFactoryIsDiagnosed(t *testing.T) {
 	w := newWorld(t)
 	f := w.factory(w.Caller)
 	w.diagnosed(w.Caller, f.ID, nil)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	proposals := w.proposals(w.Caller, f.ID, "")
 	for name, c := range map[string]struct {
 		caller  *apitest.Caller
@@ -282,7 +282,7 @@ func TestWhoseFactoryIsDiagnosed(t *testing.T) {
 			}
 		}
 	}
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 }
@@ -296,7 +296,7 @@ func TestLiveDiagnosesAreLimited(t *testing.T) {
 	for _, o := range []tenant.Owner{live.Principal.Owner, w.Principal.Owner} {
 		tx := &store.Tx{}
 		tx.Count(store.IDKey("diagnoses#"+o.String()+"#2026-05-01"), advice.MaxADay-1, advice.MaxADay, nil)
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,10 +305,10 @@ func TestLiveDiagnosesAreLimited(t *testing.T) {
 	full.Refused(t, 429, errs.RateLimited, "")
 	full.Context(t, `{"limit":100,"window_seconds":86400}`)
 	if after := full.Header.Get("Retry-After"); len(after) < 5 {
-		t.Errorf("Retry-After is %q at %v", after, w.clock.Now())
+		t.Errorf("Retry-After is %q at %v", after, w.Now())
 	}
 	w.diagnosed(w.Caller, rehearsed.ID, nil)
 	w.diagnosed(w.Caller, rehearsed.ID, nil)
-	w.clock.Add(12 * time.Hour)
+	w.Clock.Add(12 * time.Hour)
 	w.start(live, f.ID, nil)
 }

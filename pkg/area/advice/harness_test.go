@@ -2,7 +2,6 @@ package advice_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
@@ -30,11 +30,7 @@ type object = map[string]any
 
 // world is a table with a caller of the operations, and the worker behind them.
 type world struct {
-	*apitest.Caller
-	t       *testing.T
-	db      *store.DB
-	faults  *storetest.Faults
-	clock   *apitest.Clock
+	*servicetest.World
 	model   *model
 	worker  *advice.Worker
 	kernel  *task.Kernel
@@ -50,17 +46,12 @@ type message struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), relayed: map[string]bool{}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.model = &model{Provider: sandbox.New(w.clock.Now)}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
-		advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
-	w.worker = &advice.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1", nil),
-		Now: w.clock.Now}
-	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{advice.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 },
-	})
+	w := &world{World: servicetest.New(t), relayed: map[string]bool{}}
+	w.model = &model{Provider: sandbox.New(w.Now)}
+	w.Serve(factory.NewService(w.DB, w.Now), advice.NewService(w.DB, w.Now), account.NewEvents(w.DB, nil))
+	w.worker = &advice.Worker{DB: w.DB, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1", nil),
+		Now: w.Clock.Now}
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{advice.TaskKind: w.worker})
 	return w
 }
 
@@ -95,34 +86,31 @@ func (m *model) Submit(ctx context.Context, req provider.Request) (provider.Subm
 
 // factory makes a factory; members are pairs that change the body.
 func (w *world) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
-	w.t.Helper()
+	w.T.Helper()
 	b := object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	c.Call(http.MethodPost, "/v1/factories", b).Into(w.t, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &f)
 	return f
 }
 
 // items gives a factory items that were made in the last days, one each day.
 func (w *world) items(o tenant.Owner, factoryID string, n int, change func(i int, r *item.Record)) {
-	w.t.Helper()
+	w.T.Helper()
 	w.itemsEvery(24*time.Hour, o, factoryID, n, change)
 }
 
 // itemsEvery gives a factory items with some time between two of them.
 func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID string, n int,
 	change func(i int, r *item.Record)) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	commit := func() {
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
 		}
 		tx = &store.Tx{}
 	}
 	for i := range n {
-		at := w.clock.Now().Add(-time.Duration(i)*between - time.Hour)
+		at := w.Now().Add(-time.Duration(i)*between - time.Hour)
 		made := resource.Instant(at)
 		r := &item.Record{Item: item.Item{
 			Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factoryID, Kind: item.Post,
@@ -133,7 +121,7 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 		}
 		it, err := r.Entry(o)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if tx.Create(it, nil); tx.Len() == 100 {
 			commit()
@@ -144,37 +132,37 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 
 // start starts a diagnosis.
 func (w *world) start(c *apitest.Caller, factoryID string, body any) (d advice.Diagnosis) {
-	w.t.Helper()
-	c.Call(http.MethodPost, "/v1/factories/"+factoryID+"/diagnose", body).Into(w.t, http.StatusAccepted, &d)
+	w.T.Helper()
+	c.Call(http.MethodPost, "/v1/factories/"+factoryID+"/diagnose", body).Into(w.T, http.StatusAccepted, &d)
 	return d
 }
 
 func (w *world) get(c *apitest.Caller, factoryID string) (d advice.Diagnosis) {
-	w.t.Helper()
-	c.Call(http.MethodGet, "/v1/factories/"+factoryID+"/diagnosis", nil).Into(w.t, http.StatusOK, &d)
+	w.T.Helper()
+	c.Call(http.MethodGet, "/v1/factories/"+factoryID+"/diagnosis", nil).Into(w.T, http.StatusOK, &d)
 	return d
 }
 
 // diagnosed makes a diagnosis to its end.
 func (w *world) diagnosed(c *apitest.Caller, factoryID string, body any) advice.Diagnosis {
-	w.t.Helper()
+	w.T.Helper()
 	w.start(c, factoryID, body)
 	w.drain()
 	return w.get(c, factoryID)
 }
 
 func (w *world) proposals(c *apitest.Caller, factoryID, query string) []advice.Proposal {
-	w.t.Helper()
+	w.T.Helper()
 	return apitest.All[advice.Proposal](c, "/v1/factories/"+factoryID+"/proposals"+query, 2)
 }
 
 // told returns the types of the events about objects, oldest first.
 func (w *world) told(c *apitest.Caller, ids ...string) (types []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, e := range apitest.All[event.Event](c, "/v1/events?order=asc", 100) {
 		var about struct{ ID string }
 		if err := json.Unmarshal(e.Data.Object, &about); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if slices.Contains(ids, about.ID) {
 			types = append(types, string(e.Type))
@@ -185,17 +173,17 @@ func (w *world) told(c *apitest.Caller, ids ...string) (types []string) {
 
 // next takes the message that is seen first, and lets the time come.
 func (w *world) next() (message, bool) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != task.ItemKind || w.relayed[row["pk"]] {
 			continue
 		}
 		w.relayed[row["pk"]] = true
 		var m task.Message
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		w.queue = append(w.queue, message{m, 1, w.clock.Now()})
+		w.queue = append(w.queue, message{m, 1, w.Now()})
 	}
 	if len(w.queue) == 0 {
 		return message{}, false
@@ -203,26 +191,26 @@ func (w *world) next() (message, bool) {
 	slices.SortStableFunc(w.queue, func(a, b message) int { return a.at.Compare(b.at) })
 	m := w.queue[0]
 	w.queue = w.queue[1:]
-	if wait := m.at.Sub(w.clock.Now()); wait > 0 {
-		w.clock.Add(wait)
+	if wait := m.at.Sub(w.Now()); wait > 0 {
+		w.Clock.Add(wait)
 	}
 	return m, true
 }
 
 // do has the kernel do a message. One that fails comes again.
 func (w *world) do(m message) {
-	next, err := w.kernel.Do(w.t.Context(), m.Message, m.receives)
+	next, err := w.kernel.Do(w.T.Context(), m.Message, m.receives)
 	switch {
 	case err != nil:
-		w.queue = append(w.queue, message{m.Message, m.receives + 1, w.clock.Now().Add(time.Second)})
+		w.queue = append(w.queue, message{m.Message, m.receives + 1, w.Now().Add(time.Second)})
 	case next != nil:
-		w.queue = append(w.queue, message{next.Message, 1, w.clock.Now().Add(next.Delay)})
+		w.queue = append(w.queue, message{next.Message, 1, w.Now().Add(next.Delay)})
 	}
 }
 
 // drain does all messages until there are none.
 func (w *world) drain() {
-	w.t.Helper()
+	w.T.Helper()
 	for range 200 {
 		m, ok := w.next()
 		if !ok {
@@ -230,5 +218,5 @@ func (w *world) drain() {
 		}
 		w.do(m)
 	}
-	w.t.Fatal("the work has no end")
+	w.T.Fatal("the work has no end")
 }

@@ -29,7 +29,7 @@ func TestADiagnosisStartsWithImportedPosts(t *testing.T) {
 	if got := found(); len(got) > 0 {
 		t.Fatalf("without figures %v", got)
 	}
-	now := w.clock.Now()
+	now := w.Now()
 	a := &social.Record{Account: social.Account{Resource: resource.New(id.New(id.SocialAccount, now), now, nil),
 		Platform: "vk", State: social.Connected, FactoryIDs: []string{factoryID}}}
 	it, err := store.NewItem(social.Kind, o, a.ID, a)
@@ -46,7 +46,7 @@ func TestADiagnosisStartsWithImportedPosts(t *testing.T) {
 			At:      now.Add(-time.Duration(n+1) * 12 * time.Hour),
 			Metrics: platform.Metrics{Views: platform.Count(1000), Likes: &likes}})
 	}
-	factory, err := w.db.Get(t.Context(), factoryrecord.Key(factoryID))
+	factory, err := w.DB.Get(t.Context(), factoryrecord.Key(factoryID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func TestADiagnosisStartsWithImportedPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx.Replace(factory)
-	if _, err := social.KeepPast(t.Context(), w.db, tx, now, o, a.ID, posts); err != nil {
+	if _, err := social.KeepPast(t.Context(), w.DB, tx, now, o, a.ID, posts); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if got := found(); len(got) != 2 {
 		t.Errorf("with figures of videos and posts %v", got)
 	}

@@ -16,13 +16,13 @@ import (
 
 // offered makes a factory with a proposal for each patch, and returns them.
 func (w *world) offered(patches ...string) (f factory.Factory, all []advice.Proposal) {
-	w.t.Helper()
+	w.T.Helper()
 	f = w.factory(w.Caller)
 	w.model.answers = []string{proposed(patches...)}
 	w.diagnosed(w.Caller, f.ID, nil)
 	all = w.proposals(w.Caller, f.ID, "")
 	if len(all) != len(patches) {
-		w.t.Fatalf("%+v", all)
+		w.T.Fatalf("%+v", all)
 	}
 	return f, all
 }
@@ -32,8 +32,8 @@ func applyPath(p advice.Proposal) string {
 }
 
 func (w *world) factoryOf(p advice.Proposal) (f factory.Factory) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/factories/"+p.FactoryID, nil).Into(w.t, http.StatusOK, &f)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/factories/"+p.FactoryID, nil).Into(w.T, http.StatusOK, &f)
 	return f
 }
 
@@ -41,12 +41,12 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	w := newWorld(t)
 	_, all := w.offered(`{"tone":"dry","settings":{"slogan":"Run."}}`)
 	p := all[0]
-	w.clock.Add(time.Minute)
-	w.faults.Reset()
+	w.Clock.Add(time.Minute)
+	w.Faults.Reset()
 	a := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
 	var got advice.Proposal
 	a.Into(t, http.StatusOK, &got)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
 	if got.State != advice.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 ||
@@ -55,7 +55,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	}
 	f := w.factoryOf(p)
 	if f.Version != 2 || f.Tone != "dry" || string(f.Settings) != `{"brand_name":"Acme","slogan":"Run."}` ||
-		!f.UpdatedAt.Equal(w.clock.Now()) {
+		!f.UpdatedAt.Equal(w.Now()) {
 		t.Errorf("%+v", f)
 	}
 	replay := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
@@ -91,9 +91,9 @@ func TestProposalsForOtherMembersAreApplied(t *testing.T) {
 		string(f.Settings) != `{"brand_name":"Acme","slogan":"Run.","colors":["#ff6600"]}` {
 		t.Errorf("%+v %s", f, f.Settings)
 	}
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodPost, applyPath(all[4]), nil).Refused(t, 409, errs.StaleProposal, "")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 	// A member that has changed by other means makes it stale, too, until it is as it was.
@@ -107,7 +107,7 @@ func TestProposalsForOtherMembersAreApplied(t *testing.T) {
 func TestAChangeAtTheSameTime(t *testing.T) {
 	w := newWorld(t)
 	_, all := w.offered(`{"tone":"dry"}`)
-	w.faults.Contend()
+	w.Faults.Contend()
 	var applied, refused atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
@@ -121,7 +121,7 @@ func TestAChangeAtTheSameTime(t *testing.T) {
 		})
 	}
 	group.Wait()
-	w.faults.Reset()
+	w.Faults.Reset()
 	if applied.Load() != 1 || refused.Load() != 7 {
 		t.Errorf("applied %d times, refused %d times", applied.Load(), refused.Load())
 	}
@@ -158,9 +158,9 @@ func TestProposalsExpire(t *testing.T) {
 		"?state=open,applied": {advice.Applied, advice.Open}, "?state=expired,applied": {advice.Applied},
 		"?state=expired,open": {advice.Open},
 	})
-	w.clock.Add(30*24*time.Hour - time.Millisecond)
+	w.Clock.Add(30*24*time.Hour - time.Millisecond)
 	check("a moment before", map[string][]advice.ProposalState{"?state=open": {advice.Open}, "?state=expired": nil})
-	w.clock.Add(time.Millisecond)
+	w.Clock.Add(time.Millisecond)
 	check("after 30 days", map[string][]advice.ProposalState{
 		"": {advice.Applied, advice.Expired}, "?state=open": nil, "?state=applied": {advice.Applied},
 		"?state=expired":      {advice.Expired},
@@ -205,7 +205,7 @@ func TestACursorIsOfItsStates(t *testing.T) {
 	if a.NextCursor == nil {
 		t.Fatal("the list has one page")
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	w.Call(http.MethodGet, path+"open&cursor="+*a.NextCursor, nil).Into(t, http.StatusOK, &[]advice.Proposal{})
 	w.Call(http.MethodGet, path+"expired&cursor="+*a.NextCursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
 }

@@ -17,7 +17,7 @@ import (
 func TestAProposalTurnsAutoPublishOnWithTheScopeToPublishOnly(t *testing.T) {
 	w := newWorld(t)
 	_, all := w.offered(`{"tone":"dry"}`)
-	it, err := w.db.Get(t.Context(), store.IDKey(all[0].ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(all[0].ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +31,13 @@ func TestAProposalTurnsAutoPublishOnWithTheScopeToPublishOnly(t *testing.T) {
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	w.Without(auth.ContentPublish).Call(http.MethodPost, applyPath(all[0]), nil).Refused(t, 403, errs.InsufficientScope,
 		"/patch/auto_publish")
-	if storetest.Snapshot(t, w.db) != before || w.factoryOf(all[0]).AutoPublish {
+	if storetest.Snapshot(t, w.DB) != before || w.factoryOf(all[0]).AutoPublish {
 		t.Error("something was changed")
 	}
 	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(advice.Proposal))

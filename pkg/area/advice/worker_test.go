@@ -19,11 +19,11 @@ import (
 
 // well makes a factory that nothing is wrong with, and returns its id.
 func (w *world) well() string {
-	w.t.Helper()
+	w.T.Helper()
 	f := w.factory(w.Caller, "description", "Shoes", "audience", "Runners", "tone", "warm", "topics",
 		[]string{"a", "b", "c"}, "content_types", []string{"post"},
 		"schedule", object{"timezone": "Europe/Berlin", "times": []string{"09:00"}})
-	w.clock.Add(8 * 24 * time.Hour)
+	w.Clock.Add(8 * 24 * time.Hour)
 	w.items(w.Principal.Owner, f.ID, 25, nil)
 	return f.ID
 }
@@ -40,11 +40,11 @@ func proposed(patches ...string) string {
 
 // patches returns the patches of a factory's proposals.
 func (w *world) patches(factoryID string) (all []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, p := range w.proposals(w.Caller, factoryID, "") {
 		b, err := json.Marshal(p.Patch)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		all = append(all, string(b))
 	}
@@ -219,13 +219,13 @@ func TestAFactoryThatIsDeletedMeanwhile(t *testing.T) {
 			w := newWorld(t)
 			f := w.factory(w.Caller)
 			remove := func() {
-				it, err := w.db.Get(t.Context(), key(f))
+				it, err := w.DB.Get(t.Context(), key(f))
 				if err != nil {
 					t.Fatal(err)
 				}
 				tx := &store.Tx{}
 				tx.Delete(it)
-				if err := w.db.Commit(t.Context(), tx); err != nil {
+				if err := w.DB.Commit(t.Context(), tx); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -252,18 +252,18 @@ func TestADiagnosisEndsOnce(t *testing.T) {
 	for name, disturb := range map[string]func(w *world, m message){
 		"each message comes twice": func(w *world, m message) { w.do(m); w.do(m) },
 		"each answer is lost": func(w *world, m message) {
-			w.faults.Lose("TransactWriteItems", 1)
-			w.faults.Lose("PutItem", 1)
+			w.Faults.Lose("TransactWriteItems", 1)
+			w.Faults.Lose("PutItem", 1)
 			w.do(m)
-			w.faults.Reset()
+			w.Faults.Reset()
 			m.receives++
 			w.do(m)
 		},
 		"each write is refused first": func(w *world, m message) {
-			w.faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts)
-			w.faults.Reject("PutItem", "InternalServerError", storetest.Attempts)
+			w.Faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts)
+			w.Faults.Reject("PutItem", "InternalServerError", storetest.Attempts)
 			w.do(m)
-			w.faults.Reset()
+			w.Faults.Reset()
 			w.do(m)
 		},
 	} {
@@ -307,7 +307,7 @@ func TestAFunctionThatDiesWhileItAsks(t *testing.T) {
 			w.model.before = func() { panic("killed") }
 			_, _ = w.kernel.Do(t.Context(), m.Message, 1)
 		}()
-		w.clock.Add(16 * time.Second) // the lease ends
+		w.Clock.Add(16 * time.Second) // the lease ends
 	}
 	w.model.before = nil
 	w.queue = append(w.queue, m)
@@ -322,7 +322,7 @@ func TestAFunctionThatDiesWhileItAsks(t *testing.T) {
 func TestTheItemsThatAreRead(t *testing.T) {
 	w := newWorld(t)
 	f := w.factory(w.Caller)
-	w.clock.Add(100 * 24 * time.Hour)
+	w.Clock.Add(100 * 24 * time.Hour)
 	w.items(w.Principal.Owner, f.ID, 95, func(i int, r *item.Record) {
 		if r.State, r.Failure = item.Failed, (&item.Failure{Code: "timeout"}); i >= 90 {
 			r.Failure.Code = "voice"
@@ -352,9 +352,9 @@ func TestTheItemsThatAreReadAreBounded(t *testing.T) {
 	})
 	w.start(w.Caller, f.ID, nil)
 	m, _ := w.next()
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.do(m)
-	if reads := strings.Count(w.faults.Operations(), "Query"); reads != advice.MaxItems/100 {
+	if reads := strings.Count(w.Faults.Operations(), "Query"); reads != advice.MaxItems/100 {
 		t.Errorf("%d pages were read", reads)
 	}
 	w.drain()

@@ -23,20 +23,20 @@ import (
 )
 
 func (w *world) commit(add func(tx *store.Tx) error) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	if err := add(tx); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // connect makes a social account of an owner, which publishes for the factory if it is that of the world.
 func (w *world) connect(o tenant.Owner, name string) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	r := &social.Record{PlatformID: "sandbox-" + name + "-1", Account: social.Account{
 		Resource: resource.New(social.NewID(now), now, nil), Platform: name, State: social.Connected,
 		FactoryIDs: []string{}}}
@@ -45,14 +45,14 @@ func (w *world) connect(o tenant.Owner, name string) string {
 	}
 	it, err := r.Item(o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(func(tx *store.Tx) error {
 		tx.Create(it, nil)
 		if len(r.FactoryIDs) == 0 {
 			return nil
 		}
-		factory, err := w.db.Get(w.t.Context(), store.IDKey(w.factory))
+		factory, err := w.DB.Get(w.T.Context(), store.IDKey(w.factory))
 		if err != nil {
 			return err
 		}
@@ -65,15 +65,15 @@ func (w *world) connect(o tenant.Owner, name string) string {
 
 // post stores an item of an owner that was published at a time, and returns the id of the publication.
 func (w *world) post(o tenant.Owner, kind item.Kind, accountID, name string, at time.Time, views, likes int64) string {
-	w.t.Helper()
+	w.T.Helper()
 	it, err := w.entry(o, kind, accountID, name, at, views, likes)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
 	r, err := item.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return r.Publications[0].ID
 }
@@ -91,8 +91,8 @@ func (w *world) entry(o tenant.Owner, kind item.Kind, accountID, name string, at
 }
 
 func (w *world) best(query string) (b analytics.BestTimes) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/analytics/best-times?"+query, nil).Into(w.t, http.StatusOK, &b)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/analytics/best-times?"+query, nil).Into(w.T, http.StatusOK, &b)
 	return b
 }
 
@@ -144,7 +144,7 @@ func TestBestTimesNeedPosts(t *testing.T) {
 		live.Call(http.MethodGet, "/v1/analytics/best-times?factory_id="+w.factory, nil).Into(t, http.StatusOK, &b)
 		return b
 	}
-	now := w.clock.Now()
+	now := w.Now()
 	// Mondays at 09:00 are twice as good as other hours.
 	first := platform.Midnight(now).AddDate(0, 0, -int(now.Weekday()+6)%7-7)
 	for n := range 29 {
@@ -176,7 +176,7 @@ func TestBestTimesNeedPosts(t *testing.T) {
 // answer says so, and has the latest ones.
 func TestManyPosts(t *testing.T) {
 	w := newWorld(t)
-	now, many := w.clock.Now(), 2300
+	now, many := w.Now(), 2300
 	views, likes := int64(1000), int64(20)
 	for n := 0; n < many; n += 50 {
 		w.commit(func(tx *store.Tx) error {
@@ -200,7 +200,7 @@ func TestManyPosts(t *testing.T) {
 		t.Errorf("%d and %d posts, complete %v", c.A.Posts, c.B.Posts, c.Complete)
 	}
 	passed := time.Duration(0)
-	slow := apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, analytics.NewService(w.db, func() time.Time {
+	slow := apitest.New(t, w.DB, &apitest.Log{}, w.Now, analytics.NewService(w.DB, func() time.Time {
 		passed += 2 * time.Second // for each page
 		return now.Add(passed)
 	}))
@@ -218,7 +218,7 @@ func TestManyPosts(t *testing.T) {
 }
 
 func (w *world) compare(query string) *analytics.Comparison {
-	w.t.Helper()
+	w.T.Helper()
 	return w.get("?" + query).Comparison
 }
 
@@ -226,12 +226,12 @@ func (w *world) compare(query string) *analytics.Comparison {
 func TestComparisons(t *testing.T) {
 	w := newWorld(t)
 	w.connect(w.Principal.Owner, "instagram")
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	o := w.Principal.Owner
 	if w.get("").Comparison != nil {
 		t.Error("there is a comparison that nobody asked for")
 	}
-	from := "from=" + w.clock.Now().AddDate(0, 0, -120).Format(time.DateOnly)
+	from := "from=" + w.Now().AddDate(0, 0, -120).Format(time.DateOnly)
 	c := w.compare(from + "&compare=kind&compare_a=video&compare_b=post,carousel")
 	if c.Decision != "a" || c.A.Posts < 10 || c.B.Posts < 10 || *c.P >= 0.05 || *c.Low <= 0 || *c.High < *c.Difference ||
 		*c.Superiority <= 0.5 || c.Simulated == 0 {
@@ -241,7 +241,7 @@ func TestComparisons(t *testing.T) {
 	if c.Decision != "b" || *c.Difference >= 0 || *c.High >= 0 {
 		t.Errorf("by hour: %+v", c)
 	}
-	now := w.clock.Now()
+	now := w.Now()
 	date := func(days int) string { return now.AddDate(0, 0, -days).Format(time.DateOnly) }
 	c = w.compare("compare=period&compare_a=" + date(60) + ".." + date(31) + "&compare_b=" + date(30) + ".." + date(1))
 	if c.A.Posts < 30 || c.B.Posts < 30 || c.P == nil {
@@ -270,29 +270,29 @@ func TestComparisons(t *testing.T) {
 // What nobody can compare is refused, with the parameter.
 func TestBadComparisonsAndTimes(t *testing.T) {
 	w := newWorld(t)
-	pub := id.New(id.Publication, w.clock.Now())
+	pub := id.New(id.Publication, w.Now())
 	analyticsOf := w.path("") + "?"
 	const best, accounts = "/v1/analytics/best-times?", "/v1/analytics/accounts?"
 	own := w.connect(w.Principal.Owner, "instagram")
 	for query, param := range map[string]string{
-		analyticsOf + "compare=kind":                                                                                  "compare_a",
-		analyticsOf + "compare_a=video&compare_b=post":                                                                "compare_a",
-		analyticsOf + "compare=kind&compare_a=video":                                                                  "compare_b",
-		analyticsOf + "compare=colour&compare_a=red&compare_b=blue":                                                   "compare",
-		analyticsOf + "compare=kind&compare_a=video&compare_b=film":                                                   "compare_b",
-		analyticsOf + "compare=kind&compare_a=video,post&compare_b=post":                                              "compare_b",
-		analyticsOf + "compare=kind&compare_a=video,&compare_b=post":                                                  "compare_a",
-		analyticsOf + "compare=platform&compare_a=myspace&compare_b=vk":                                               "compare_a",
-		analyticsOf + "compare=hour&compare_a=24&compare_b=1":                                                         "compare_a",
-		analyticsOf + "compare=hour&compare_a=09&compare_b=9":                                                         "compare_b",
-		analyticsOf + "compare=hour&compare_a=-1&compare_b=9":                                                         "compare_a",
-		analyticsOf + "compare=period&compare_a=2026-10-01&compare_b=9":                                               "compare_a",
-		analyticsOf + "compare=period&compare_a=2026-10-09..2026-10-01&compare_b=2026-11-01..2026-11-02":              "compare_a",
-		analyticsOf + "compare=period&compare_a=2026-10-01..2026-10-09&compare_b=2026-10-09..2026-10-10":              "compare_b",
-		analyticsOf + "compare=period&compare_a=2024-10-01..2024-10-09&compare_b=2026-10-09..2026-10-10":              "compare_b",
-		analyticsOf + "compare=publications&compare_a=" + pub + "&compare_b=pub_x":                                    "compare_b",
-		analyticsOf + "compare=publications&compare_a=" + pub + "&compare_b=" + id.New(id.Publication, w.clock.Now()): "compare_a",
-		analyticsOf + "compare=kind&compare_a=video&compare_b=post&metric=applause":                                   "metric",
+		analyticsOf + "compare=kind":                                                                            "compare_a",
+		analyticsOf + "compare_a=video&compare_b=post":                                                          "compare_a",
+		analyticsOf + "compare=kind&compare_a=video":                                                            "compare_b",
+		analyticsOf + "compare=colour&compare_a=red&compare_b=blue":                                             "compare",
+		analyticsOf + "compare=kind&compare_a=video&compare_b=film":                                             "compare_b",
+		analyticsOf + "compare=kind&compare_a=video,post&compare_b=post":                                        "compare_b",
+		analyticsOf + "compare=kind&compare_a=video,&compare_b=post":                                            "compare_a",
+		analyticsOf + "compare=platform&compare_a=myspace&compare_b=vk":                                         "compare_a",
+		analyticsOf + "compare=hour&compare_a=24&compare_b=1":                                                   "compare_a",
+		analyticsOf + "compare=hour&compare_a=09&compare_b=9":                                                   "compare_b",
+		analyticsOf + "compare=hour&compare_a=-1&compare_b=9":                                                   "compare_a",
+		analyticsOf + "compare=period&compare_a=2026-10-01&compare_b=9":                                         "compare_a",
+		analyticsOf + "compare=period&compare_a=2026-10-09..2026-10-01&compare_b=2026-11-01..2026-11-02":        "compare_a",
+		analyticsOf + "compare=period&compare_a=2026-10-01..2026-10-09&compare_b=2026-10-09..2026-10-10":        "compare_b",
+		analyticsOf + "compare=period&compare_a=2024-10-01..2024-10-09&compare_b=2026-10-09..2026-10-10":        "compare_b",
+		analyticsOf + "compare=publications&compare_a=" + pub + "&compare_b=pub_x":                              "compare_b",
+		analyticsOf + "compare=publications&compare_a=" + pub + "&compare_b=" + id.New(id.Publication, w.Now()): "compare_a",
+		analyticsOf + "compare=kind&compare_a=video&compare_b=post&metric=applause":                             "metric",
 		best: "factory_id",
 		best + "factory_id=" + w.factory + "&social_account_id=" + own: "social_account_id",
 		best + "factory_id=" + w.factory + "&timezone=Mars/Olympus":    "timezone",
@@ -334,7 +334,7 @@ func TestFiguresOfOthers(t *testing.T) {
 func TestFiguresOfAnAccount(t *testing.T) {
 	w := newWorld(t)
 	accountID := w.connect(w.Principal.Owner, "instagram")
-	today := platform.Midnight(w.clock.Now())
+	today := platform.Midnight(w.Now())
 	var days []platform.Day
 	for n := range 45 {
 		if n == 40 {
@@ -344,7 +344,7 @@ func TestFiguresOfAnAccount(t *testing.T) {
 			Metrics: platform.Metrics{Reach: platform.Count(int64(n))}})
 	}
 	w.commit(func(tx *store.Tx) error {
-		return social.KeepDays(t.Context(), w.db, tx, w.Principal.Owner, accountID, days)
+		return social.KeepDays(t.Context(), w.DB, tx, w.Principal.Owner, accountID, days)
 	})
 	path := "/v1/analytics/accounts?social_account_id=" + accountID
 	all := apitest.All[analytics.AccountDay](w.Caller, path, 10)

@@ -9,9 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/rolluptest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -26,10 +25,7 @@ var acme = tenant.Of("acc_1", tenant.Live)
 
 // rollupWorld is a state table with a factory, and the function that keeps its sums.
 type rollupWorld struct {
-	t       *testing.T
-	db      *store.DB
-	faults  *storetest.Faults
-	clock   *apitest.Clock
+	*servicetest.World
 	keeper  *analytics.Keeper
 	owner   tenant.Owner
 	factory string
@@ -37,79 +33,78 @@ type rollupWorld struct {
 }
 
 func rollupNewWorld(t *testing.T, zone string) *rollupWorld {
-	w := &rollupWorld{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), owner: acme}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.keeper = analytics.New(w.db)
-	w.factory = id.New(id.Factory, w.clock.Now())
+	w := &rollupWorld{World: servicetest.New(t), owner: acme}
+	w.keeper = analytics.New(w.DB)
+	w.factory = id.New(id.Factory, w.Now())
 	w.locate(zone)
 	return w
 }
 
 // locate writes the factory with a time zone; empty: it has no schedule.
 func (w *rollupWorld) locate(zone string) {
-	w.t.Helper()
+	w.T.Helper()
 	doc := map[string]any{"id": w.factory, "schedule": nil}
 	if zone != "" {
 		doc["schedule"] = map[string]any{"timezone": zone}
 	}
 	it, err := store.NewItem(factoryrecord.Kind, w.owner, w.factory, doc)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.put(it)
 }
 
 // put writes an item, whether there is one or not.
 func (w *rollupWorld) put(it store.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
-	if was, err := w.db.Get(w.t.Context(), it.Key); err == nil {
+	if was, err := w.DB.Get(w.T.Context(), it.Key); err == nil {
 		it.Version = was.Version
 		tx.Replace(it)
 	} else {
 		tx.Create(it, nil)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // content is a new content item, which is in the table and in no record of the stream.
 func (w *rollupWorld) content(kind item.Kind) *item.Record {
-	w.t.Helper()
-	w.clock.Add(time.Millisecond)
-	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), nil),
+	w.T.Helper()
+	w.Clock.Add(time.Millisecond)
+	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, w.Now()), w.Now(), nil),
 		FactoryID: w.factory, Kind: kind, State: item.Queued}}
 	w.save(r)
 	return r
 }
 
 func (w *rollupWorld) save(r *item.Record) {
-	w.t.Helper()
+	w.T.Helper()
 	it, err := r.Entry(w.owner)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.put(it)
 }
 
 // happens adds to the history of an item, writes it, and returns the record of that.
 func (w *rollupWorld) happens(r *item.Record, p item.Past) events.DynamoDBEventRecord {
-	w.t.Helper()
-	p.At = resource.Instant(w.clock.Now())
+	w.T.Helper()
+	p.At = resource.Instant(w.Now())
 	r.History = append(r.History, p)
 	r.State = item.Generated
-	r.Touch(w.clock.Now())
+	r.Touch(w.Now())
 	w.save(r)
 	return w.record(r)
 }
 
 // record is the record of the stream of an item as it is.
 func (w *rollupWorld) record(r *item.Record) events.DynamoDBEventRecord {
-	w.t.Helper()
+	w.T.Helper()
 	it, err := r.Entry(w.owner)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return w.recordOf(it)
 }
@@ -130,8 +125,8 @@ func (w *rollupWorld) recordOf(it store.Item) events.DynamoDBEventRecord {
 
 // handle calls the function with records, and returns the first that is to be delivered again.
 func (w *rollupWorld) handle(records ...events.DynamoDBEventRecord) string {
-	w.t.Helper()
-	return rolluptest.Handle(w.t.Context(), w.keeper, records...)
+	w.T.Helper()
+	return rolluptest.Handle(w.T.Context(), w.keeper, records...)
 }
 
 func day(s string) time.Time {
@@ -153,14 +148,14 @@ func zone(t *testing.T, name string) *time.Location {
 
 // days reads the sums in a time zone, as text by day, kind and platform.
 func (w *rollupWorld) days(from, to, in string) map[string]string {
-	w.t.Helper()
-	read, err := w.db.GetAll(w.t.Context(), analytics.DayKeys(w.factory, day(from), day(to))...)
+	w.T.Helper()
+	read, err := w.DB.GetAll(w.T.Context(), analytics.DayKeys(w.factory, day(from), day(to))...)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	sums, err := analytics.Days(w.t.Context(), w.db, w.factory, day(from), day(to), zone(w.t, in), read)
+	sums, err := analytics.Days(w.T.Context(), w.DB, w.factory, day(from), day(to), zone(w.T, in), read)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return texts(sums)
 }
@@ -212,10 +207,10 @@ func is(t *testing.T, what string, got, want any) {
 
 // verified checks that the sums are proved.
 func (w *rollupWorld) verified() analytics.Report {
-	w.t.Helper()
-	r, err := analytics.Verify(w.t.Context(), w.db, w.factory, w.clock.Now())
+	w.T.Helper()
+	r, err := analytics.Verify(w.T.Context(), w.DB, w.factory, w.Now())
 	if err != nil {
-		w.t.Errorf("%+v, %v", r, err)
+		w.T.Errorf("%+v, %v", r, err)
 	}
 	return r
 }

@@ -36,13 +36,13 @@ func TestImportedPostsCount(t *testing.T) {
 		errs.NotFound, "")
 	var posts []platform.PastPost
 	for n := range 40 {
-		at := w.clock.Now().Add(-time.Duration(n+5) * 24 * time.Hour).Truncate(24 * time.Hour).Add(9 * time.Hour)
+		at := w.Now().Add(-time.Duration(n+5) * 24 * time.Hour).Truncate(24 * time.Hour).Add(9 * time.Hour)
 		posts = append(posts, platform.PastPost{ID: fmt.Sprint(n), Kind: platform.KindPost, At: at,
 			Metrics: platform.Metrics{Views: platform.Count(1000), Likes: platform.Count(int64(40 + n%5))}})
 	}
 	for range 2 { // a post is stored once
 		w.commit(func(tx *store.Tx) error {
-			_, err := social.KeepPast(t.Context(), w.db, tx, w.clock.Now(), o, vk, posts)
+			_, err := social.KeepPast(t.Context(), w.DB, tx, w.Now(), o, vk, posts)
 			return err
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/rolluptest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -25,63 +25,57 @@ import (
 
 // world is a table with a factory, called by a test key.
 type world struct {
-	*apitest.Caller
-	t       *testing.T
-	db      *store.DB
-	faults  *storetest.Faults
-	clock   *apitest.Clock
+	*servicetest.World
 	keeper  *analytics.Keeper
 	factory string
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.keeper = analytics.New(w.db)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
-		analytics.NewService(w.db, w.clock.Now))
+	w := &world{World: servicetest.New(t)}
+	w.keeper = analytics.New(w.DB)
+	w.Serve(factory.NewService(w.DB, w.Now), analytics.NewService(w.DB, w.Now))
 	w.factory = w.makeFactory(w.Caller)
 	return w
 }
 
 func (w *world) makeFactory(c *apitest.Caller) string {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", `{"type":"blogger","name":"Blog"}`).Into(w.t, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", `{"type":"blogger","name":"Blog"}`).Into(w.T, http.StatusCreated, &f)
 	return f.ID
 }
 
 // locate sets the time zone of the factory, as a schedule does.
 func (w *world) locate(zone string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(w.factory))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(w.factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	it.Doc = []byte(strings.Replace(string(it.Doc), `"schedule":null`, `"schedule":{"timezone":"`+zone+
 		`","times":[]}`, 1))
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // happened counts the result of an item at a time.
 func (w *world) happened(kind item.Kind, at string, p item.Past) {
-	w.t.Helper()
+	w.T.Helper()
 	when, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	p.At = resource.Instant(when)
 	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, when), when, nil),
 		FactoryID: w.factory, Kind: kind, State: item.Generated}, History: []item.Past{p}}
 	it, err := r.Entry(w.Principal.Owner)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	uncounted := rolluptest.Handle(w.t.Context(), w.keeper, events.DynamoDBEventRecord{
+	uncounted := rolluptest.Handle(w.T.Context(), w.keeper, events.DynamoDBEventRecord{
 		EventName: "MODIFY", Change: events.DynamoDBStreamRecord{SequenceNumber: "1",
 			NewImage: map[string]events.DynamoDBAttributeValue{
 				"pk": events.NewStringAttribute(it.PK), "kind": events.NewStringAttribute(it.Kind),
@@ -90,15 +84,15 @@ func (w *world) happened(kind item.Kind, at string, p item.Past) {
 			}},
 	})
 	if uncounted != "" {
-		w.t.Fatal("the item is not counted")
+		w.T.Fatal("the item is not counted")
 	}
 }
 
 func (w *world) path(query string) string { return "/v1/factories/" + w.factory + "/analytics" + query }
 
 func (w *world) get(query string) (a analytics.Analytics) {
-	w.t.Helper()
-	w.Call(http.MethodGet, w.path(query), nil).Into(w.t, http.StatusOK, &a)
+	w.T.Helper()
+	w.Call(http.MethodGet, w.path(query), nil).Into(w.T, http.StatusOK, &a)
 	return a
 }
 
@@ -120,9 +114,9 @@ func rows(a analytics.Analytics) (all []string) {
 }
 
 func (w *world) shows(query string, want ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	if got := rows(w.get(query)); !slices.Equal(got, want) {
-		w.t.Errorf("%s shows\n%s\nwant\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.T.Errorf("%s shows\n%s\nwant\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -132,9 +126,9 @@ func TestAnalyticsOfThirtyDays(t *testing.T) {
 	w.happened(item.Video, "2026-05-01T11:00:00Z", item.Past{Made: 1, Published: 1, Credits: 300})
 	w.happened(item.Post, "2026-05-01T11:59:59Z", item.Past{Failed: 1})
 	w.happened(item.Post, "2026-04-01T23:59:59Z", item.Past{Made: 1, Credits: 20}) // too early
-	w.faults.Reset()
+	w.Faults.Reset()
 	a := w.get("")
-	if trips := w.faults.Operations(); trips != "BatchGetItem" {
+	if trips := w.Faults.Operations(); trips != "BatchGetItem" {
 		t.Errorf("it was read by %s", trips)
 	}
 	if a.FactoryID != w.factory || a.From != "2026-04-02" || a.To != "2026-05-01" || a.Timezone != "UTC" ||
@@ -180,22 +174,22 @@ func TestASeriesIsGrouped(t *testing.T) {
 func TestDaysAreThoseOfTheTimeZone(t *testing.T) {
 	w := newWorld(t)
 	w.locate("Europe/Berlin")
-	w.clock.Add(200 * 24 * time.Hour)
+	w.Clock.Add(200 * 24 * time.Hour)
 	for _, at := range []string{"2026-10-24T21:59:59Z", "2026-10-24T22:00:00Z", "2026-10-25T22:59:59Z",
 		"2026-10-25T23:00:00Z"} {
 		w.happened(item.Post, at, item.Past{Made: 1})
 	}
 	const one, two, three = "2026-10-24 - -: 1 made, 0 failed, 0 published, 0",
 		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0", "2026-10-26 - -: 1 made, 0 failed, 0 published, 0"
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.shows("", one, two, three)
-	if trips := w.faults.Operations(); trips != "BatchGetItem" {
+	if trips := w.Faults.Operations(); trips != "BatchGetItem" {
 		t.Errorf("in the factory's time zone it was read by %s", trips)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.shows("?timezone=UTC&from=2026-10-01&to=2026-10-31", "2026-10-24 - -: 2 made, 0 failed, 0 published, 0",
 		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0")
-	if trips := w.faults.Operations(); trips != "BatchGetItem Query" {
+	if trips := w.Faults.Operations(); trips != "BatchGetItem Query" {
 		t.Errorf("in another time zone it was read by %s", trips)
 	}
 	w.shows("?timezone=Asia/Kathmandu&from=2026-10-25&to=2026-10-26",
@@ -219,7 +213,7 @@ func TestTodayIsThatOfTheFactory(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.locate("Pacific/Pago_Pago")
-	w.clock.Add(-2 * time.Hour)
+	w.Clock.Add(-2 * time.Hour)
 	w.Call(http.MethodGet, w.path("?from=2026-05-01"), nil).Refused(t, 422, errs.ValidationFailed, "from")
 	if a := w.get("?from=2025-04-30"); len(a.Series) != 366 { // until 2026-04-30, though it is May elsewhere
 		t.Errorf("%d days", len(a.Series))
@@ -262,23 +256,23 @@ func TestAnalyticsOfWhatIsNotThere(t *testing.T) {
 		c.Call(http.MethodGet, w.path(""), nil).Refused(t, 404, errs.NotFound, "")
 	}
 	for name, trips := range map[string]string{"fac_x": "", "fac_" + strings.Repeat("x", 3000): "",
-		id.New(id.Factory, w.clock.Now()): "BatchGetItem"} {
-		w.faults.Reset()
+		id.New(id.Factory, w.Now()): "BatchGetItem"} {
+		w.Faults.Reset()
 		w.Call(http.MethodGet, "/v1/factories/"+name+"/analytics", nil).Refused(t, 404, errs.NotFound, "")
-		if got := w.faults.Operations(); got != trips { // no key of the table may be that long
+		if got := w.Faults.Operations(); got != trips { // no key of the table may be that long
 			t.Errorf("%.20s was looked for by %s", name, got)
 		}
 	}
 	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, w.path(""),
 		nil).Refused(t, 403, errs.InsufficientScope, "")
-	it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
+	it, err := w.DB.Get(t.Context(), store.IDKey(w.factory))
 	if err != nil {
 		t.Fatal(err)
 	}
 	it.Filters["state"] = "deleted"
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.Call(http.MethodGet, w.path(""), nil).Refused(t, 404, errs.NotFound, "")

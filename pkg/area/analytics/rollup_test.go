@@ -31,7 +31,7 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 	w := rollupNewWorld(t, "")
 	post, video := w.content(item.Post), w.content(item.Video)
 	failed := w.happens(post, item.Past{Failed: 1})
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	made := w.happens(post, item.Past{Made: 1, Published: 1, Credits: 20})
 	canceled := w.happens(video, item.Past{Credits: 7})
 	want := map[string]string{"2026-05-01 post ": "[0 1 0 0 0 0 0 0 0 0 0 0 0]", "2026-05-02 post ": "[1 0 1 20 0 0 0 0 0 0 0 0 0]",
@@ -57,7 +57,7 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 				}
 			}
 			is(t, "the sums", u.days("2026-04-01", "2026-06-01", "UTC"), want)
-			u.clock.Add(time.Hour)
+			u.Clock.Add(time.Hour)
 			if r := u.verified(); r.Items != 2 || r.Counted != 2 || r.Pending != 0 || r.Totals["spend_credits"] != 27 ||
 				r.Totals["made"] != 1 {
 				t.Errorf("%+v", r)
@@ -75,7 +75,7 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			w := rollupNewWorld(t, zones[random.IntN(len(zones))])
-			w.clock.Add(time.Duration(random.IntN(300*24)) * time.Hour)
+			w.Clock.Add(time.Duration(random.IntN(300*24)) * time.Hour)
 			var all []*item.Record
 			var records []events.DynamoDBEventRecord
 			lastOf := map[string]events.DynamoDBEventRecord{}
@@ -83,7 +83,7 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 				r := w.content(kinds[random.IntN(len(kinds))])
 				all = append(all, r)
 				for range random.IntN(4) {
-					w.clock.Add(time.Duration(random.IntN(40*3600)) * time.Second / 8)
+					w.Clock.Add(time.Duration(random.IntN(40*3600)) * time.Second / 8)
 					rec := w.happens(r, []item.Past{{Made: 1, Credits: 20}, {Made: 1, Published: 1}, {Failed: 1},
 						{Credits: 3}}[random.IntN(4)])
 					lastOf[r.ID] = rec
@@ -103,13 +103,13 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 				"Pacific/Kiritimati"} {
 				is(t, in, w.days("2026-04-01", "2027-03-31", in), truth(t, in, all...))
 			}
-			w.clock.Add(time.Hour)
+			w.Clock.Add(time.Hour)
 			w.verified()
-			before := storetest.Snapshot(t, w.db)
-			if w.deliver(random, records); storetest.Snapshot(t, w.db) != before {
+			before := storetest.Snapshot(t, w.DB)
+			if w.deliver(random, records); storetest.Snapshot(t, w.DB) != before {
 				t.Error("records that were counted have changed something")
 			}
-			if _, err := analytics.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil {
+			if _, err := analytics.Rebuild(t.Context(), w.DB, w.factory, w.Now()); err != nil {
 				t.Error(err)
 			}
 			for _, in := range []string{"UTC", "Europe/Berlin", "Asia/Kathmandu"} {
@@ -123,12 +123,12 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 // deliver gives records to several instances of the function at the same time, in random
 // batches, of which each is given again from where it failed, and some are given twice.
 func (w *rollupWorld) deliver(random *rand.Rand, records []events.DynamoDBEventRecord) {
-	w.t.Helper()
+	w.T.Helper()
 	records = slices.Clone(records)
 	random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	if random.IntN(2) == 0 {
-		w.faults.Lose("TransactWriteItems", 2)
-		w.faults.Reject("BatchGetItem", "InternalServerError", 5) // one more than the SDK repeats
+		w.Faults.Lose("TransactWriteItems", 2)
+		w.Faults.Reject("BatchGetItem", "InternalServerError", 5) // one more than the SDK repeats
 	}
 	var batches [][]events.DynamoDBEventRecord
 	for len(records) > 0 {
@@ -149,7 +149,7 @@ func (w *rollupWorld) deliver(random *rand.Rand, records []events.DynamoDBEventR
 		group.Go(func() {
 			for batch := range queue {
 				for len(batch) > 0 {
-					again := rolluptest.Handle(w.t.Context(), w.keeper, batch...)
+					again := rolluptest.Handle(w.T.Context(), w.keeper, batch...)
 					if again == "" {
 						break
 					}
@@ -160,7 +160,7 @@ func (w *rollupWorld) deliver(random *rand.Rand, records []events.DynamoDBEventR
 		})
 	}
 	group.Wait()
-	w.faults.Reset()
+	w.Faults.Reset()
 }
 
 func TestManyItemsAreCountedInFewTransactions(t *testing.T) {
@@ -169,14 +169,14 @@ func TestManyItemsAreCountedInFewTransactions(t *testing.T) {
 	for range 100 {
 		records = append(records, w.happens(w.content(item.Post), item.Past{Made: 1, Credits: 20}))
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if again := w.handle(records...); again != "" {
 		t.Errorf("it wants %s again", again)
 	}
-	if got := w.faults.Operations(); got != strings.TrimSpace(strings.Repeat("BatchGetItem TransactWriteItems ", 4)) {
+	if got := w.Faults.Operations(); got != strings.TrimSpace(strings.Repeat("BatchGetItem TransactWriteItems ", 4)) {
 		t.Errorf("%s", got)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if r := w.verified(); r.Totals["made"] != 100 || r.Totals["spend_credits"] != 2000 {
 		t.Errorf("%+v", r)
 	}
@@ -192,21 +192,21 @@ func TestALongHistoryIsCounted(t *testing.T) {
 		r := w.content(item.Story)
 		all = append(all, r)
 		for range 16 {
-			w.clock.Add(21*24*time.Hour + 7*time.Hour)
+			w.Clock.Add(21*24*time.Hour + 7*time.Hour)
 			records[r.ID] = w.happens(r, item.Past{Made: 1, Credits: 2})
 		}
 	}
 	for range 2 {
 		var batch []events.DynamoDBEventRecord
 		for _, r := range all {
-			r.Touch(w.clock.Now())
+			r.Touch(w.Now())
 			w.save(r)
 			batch = append(batch, w.record(r))
 		}
 		if again := w.handle(batch...); again != "" {
 			t.Fatalf("it wants %s again", again)
 		}
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 		if r := w.verified(); r.Totals["made"] != 64 {
 			t.Errorf("%+v", r)
 		}
@@ -229,12 +229,12 @@ func TestUpdatesAreShort(t *testing.T) {
 		w.save(r)
 		batch = append(batch, w.record(r))
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if again := w.handle(batch...); again != "" {
 		t.Fatalf("it wants %s again", again)
 	}
 	longest := 0
-	for _, c := range w.faults.Calls() {
+	for _, c := range w.Faults.Calls() {
 		var sent struct {
 			TransactItems []struct {
 				Update struct{ UpdateExpression string }
@@ -250,7 +250,7 @@ func TestUpdatesAreShort(t *testing.T) {
 	if longest > 4096 || longest < 1000 {
 		t.Errorf("the longest update has %d bytes", longest)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if r := w.verified(); r.Totals["made"] != 30*16 {
 		t.Errorf("%+v", r)
 	}
@@ -263,7 +263,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	first, second := w.happens(post, item.Past{Made: 1}), w.happens(post, item.Past{Made: 1})
 	broken := w.recordOf(store.Item{Key: store.IDKey("cnt_x"), Kind: item.ItemKind, Owner: acme,
 		Doc: []byte(`{"history":7}`)})
-	w.faults.Reject("TransactWriteItems", "ValidationException", 1)
+	w.Faults.Reject("TransactWriteItems", "ValidationException", 1)
 	if again := w.handle(first, second); again != first.Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
 	}
@@ -278,19 +278,19 @@ func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	w := rollupNewWorld(t, "")
 	made, running := w.content(item.Post), w.content(item.Video)
 	w.handle(w.happens(made, item.Past{Made: 1, Credits: 20}))
-	running.Charge(w.clock.Now(), 9)
-	end, err := running.End(w.owner, w.clock.Now())
+	running.Charge(w.Now(), 9)
+	end, err := running.End(w.owner, w.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []*item.Record{made, running} {
-		it, err := w.db.Get(t.Context(), store.IDKey(r.ID))
+		it, err := w.DB.Get(t.Context(), store.IDKey(r.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
 		tx := &store.Tx{}
 		tx.Delete(it)
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -299,7 +299,7 @@ func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	w.handle(removed, w.recordOf(end), w.recordOf(end))
 	want := map[string]string{"2026-05-01 post ": "[1 0 0 20 0 0 0 0 0 0 0 0 0]", "2026-05-01 video ": "[0 0 0 9 0 0 0 0 0 0 0 0 0]"}
 	is(t, "the sums", w.days("2026-05-01", "2026-05-02", "UTC"), want)
-	if _, err := analytics.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil {
+	if _, err := analytics.Rebuild(t.Context(), w.DB, w.factory, w.Now()); err != nil {
 		t.Fatal(err)
 	}
 	is(t, "rebuilt", w.days("2026-05-01", "2026-05-02", "UTC"), want)
@@ -313,17 +313,17 @@ func TestASandboxThatWasEmptiedIsNotCountedIn(t *testing.T) {
 	w.owner = tenant.Of("acc_1", tenant.Test)
 	w.locate("")
 	record := w.happens(w.content(item.Post), item.Past{Made: 1})
-	it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
+	it, err := w.DB.Get(t.Context(), store.IDKey(w.factory))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Delete(it)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	before := storetest.Snapshot(t, w.db)
-	if again := w.handle(record); again != "" || storetest.Snapshot(t, w.db) != before {
+	before := storetest.Snapshot(t, w.DB)
+	if again := w.handle(record); again != "" || storetest.Snapshot(t, w.DB) != before {
 		t.Errorf("it wants %q again, and the table has changed", again)
 	}
 }
@@ -343,7 +343,7 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 		"nothing was counted": func(w *rollupWorld, made, _ *item.Record) { w.remove("counted#" + made.ID) },
 		"an item that was not counted": func(w *rollupWorld, _, other *item.Record) {
 			w.happens(other, item.Past{Made: 1})
-			w.clock.Add(2 * time.Minute)
+			w.Clock.Add(2 * time.Minute)
 		},
 		"what was counted": func(w *rollupWorld, made, _ *item.Record) {
 			w.change("counted#"+made.ID, func(it *store.Item) {
@@ -356,12 +356,12 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 			made, other := w.content(item.Post), w.content(item.Carousel)
 			w.handle(w.happens(made, item.Past{Made: 1, Credits: 20}), w.happens(other, item.Past{Failed: 1}))
 			spoil(w, made, other)
-			if r, err := analytics.Verify(t.Context(), w.db, w.factory, w.clock.Now()); !errors.Is(err,
+			if r, err := analytics.Verify(t.Context(), w.DB, w.factory, w.Now()); !errors.Is(err,
 				analytics.ErrWrong) ||
 				r.WrongTotal == 0 || len(r.Wrong) != r.WrongTotal {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if r, err := analytics.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil ||
+			if r, err := analytics.Rebuild(t.Context(), w.DB, w.factory, w.Now()); err != nil ||
 				r.WrongTotal == 0 {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -379,7 +379,7 @@ func TestVerifyWithstandsWhatIsCountedMeanwhile(t *testing.T) {
 	w.handle(w.happens(w.content(item.Post), item.Past{Made: 1}))
 	late := w.happens(w.content(item.Post), item.Past{Made: 1})
 	queries := 0
-	w.faults.After = func(c storetest.Call) error {
+	w.Faults.After = func(c storetest.Call) error {
 		if c.Operation == "Query" {
 			if queries++; queries == 3 { // the sums are read
 				w.handle(late)
@@ -399,7 +399,7 @@ func TestVerifyNeedsAFactory(t *testing.T) {
 	w := rollupNewWorld(t, "")
 	post := w.content(item.Post)
 	for _, name := range []string{"", "fac_x", post.ID} {
-		if _, err := analytics.Verify(t.Context(), w.db, name, w.clock.Now()); err == nil ||
+		if _, err := analytics.Verify(t.Context(), w.DB, name, w.Now()); err == nil ||
 			!strings.Contains(err.Error(), "there is no factory") {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -407,25 +407,25 @@ func TestVerifyNeedsAFactory(t *testing.T) {
 }
 
 func (w *rollupWorld) change(sk string, f func(*store.Item)) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.Key{PK: "analytics#" + w.factory, SK: sk})
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.Key{PK: "analytics#" + w.factory, SK: sk})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	f(&it)
 	w.put(it)
 }
 
 func (w *rollupWorld) remove(sk string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.Key{PK: "analytics#" + w.factory, SK: sk})
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.Key{PK: "analytics#" + w.factory, SK: sk})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Delete(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -434,7 +434,7 @@ func TestTrainingsAreCounted(t *testing.T) {
 	train := func(credits int64) events.DynamoDBEventRecord {
 		t.Helper()
 		r := training.Record{Training: training.Training{
-			Resource: resource.New(id.New(id.Training, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory,
+			Resource: resource.New(id.New(id.Training, w.Now()), w.Now(), nil), FactoryID: w.factory,
 			State: training.Completed, CostCredits: credits,
 		}}
 		it, err := store.NewItem(training.ItemKind, w.owner, r.ID, r)
@@ -446,11 +446,11 @@ func TestTrainingsAreCounted(t *testing.T) {
 		return w.recordOf(it)
 	}
 	first := train(700)
-	if r, err := analytics.Verify(t.Context(), w.db, w.factory, w.clock.Now().Add(time.Hour)); err == nil {
+	if r, err := analytics.Verify(t.Context(), w.DB, w.factory, w.Now().Add(time.Hour)); err == nil {
 		t.Errorf("a training that was not counted is proved: %+v", r)
 	}
 	w.handle(first, first)
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	second := train(300) // takes the place of the first
 	w.handle(first, second)
 	w.handle(second)
@@ -459,7 +459,7 @@ func TestTrainingsAreCounted(t *testing.T) {
 	if r := w.verified(); r.Totals["spend_credits"] != 1000 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := analytics.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil {
+	if _, err := analytics.Rebuild(t.Context(), w.DB, w.factory, w.Now()); err != nil {
 		t.Fatal(err)
 	}
 	is(t, "rebuilt", w.days("2026-05-01", "2026-05-03", "UTC"), want)

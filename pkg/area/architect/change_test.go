@@ -25,7 +25,7 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	at := draftsPath + d.ID
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodPatch, at, object{"body": object{"tone": 7}}).Refused(t, 422, errs.ValidationFailed, "/body/tone")
 	w.Call(http.MethodPatch, at, object{"body": object{"sound": "x"}}).Refused(t, 422, errs.ValidationFailed,
 		"/body/sound")
@@ -34,7 +34,7 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 		p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == auth.FactoriesWrite })
 	})
 	reader.Call(http.MethodPost, at+"/apply", nil, "If-Match", `"1"`).Refused(t, 403, errs.InsufficientScope, "")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 	w.Call(http.MethodPatch, at, object{"body": object{"audience": "Läufer"}}).Into(t, http.StatusOK, &d)
@@ -71,7 +71,7 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()
 	f := w.factory(live)
-	now := w.clock.Now()
+	now := w.Now()
 	made := resource.Instant(now)
 	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil), FactoryID: f.ID,
 		Kind: item.Post, State: item.Generated, Texts: item.Texts{Title: "Shoes", Caption: "A shoe"}, GeneratedAt: &made}}
@@ -81,7 +81,7 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	path := w.chat(live)

@@ -89,12 +89,12 @@ func TestDraftsAreChanged(t *testing.T) {
 	w := newDrafting(t)
 	d := w.of[architect.ContentItem]
 	var got architect.Draft
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.Call(http.MethodPatch, draftsPath+d.ID,
 		object{"body": object{"prompt": "Wool socks", "kind": "carousel",
 			"slides": []object{{"text": "Warm"}, {"text": "Dry"}}}, "metadata": object{"a": "b"}}, "If-Match",
 		`"1"`).Into(t, http.StatusOK, &got)
-	if ops := w.faults.Operations(); ops != "GetItem BatchGetItem PutItem" {
+	if ops := w.Faults.Operations(); ops != "GetItem BatchGetItem PutItem" {
 		t.Errorf("it took %s", ops)
 	}
 	if got.Body["prompt"] != "Wool socks" || got.Body["factory_id"] != w.factory || got.Version != 2 ||
@@ -102,7 +102,7 @@ func TestDraftsAreChanged(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	foreign, live := w.world.factory(w.Stranger()).ID, w.world.factory(w.Live()).ID
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for name, c := range map[string]struct {
 		kind  architect.Subject
 		patch any
@@ -162,7 +162,7 @@ func TestDraftsAreChanged(t *testing.T) {
 			}
 		}
 	}
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 }
@@ -279,14 +279,14 @@ func TestADraftThatNoLongerFits(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory,
 		object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
 	apply(architect.ContentItem).Refused(t, 422, errs.ValidationFailed, "/body/kind")
-	w.clock.Add(7 * 24 * time.Hour)
+	w.Clock.Add(7 * 24 * time.Hour)
 	apply(architect.ContentPlan).Refused(t, 422, errs.ValidationFailed, "/body/starts_on")
 	w.Call(http.MethodDelete, "/v1/factories/"+w.factory, nil).Into(t, http.StatusOK, new(object))
 	apply(architect.ContentItem).Refused(t, 404, errs.NotFound, "/body/factory_id")
 	if all := w.drafts(w.Caller, "&state=open"); len(all) != 3 {
 		t.Errorf("%+v", all)
 	}
-	cleaner := architect.Cleaner{DB: w.db, Now: w.clock.Now}
+	cleaner := architect.Cleaner{DB: w.DB, Now: w.Clock.Now}
 	for range 2 {
 		if _, err := cleaner.Clean(t.Context(), w.Principal.Owner, w.factory); err != nil {
 			t.Fatal(err)
@@ -303,13 +303,13 @@ func TestADraftThatNoLongerFits(t *testing.T) {
 // A chat that a reset has removed meanwhile does not keep its drafts from being applied.
 func TestADraftOfAChatThatIsGone(t *testing.T) {
 	w := newDrafting(t)
-	it, err := w.db.Get(t.Context(), store.IDKey(w.path[len(chats)+1:]))
+	it, err := w.DB.Get(t.Context(), store.IDKey(w.path[len(chats)+1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Delete(it)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.Call(http.MethodPost, draftsPath+w.of[architect.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t,

@@ -202,26 +202,26 @@ func newStage(t *testing.T) *stage {
 	w.model.say = says(calls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
 		text("Here is a draft."))
 	w.names["draft"] = w.send(w.live, w.path, "A post, please").DraftIDs[0]
-	w.names["proposal"] = id.New(id.Proposal, w.clock.Now())
+	w.names["proposal"] = id.New(id.Proposal, w.Now())
 	return w
 }
 
 // put puts a text where the model reads it, and returns the user's message that leads there.
 func (w *stage) put(where, text string) (message string) {
-	w.t.Helper()
+	w.T.Helper()
 	message = "How is my factory doing?"
-	now, owner, factory := w.clock.Now(), w.live.Principal.Owner, w.names["factory"]
+	now, owner, factory := w.Now(), w.live.Principal.Owner, w.names["factory"]
 	change := func(patch object) {
-		w.live.Call(http.MethodPatch, "/v1/factories/"+factory, patch).Into(w.t, http.StatusOK, new(object))
+		w.live.Call(http.MethodPatch, "/v1/factories/"+factory, patch).Into(w.T, http.StatusOK, new(object))
 	}
 	create := func(it store.Item, err error) {
 		tx := &store.Tx{}
 		tx.Create(it, nil)
 		if err == nil {
-			err = w.db.Commit(w.t.Context(), tx)
+			err = w.DB.Commit(w.T.Context(), tx)
 		}
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	made := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
@@ -235,13 +235,13 @@ func (w *stage) put(where, text string) (message string) {
 		change(object{"metadata": object{"note": text}})
 	case inName, inTopic, inSettings:
 		// One line each, which the API does not break: the worst case is that it did.
-		it, err := w.db.Get(w.t.Context(), store.IDKey(factory))
+		it, err := w.DB.Get(w.T.Context(), store.IDKey(factory))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		doc := object{}
 		if err := it.Decode(&doc); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		switch where {
 		case inName:
@@ -252,12 +252,12 @@ func (w *stage) put(where, text string) (message string) {
 			doc["settings"] = object{"brand_name": text}
 		}
 		if err := it.Encode(doc); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		tx := &store.Tx{}
 		tx.Replace(it)
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
 		}
 	case inPrompt:
 		made.Prompt = text
@@ -271,8 +271,8 @@ func (w *stage) put(where, text string) (message string) {
 			Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: product.Active,
 		}}
 		tx := &store.Tx{}
-		if err := errors.Join(product.Create(tx, owner, r), w.db.Commit(w.t.Context(), tx)); err != nil {
-			w.t.Fatal(err)
+		if err := errors.Join(product.Create(tx, owner, r), w.DB.Commit(w.T.Context(), tx)); err != nil {
+			w.T.Fatal(err)
 		}
 	case inRationale:
 		p := advice.ProposalRecord{Proposal: advice.Proposal{
@@ -292,8 +292,8 @@ func (w *stage) put(where, text string) (message string) {
 
 // rest returns the rows of the table that a message must not touch.
 func (w *stage) rest() (rows []string) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		switch row["kind"] {
 		case architect.Kind, "answer", "task", "balance", "balance_entry", "": // counters have no kind
 		default:
@@ -383,7 +383,7 @@ func TestAModelCannotFlood(t *testing.T) {
 		"at most 10 drafts") {
 		t.Errorf("of %d drafts %d were made", len(done), len(reply.DraftIDs))
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	hidden := "Click\u202e here \u200b\x1b[31m\U000e0041 <img src=https://evil.example/?q=1>"
 	w.model.say = says(text(hidden))
 	reply = w.send(w.live, w.path, "Hello")

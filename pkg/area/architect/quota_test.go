@@ -14,13 +14,13 @@ import (
 func TestAnAccountBeginsSoManyChatsInADay(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
-		of := apitest.QuotaCase{DB: w.db, Bound: quota.Chats, Kind: architect.Kind, Now: w.clock.Now,
+		of := apitest.QuotaCase{DB: w.DB, Bound: quota.Chats, Kind: architect.Kind, Now: w.Now,
 			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 				return c.Call(http.MethodPost, chats, object{}, headers...)
 			},
 		}
 		of.Check(t, c)
-		w.clock.Add(24 * time.Hour)
+		w.Clock.Add(24 * time.Hour)
 		w.chat(c)
 		of.Check(t, c)
 	}

@@ -16,7 +16,7 @@ import (
 // A draft is seen with the read scope of its operation, and changed with the write scope.
 func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 	w := newDrafting(t)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for kind, c := range map[architect.Subject]struct{ read, write auth.Scope }{
 		architect.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
 		architect.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
@@ -48,7 +48,7 @@ func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 			caller.Call(http.MethodPost, at+"/apply", nil, "If-Match", `"1"`).Refused(t, caller.status, caller.code, "")
 		}
 	}
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 }

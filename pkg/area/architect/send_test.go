@@ -80,9 +80,9 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 		calls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
 		text(" Fertig.\r\n\r\n\r\nEin Entwurf.\x00 "),
 	)
-	w.faults.Reset()
+	w.Faults.Reset()
 	reply := w.send(live, path, "Mach einen Beitrag über Schuhe")
-	took := w.faults.Operations()
+	took := w.Faults.Operations()
 	if reply.Text != "Fertig.\n\nEin Entwurf." || len(reply.DraftIDs) != 1 ||
 		!slices.Equal(reply.Sources, []string{f.ID}) || reply.CostCredits < 1 {
 		t.Errorf("%+v", reply)
@@ -335,7 +335,7 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 	for name, kill := range map[string]func(w *world){
 		"after the claim": func(w *world) {
 			n := 0
-			w.faults.After = func(c storetest.Call) error {
+			w.Faults.After = func(c storetest.Call) error {
 				if n++; c.Operation == "TransactWriteItems" && n > 1 {
 					die()
 				}
@@ -350,13 +350,13 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 		},
 		"between the reply and the commit": func(w *world) {
 			w.model.say = func(context.Context, provider.Conversation) (provider.Turn, error) {
-				w.faults.Before("BatchGetItem", die)
+				w.Faults.Before("BatchGetItem", die)
 				return text("Hi"), nil
 			}
 		},
 		"on the way to the commit": func(w *world) {
 			w.model.say = func(context.Context, provider.Conversation) (provider.Turn, error) {
-				w.faults.Before("TransactWriteItems", die)
+				w.Faults.Before("TransactWriteItems", die)
 				return text("Hi"), nil
 			}
 		},
@@ -366,14 +366,14 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 			live := w.Live()
 			path := w.chat(live)
 			w.model.say = says(text("Hi"))
-			w.faults.Reset()
+			w.Faults.Reset()
 			kill(w)
 			if a := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key",
 				"one"); a.Status != http.StatusInternalServerError {
 				t.Fatalf("%d %s", a.Status, a.Raw)
 			}
-			w.faults.After = nil
-			w.faults.Reset()
+			w.Faults.After = nil
+			w.Faults.Reset()
 			if spent, held := w.spent(); spent < 1 || held != 1 {
 				t.Errorf("when it has died, %d credits are reserved by %d holds", spent, held)
 			}

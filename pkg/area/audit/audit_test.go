@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/area/audit/chain"
@@ -19,50 +20,44 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/store"
 )
 
 // world is an audit log with a caller of its operation. Its own calls are recorded elsewhere, so that reading does
 // not change the log.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
-	log    *audit.Log
-	made   map[string]string // ids of requests by their names
+	*servicetest.World
+	log  *audit.Log
+	made map[string]string // ids of requests by their names
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), made: map[string]string{}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.log = audit.New(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, w.log)
+	w := &world{World: servicetest.New(t), made: map[string]string{}}
+	w.log = audit.New(w.DB, w.Now)
+	w.Serve(w.log)
 	return w
 }
 
 // record puts a call of the caller's key into the log.
 func (w *world) record(requestID string, change func(*httpapi.Call)) {
-	w.t.Helper()
+	w.T.Helper()
 	p := w.Principal
 	c := httpapi.Call{
 		RequestID: w.requestID(requestID), Principal: &p, OperationID: "getMe", Method: "GET",
 		Path: "/v1/me", Status: 200,
-		IP: "203.0.113.9", UserAgent: "curl/8", At: w.clock.Now(), Latency: 12*time.Millisecond + 700*time.Microsecond,
+		IP: "203.0.113.9", UserAgent: "curl/8", At: w.Now(), Latency: 12*time.Millisecond + 700*time.Microsecond,
 	}
 	if change != nil {
 		change(&c)
 	}
-	if err := w.log.Record(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
+	if err := w.log.Record(w.T.Context(), c); err != nil {
+		w.T.Fatal(err)
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 }
 
 // requestID returns the id of a request that was received now.
 func (w *world) requestID(name string) string {
-	id := fmt.Sprint(w.clock.Now().UnixMilli(), "-", name)
+	id := fmt.Sprint(w.Now().UnixMilli(), "-", name)
 	w.made[name] = id
 	return id
 }
@@ -94,7 +89,7 @@ func TestReadsOfPeopleAreLeftOut(t *testing.T) {
 }
 
 func (w *world) list(query string) (requests []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?"+query, 2) {
 		requests = append(requests, nameOf(e.RequestID))
 	}
@@ -103,11 +98,11 @@ func (w *world) list(query string) (requests []string) {
 
 func TestAnEntryHasAllOfACall(t *testing.T) {
 	w := newWorld(t)
-	at := w.clock.Now()
+	at := w.Now()
 	w.record("r-1", func(c *httpapi.Call) {
 		c.Status, c.ErrorCode, c.At = 429, "rate_limited", at.Add(1234567*time.Nanosecond)
 	})
-	if ops := w.faults.Operations(); ops != "PutItem" {
+	if ops := w.Faults.Operations(); ops != "PutItem" {
 		t.Errorf("it took %s", ops)
 	}
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
@@ -125,7 +120,7 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 	if !reflect.DeepEqual(got[0], want) {
 		t.Errorf("got  %+v\nwant %+v", got[0], want)
 	}
-	row := storetest.Rows(t, w.db)[0]
+	row := storetest.Rows(t, w.DB)[0]
 	if row["ttl"] != fmt.Sprint(at.Add(audit.Keep).Unix()) || audit.Keep != 90*24*time.Hour || row["owner_pk"] != "" {
 		t.Errorf("%v", row)
 	}
@@ -152,7 +147,7 @@ func TestLongTextsAreCut(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	w := newWorld(t)
-	start := w.clock.Now()
+	start := w.Now()
 	for i := range 8 {
 		w.record(fmt.Sprint("r-", i), func(c *httpapi.Call) {
 			if i%2 == 1 {
@@ -238,11 +233,11 @@ func TestNothingOlderThan90DaysIsShown(t *testing.T) {
 	w := newWorld(t)
 	w.record("old", nil)
 	w.record("new", nil) // a minute later
-	w.clock.Add(audit.Keep - 2*time.Minute - time.Second)
+	w.Clock.Add(audit.Keep - 2*time.Minute - time.Second)
 	if got := w.list(""); !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("just before: %v", got)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	for _, query := range []string{"", "from=2020-01-01T00:00:00Z", "key_id=" + w.Principal.KeyID()} {
 		if got := w.list(query); !slices.Equal(got, []string{"new"}) {
 			t.Errorf("90 days later with %q: %v", query, got)
@@ -255,9 +250,9 @@ func TestNothingOlderThan90DaysIsShown(t *testing.T) {
 
 func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 	w := newWorld(t)
-	c := apitest.New(t, w.db, w.log, w.clock.Now, w.log)
+	c := apitest.New(t, w.DB, w.log, w.Now, w.log)
 	c.Principal = w.Principal
-	c.Gateway.ReceivedAt = w.clock.Now().Add(-20 * time.Millisecond)
+	c.Gateway.ReceivedAt = w.Now().Add(-20 * time.Millisecond)
 	for i, call := range []struct{ method, path string }{
 		{"GET", "/v1/audit-log"}, {"GET", "/v1/audit-log?status=1&secret=hunter2"}, {"DELETE", "/v1/audit-log"},
 		{"GET", "/v1/nothing"},
@@ -288,7 +283,7 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "hunter2") {
+	if table := storetest.Snapshot(t, w.DB); strings.Contains(table, "hunter2") {
 		t.Error("the log keeps a query or a header")
 	}
 }
@@ -298,7 +293,7 @@ func TestAnEntryHasItsRegion(t *testing.T) {
 	w := newWorld(t)
 	w.log.In("eu-west-1")
 	w.record("one", nil)
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if row["kind"] == chain.EntryKind &&
 			(row["x_"+chain.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
 			t.Errorf("%v", row)

@@ -12,7 +12,7 @@ import (
 func TestCommandsOfOperatorsAreListedForLiveKeys(t *testing.T) {
 	w := newWorld(t)
 	command := audit.Command{Operator: "ada", Operation: "admin.account.update", Line: "admin account update acc_1",
-		Account: w.Principal.Account, Began: w.clock.Now()}
+		Account: w.Principal.Account, Began: w.Now()}
 	if err := w.log.RecordCommand(t.Context(), command); err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,14 @@ import (
 
 // refuse records a refused call, the nth of its key in the minute.
 func (w *world) reject(code errs.Code, n int) {
-	w.t.Helper()
+	w.T.Helper()
 	p := w.Principal
 	p.Denial = &auth.Denial{Code: code, Count: n}
 	status, _ := httpapi.Status(code)
 	c := httpapi.Call{RequestID: "r", Principal: &p, Method: "GET", Path: "/v1/me", Status: status,
-		ErrorCode: string(code), At: w.clock.Now()}
-	if err := w.log.Record(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
+		ErrorCode: string(code), At: w.Now()}
+	if err := w.log.Record(w.T.Context(), c); err != nil {
+		w.T.Fatal(err)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 		t.Fatal("there is no link")
 	}
 	_, state, _ := strings.Cut(*c.AuthorizationURL, "?link=")
-	it, err := w.db.Get(t.Context(), store.IDKey(c.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(c.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestTheLinkOfAConnectionIsShownOnce(t *testing.T) {
 			t.Errorf("%s shows the link: %s", name, text)
 		}
 	}
-	w.clock.Add(11 * time.Minute)
+	w.Clock.Add(11 * time.Minute)
 	var late connected
 	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}, "Idempotency-Key", "once").
 		Into(t, http.StatusCreated, &late)
@@ -90,7 +90,7 @@ func TestAnIntegrationEndsWithItsAuthority(t *testing.T) {
 			got.LastFailure.Code != authority.Code || !strings.Contains(got.LastFailure.Message, "was revoked") {
 			t.Errorf("%s: %s, %+v", name, got.State, got.LastFailure)
 		}
-		if !strings.Contains(storetest.Snapshot(t, w.db), "integration.needs_reconnect") {
+		if !strings.Contains(storetest.Snapshot(t, w.DB), "integration.needs_reconnect") {
 			t.Errorf("%s: there is no event", name)
 		}
 	}

@@ -38,7 +38,7 @@ func TestIntegrationsAreConnectedByOAuth(t *testing.T) {
 		if now := w.get(c.ID); now.LastSync == nil || now.LastFailure != nil {
 			t.Errorf("%s: %+v", name, now)
 		}
-		it, err := w.db.Get(t.Context(), store.IDKey(c.ID))
+		it, err := w.DB.Get(t.Context(), store.IDKey(c.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestALinkIsUsedOnceAndByItsBrowser(t *testing.T) {
 	var late connected
 	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "hubspot"}).Into(t, http.StatusCreated, &late)
 	callback, cookies = w.allow("hubspot", *late.AuthorizationURL)
-	w.clock.Add(31 * time.Minute)
+	w.Clock.Add(31 * time.Minute)
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != 400 ||
 		w.get(late.ID).AuthorizationURL != nil {
 		t.Errorf("a late callback gets %s", resp.Status)
@@ -225,7 +225,7 @@ func TestProductsAreImported(t *testing.T) {
 			w.Call(http.MethodDelete, "/v1/products/"+all["S-2"].ID, nil) // deleted here
 			f.DeleteProduct("3")
 			put("12", "S-12", "20")
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 			if name == "bitrix24" || name == "hubspot" {
 				for _, id := range []string{"3", "12", "12"} {
 					if got := w.hook(name, c, remote.Hint{Object: remote.ProductObject, ID: id}); got != 200 {
@@ -279,7 +279,7 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 		// The product was looked for, and is not written yet.
 		if twice == 0 && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
 			twice++
-			other := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
+			other := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now, Name: rand.Text,
 				Chance: func() float64 { return 0.5 }})
 			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(crm.Synchronize, c.ID, 1), Wake: true}, 1)
 		}
@@ -307,10 +307,10 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 				c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
 				w.run(time.Minute, nil)
 				put(w, "10")
-				w.clock.Add(time.Minute)
+				w.Clock.Add(time.Minute)
 				w.hook("hubspot", c, remote.Hint{Object: remote.ProductObject, ID: "1"})
 				w.Call(http.MethodPost, "/v1/integrations/"+c.ID+"/sync", nil)
-				w.clock.Add(time.Minute)
+				w.Clock.Add(time.Minute)
 				of := func(kind task.Kind) (messages []task.Message) {
 					w.fuse.Pause(func() {
 						ids, _ := w.due()
@@ -331,7 +331,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					t.Fatalf("%v and %v are due", outer, inner)
 				}
 				do := func(all []task.Message) {
-					kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now,
+					kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now,
 						Name: rand.Text, Chance: func() float64 { return 0.5 }})
 					for range 3 { // a synchronization begins with another step
 						if _, err := kernel.Do(t.Context(), all[0], 1); err != nil {
@@ -345,7 +345,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					if !looked && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
 						looked = true
 						put(w, "20")
-						w.clock.Add(time.Second)
+						w.Clock.Add(time.Second)
 						do(inner)
 					}
 				}
@@ -375,7 +375,7 @@ func TestANewProductMakesContentOnce(t *testing.T) {
 	f.PutProduct(remote.Product{ID: "2", SKU: "S-2", Name: "Boot", Price: "20"})
 	for range 3 {
 		w.hook("hubspot", c, remote.Hint{Object: remote.ProductObject, ID: "2"})
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		w.run(25*time.Hour, nil)
 	}
 	items := w.finish(item.Generated)
@@ -393,7 +393,7 @@ func TestAStageMakesContentOnce(t *testing.T) {
 		f := w.fakes[name]
 		old := deal("1", "142")
 		f.PutDeal(old)
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 		c := w.connect(name, "factory_id", w.shop, "mapping", mapping())
 		w.run(time.Minute, nil)
 		evil := deal("2", "140")
@@ -408,7 +408,7 @@ func TestAStageMakesContentOnce(t *testing.T) {
 		f.PutDeal(evil)
 		for range 3 {
 			w.hook(name, c, hintOf("2"))
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 		}
 		w.run(time.Minute, nil)
 		items := w.finish(item.Generated)
@@ -493,7 +493,7 @@ func TestTokensAreRefreshed(t *testing.T) {
 			t.Fatalf("%s: after a lost answer: %+v", name, now)
 		}
 		events := 0
-		err := w.db.Each(t.Context(), store.Query{Index: store.ByOwner,
+		err := w.DB.Each(t.Context(), store.Query{Index: store.ByOwner,
 			Partition: store.OwnerPartition(w.Principal.Owner, event.Kind), Limit: 100,
 			Filters: map[string]string{"type": string(event.IntegrationNeedsReconnect)}}, func(store.Item) error {
 			events++
@@ -522,7 +522,7 @@ func TestAnIntegrationIsDisconnected(t *testing.T) {
 			w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, &gone)
 		}
 		w.run(time.Hour, nil)
-		it, err := w.db.Get(t.Context(), store.IDKey(c.ID))
+		it, err := w.DB.Get(t.Context(), store.IDKey(c.ID))
 		if err != nil || gone.State != crm.Disconnected || len(f.Hooks()) != 0 ||
 			strings.Contains(string(it.Doc), "sealed") {
 			t.Errorf("%s: %v, %v, %s", name, err, f.Hooks(), it.Doc)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/webhooktest"
 	remote "github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area"
@@ -51,10 +51,7 @@ const address = "https://crm.test/bitrix24/rest/1/" + crms.Secret + "/"
 
 // world is the area with the fakes of all CRMs and the worker. Its caller has a live key.
 type world struct {
-	*apitest.Caller
-	t        *testing.T
-	clock    *apitest.Clock
-	db       *store.DB
+	*servicetest.World
 	fuse     *webhooktest.Fuse
 	fakes    map[string]*crms.Fake
 	pages    http.Handler
@@ -112,18 +109,16 @@ type sealed struct{}
 func (sealed) Register(r *httpapi.Router) { r.SealWith(seal.Fixed([]byte("the system's secret"))) }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock(), fuse: &webhooktest.Fuse{}}
-	now := w.clock.Now
+	w := &world{fuse: &webhooktest.Fuse{}}
+	w.World = servicetest.New(t, func(c *aws.Config) { c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay} })
+	now := w.Now
 	w.fakes = crms.All(now)
 	mux := http.NewServeMux()
 	for name, f := range w.fakes {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
-	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
-		c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay}
-	})
 	e := area.Env{
-		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
+		AWS: aws.Config{Region: "us-west-2"}, DB: w.DB, Audit: audit.New(w.DB, now), Now: now, Random: rand.Reader,
 		Media: apitest.Signer(t, now), Envelope: sealtest.Envelope("key"),
 		Seal: seal.Fixed([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
 		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
@@ -132,11 +127,11 @@ func newWorld(t *testing.T) *world {
 	s := crm.Open(e)
 	w.pages = s.With(http.NotFoundHandler())
 	w.handlers = worker.Named("sync-crm").Tasks(worker.Env{Env: e})
-	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
-		product.NewService(w.db, e.Media, e.HTTP, now), profile.NewService(w.db, e.Media, now))
+	w.test = apitest.New(t, w.DB, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.DB, now),
+		product.NewService(w.DB, e.Media, e.HTTP, now), profile.NewService(w.DB, e.Media, now))
 	w.test.Kept()
 	name := "Acme"
-	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name})
+	a, err := customer.NewService(w.DB, now).Create(t.Context(), customer.Settings{Name: &name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,24 +156,24 @@ func (w *world) relay(body string) {
 }
 
 func (w *world) topUp(credits int64) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
-		w.t.Fatal(err)
+	if _, err := ledger.TopUp(tx, w.Now(), w.Principal.Account, credits); err != nil {
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 func (w *world) factory(c *apitest.Caller, kind string) string {
-	w.t.Helper()
+	w.T.Helper()
 	settings := object{"currency": "EUR"}
 	if kind != "seller" {
 		settings = object{"brand_name": "Acme"}
 	}
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Shop", "settings": settings}).Into(w.t,
+	c.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Shop", "settings": settings}).Into(w.T,
 		http.StatusCreated, &f)
 	return f.ID
 }
@@ -191,10 +186,10 @@ func mapping() object {
 
 // visit opens a page of the service with the cookies.
 func (w *world) visit(method, at string, cookies ...*http.Cookie) *http.Response {
-	w.t.Helper()
+	w.T.Helper()
 	u, err := url.Parse(at)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	req := httptest.NewRequest(method, u.RequestURI(), nil)
 	for _, c := range cookies {
@@ -216,13 +211,13 @@ func text(t *testing.T, resp *http.Response) string {
 
 // allow opens a link, and allows the access at the fake. It returns the address of the callback, and the cookies.
 func (w *world) allow(name, link string) (string, []*http.Cookie) {
-	w.t.Helper()
+	w.T.Helper()
 	shown := w.visit(http.MethodGet, link)
-	_, rest, _ := strings.Cut(text(w.t, shown), `<a class="go" href="`)
+	_, rest, _ := strings.Cut(text(w.T, shown), `<a class="go" href="`)
 	page, _, _ := strings.Cut(rest, `"`)
 	at, err := url.Parse(html.UnescapeString(page))
 	if err != nil || shown.StatusCode != http.StatusOK || at.Host != "crm.test" {
-		w.t.Fatalf("the link answers %s and leads to %q", shown.Status, page)
+		w.T.Fatalf("the link answers %s and leads to %q", shown.Status, page)
 	}
 	rec := httptest.NewRecorder()
 	http.StripPrefix("/"+name, w.fakes[name].Handler()).ServeHTTP(rec,
@@ -237,7 +232,7 @@ type connected struct {
 
 // connect connects an integration with a CRM by OAuth, with members in addition to its kind.
 func (w *world) connect(name string, members ...any) connected {
-	w.t.Helper()
+	w.T.Helper()
 	body := object{"kind": name}
 	if name == "bitrix24" {
 		body["portal"] = "acme.bitrix24.ru"
@@ -248,24 +243,24 @@ func (w *world) connect(name string, members ...any) connected {
 		}
 	}
 	var c connected
-	w.Call(http.MethodPost, "/v1/integrations", body).Into(w.t, http.StatusCreated, &c)
+	w.Call(http.MethodPost, "/v1/integrations", body).Into(w.T, http.StatusCreated, &c)
 	callback, cookies := w.allow(name, *c.AuthorizationURL)
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: the callback answers %s %s", name, resp.Status, text(w.t, resp))
+		w.T.Fatalf("%s: the callback answers %s %s", name, resp.Status, text(w.T, resp))
 	}
 	c.Integration = w.get(c.ID)
 	return c
 }
 
 func (w *world) get(id string) (i crm.Integration) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/integrations/"+id, nil).Into(w.t, http.StatusOK, &i)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/integrations/"+id, nil).Into(w.T, http.StatusOK, &i)
 	return i
 }
 
 // hook sends a webhook of a CRM about objects, and returns the status of the answer.
 func (w *world) hook(name string, c connected, hints ...remote.Hint) int {
-	w.t.Helper()
+	w.T.Helper()
 	at := base + "/integrations/hooks/hubspot"
 	if c.HookURL != nil {
 		at = *c.HookURL
@@ -274,13 +269,13 @@ func (w *world) hook(name string, c connected, hints ...remote.Hint) int {
 }
 
 func (w *world) send(sent *http.Request) int {
-	w.t.Helper()
-	return w.sendIn(w.t.Context(), sent)
+	w.T.Helper()
+	return w.sendIn(w.T.Context(), sent)
 }
 
 // sendIn is send in the context of a process.
 func (w *world) sendIn(ctx context.Context, sent *http.Request) int {
-	w.t.Helper()
+	w.T.Helper()
 	req := httptest.NewRequest(sent.Method, sent.URL.RequestURI(), sent.Body)
 	req.Header = sent.Header
 	req = req.WithContext(httpapi.WithGateway(ctx, httpapi.Gateway{BaseURL: base}))
@@ -291,22 +286,22 @@ func (w *world) sendIn(ctx context.Context, sent *http.Request) int {
 
 // due returns the messages of the tasks that are due, and the time of the next one that is not.
 func (w *world) due() (ids []string, next time.Time) {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	for _, set := range []task.Set{task.Tasks, task.Parked} {
 		for n := range set.Shards {
 			q := store.Query{Index: store.ByDue, Partition: set.Name + "#" + string(rune('0'+n)), Limit: 1000,
 				OldestFirst: true}
 			for more := true; more; {
-				page, err := w.db.Keys(w.t.Context(), q)
+				page, err := w.DB.Keys(w.T.Context(), q)
 				if err != nil {
-					w.t.Fatal(err)
+					w.T.Fatal(err)
 				}
 				for _, it := range page.Items {
 					text, _, _ := strings.Cut(it.Due.SK, "#")
 					at, err := time.Parse(time.RFC3339, text)
 					if err != nil {
-						w.t.Fatal(err)
+						w.T.Fatal(err)
 					}
 					kind := task.Kind(strings.Split(it.PK, "#")[1])
 					switch _, ours := w.handlers[kind]; {
@@ -329,10 +324,10 @@ func (w *world) due() (ids []string, next time.Time) {
 
 // run takes all steps that are due within a time. Each runs in a process of its own, which light may kill.
 func (w *world) run(within time.Duration, light func()) {
-	w.t.Helper()
-	until := w.clock.Now().Add(within)
+	w.T.Helper()
+	until := w.Now().Add(within)
 	for range 5000 {
-		if light != nil && w.clock.Now().After(until) {
+		if light != nil && w.Now().After(until) {
 			return // there is always a step that waits for an item
 		}
 		var ids []string
@@ -340,42 +335,42 @@ func (w *world) run(within time.Duration, light func()) {
 		w.fuse.Pause(func() { ids, next = w.due() })
 		if len(ids) == 0 {
 			if next.IsZero() || next.After(until) {
-				w.clock.Add(max(0, until.Sub(w.clock.Now())))
+				w.Clock.Add(max(0, until.Sub(w.Now())))
 				return
 			}
-			wait := next.Sub(w.clock.Now())
+			wait := next.Sub(w.Now())
 			if light != nil {
 				wait += 20 * time.Second // many steps are taken at once
 			}
-			w.clock.Add(wait)
+			w.Clock.Add(wait)
 			continue
 		}
 		for _, id := range ids {
-			ctx, blown := w.fuse.Process(w.t.Context())
+			ctx, blown := w.fuse.Process(w.T.Context())
 			if light != nil {
 				light()
 			}
-			kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
+			kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now, Name: rand.Text,
 				Chance: func() float64 { return 0.5 }})
 			_, err := kernel.Do(ctx, task.Message{ID: id, Wake: true}, 2)
 			if died := blown(); err != nil && !died {
-				w.t.Fatalf("%s: %v", id, err)
+				w.T.Fatalf("%s: %v", id, err)
 			}
 		}
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		if light != nil {
-			w.clock.Add(20 * time.Second) // the leases of the dead end
+			w.Clock.Add(20 * time.Second) // the leases of the dead end
 		}
 	}
-	w.t.Fatal("the work has no end")
+	w.T.Fatal("the work has no end")
 }
 
 // finish ends the generation of all items that are queued, and returns all items.
 func (w *world) finish(state item.State) (all []*item.Record) {
-	w.t.Helper()
-	err := w.db.Each(w.t.Context(), store.Query{Index: store.ByOwner,
+	w.T.Helper()
+	err := w.DB.Each(w.T.Context(), store.Query{Index: store.ByOwner,
 		Partition: store.OwnerPartition(w.Principal.Owner, item.ItemKind), Limit: 100}, func(listed store.Item) error {
-		it, err := w.db.Get(w.t.Context(), listed.Key)
+		it, err := w.DB.Get(w.T.Context(), listed.Key)
 		if err != nil {
 			return err
 		}
@@ -395,17 +390,17 @@ func (w *world) finish(state item.State) (all []*item.Record) {
 		}
 		tx := &store.Tx{}
 		tx.Replace(it)
-		return w.db.Commit(w.t.Context(), tx)
+		return w.DB.Commit(w.T.Context(), tx)
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return all
 }
 
 // products returns the products of the shop by their SKU.
 func (w *world) products() map[string]product.Product {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string]product.Product{}
 	for _, p := range apitest.All[product.Product](w.Caller, "/v1/products?factory_id="+w.shop, 100) {
 		all[p.SKU] = p

@@ -113,10 +113,10 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 
 // credits returns the credits that are left.
 func (w *world) credits() int64 {
-	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), ledger.FundsKeys(w.Principal.Account, w.clock.Now())...)
+	w.T.Helper()
+	items, err := w.DB.GetAll(w.T.Context(), ledger.FundsKeys(w.Principal.Account, w.Now())...)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ledger.FundsOf(items).Credits
 }

@@ -12,12 +12,12 @@ import (
 
 // profile creates a profile, and a factory of the type seller in it.
 func (w *world) profile() (profileID, shop string) {
-	w.t.Helper()
+	w.T.Helper()
 	var p, f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.t, http.StatusCreated, &p)
-	w.clock.Add(time.Minute)
+	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.T, http.StatusCreated, &p)
+	w.Clock.Add(time.Minute)
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "profile_id": p.ID,
-		"settings": object{"currency": "EUR"}}).Into(w.t, http.StatusCreated, &f)
+		"settings": object{"currency": "EUR"}}).Into(w.T, http.StatusCreated, &f)
 	return p.ID, f.ID
 }
 
@@ -59,7 +59,7 @@ func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 	var c connected
 	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "bitrix24", "webhook_url": address,
 		"profile_id": profileID}).Into(t, http.StatusCreated, &c)
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	remove := func() int {
 		got := w.Call(http.MethodDelete, "/v1/profiles/"+profileID, nil)
 		if got.Status != http.StatusOK && !strings.Contains(got.Error.Message, "integration belongs to the profile") {
@@ -74,7 +74,7 @@ func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 		t.Errorf("the refusal has changed it: %s", got.State)
 	}
 	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(object))
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	if got := remove(); got != http.StatusOK {
 		t.Errorf("without one: %d", got)
 	}

@@ -17,14 +17,14 @@ import (
 
 // account returns the account as callers see it.
 func (w *commentWorld) account() social.Account {
-	w.t.Helper()
-	it, err := w.DB.Get(w.t.Context(), store.IDKey(accountID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(accountID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := social.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return r.View()
 }
@@ -54,16 +54,16 @@ func TestAnAccountWithoutThePermission(t *testing.T) {
 func (w *commentWorld) key() store.Key { return w.counter("youtube.reads", -8*time.Hour) }
 
 func (w *commentWorld) counter(name string, starts time.Duration) store.Key {
-	return store.IDKey("budget#" + name + "#" + w.clock.Now().UTC().Add(starts).Format("2006-01-02") + "T00")
+	return store.IDKey("budget#" + name + "#" + w.Now().UTC().Add(starts).Format("2006-01-02") + "T00")
 }
 
 func (w *commentWorld) counted() int64 { return w.count(w.key()) }
 
 func (w *commentWorld) count(key store.Key) int64 {
-	w.t.Helper()
-	items, err := w.DB.GetAll(w.t.Context(), key)
+	w.T.Helper()
+	items, err := w.DB.GetAll(w.T.Context(), key)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return items[0].Count()
 }
@@ -93,7 +93,7 @@ func TestTheQuotaOfComments(t *testing.T) {
 	w.fake.AddComment(control.Comment{Post: w.post, Text: text})
 	w.until("it is read", func() bool { return w.comments()[text] != nil })
 	w.commit(func(tx *store.Tx) error {
-		tx.CountUntil(w.key(), 5000-w.counted(), 5000, w.clock.Now().Add(24*time.Hour), store.ErrConflict)
+		tx.CountUntil(w.key(), 5000-w.counted(), 5000, w.Now().Add(24*time.Hour), store.ErrConflict)
 		return nil
 	})
 	calls := w.fake.Calls()

@@ -20,7 +20,7 @@ const asked = "Does it come in other colors?"
 
 // read has a reader comment, and waits until the comment is known.
 func (w *commentWorld) read(text string) control.Comment {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.fake.AddComment(control.Comment{Post: w.post, Text: text})
 	w.until("the comment is read", func() bool { return w.comments()[text] != nil })
 	return c
@@ -155,7 +155,7 @@ func TestALookDuringAChangeChangesNoState(t *testing.T) {
 	c := w.read(asked)
 	w.start(asked, engagement.Hide)
 	w.fake.HideComment(c.ID, false)
-	w.clock.Advance(10 * time.Minute) // the look and the change are due
+	w.Clock.Advance(10 * time.Minute) // the look and the change are due
 	w.until("the comment is hidden", func() bool { return w.comments()[asked].Change.State != engagement.Pending })
 	if got := w.comments()[asked]; got.State != engagement.Hidden {
 		t.Errorf("%+v", got)

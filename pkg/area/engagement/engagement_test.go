@@ -2,7 +2,6 @@ package engagement_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
@@ -39,10 +39,7 @@ const funds = 100_000
 
 // world is a comment on a post of a live account, with the operations and the worker of suggestions.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	clock  *apitest.Clock
+	*servicetest.World
 	model  *model
 	kernel *task.Kernel
 	path   string // of the comment
@@ -75,18 +72,15 @@ func (m *model) Submit(_ context.Context, req provider.Request) (provider.Submis
 
 func newWorld(t *testing.T, platform string) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
 	offer := catalog.NewOffer("bedrock", "eu-central-1", nil)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, engagement.NewService(w.db, offer, w.clock.Now),
-		estimates{area.Env{AWS: aws.Config{Region: "eu-central-1"}, DB: w.db, Now: w.clock.Now, Providers: "bedrock"}}).Live()
-	w.model = &model{Provider: sandbox.New(w.clock.Now), answers: []string{"Yes, in red."}}
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
-		Handlers: map[task.Kind]task.Handler{
-			engagement.SuggestKind: &engagement.Suggester{DB: w.db, Providers: w.model, Offer: offer,
-				Now: w.clock.Now}},
-		Chance: func() float64 { return 0.5 }})
-	o, now := w.Principal.Owner, w.clock.Now()
+	w.Serve(engagement.NewService(w.DB, offer, w.Now), estimates{area.Env{AWS: aws.Config{Region: "eu-central-1"},
+		DB: w.DB, Now: w.Now, Providers: "bedrock"}})
+	w.Caller = w.Live()
+	w.model = &model{Provider: sandbox.New(w.Now), answers: []string{"Yes, in red."}}
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{engagement.SuggestKind: &engagement.Suggester{DB: w.DB,
+		Providers: w.model, Offer: offer, Now: w.Now}})
+	o, now := w.Principal.Owner, w.Now()
 	acct := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil),
 		Platform: platform, State: social.Connected, FactoryIDs: []string{}}}
 	post := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
@@ -112,45 +106,45 @@ func newWorld(t *testing.T, platform string) *world {
 	if err := ledger.Open(tx, o.Account, 0, ledger.DefaultLostLimit, object{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	apitest.TopUp(t, w.db, now, o.Account, funds)
+	apitest.TopUp(t, w.DB, now, o.Account, funds)
 	return w
 }
 
 // comment returns the comment as the list shows it.
 func (w *world) comment() (c engagement.Comment) {
-	w.t.Helper()
+	w.T.Helper()
 	var all []engagement.Comment
-	w.Call(http.MethodGet, "/v1/comments?publication_id="+w.record.PublicationID, nil).Into(w.t, http.StatusOK, &all)
+	w.Call(http.MethodGet, "/v1/comments?publication_id="+w.record.PublicationID, nil).Into(w.T, http.StatusOK, &all)
 	if len(all) != 1 {
-		w.t.Fatalf("%+v", all)
+		w.T.Fatalf("%+v", all)
 	}
 	return all[0]
 }
 
 // work takes the steps of the suggestion until it ends.
 func (w *world) work() engagement.Comment {
-	w.t.Helper()
+	w.T.Helper()
 	for n := range 20 {
 		if c := w.comment(); c.Suggestion.State != engagement.Pending {
 			return c
 		}
-		w.clock.Add(90 * time.Second)
-		it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(engagement.SuggestKind, w.record.ID, 1)))
+		w.Clock.Add(90 * time.Second)
+		it, err := w.DB.Get(w.T.Context(), store.IDKey(task.ID(engagement.SuggestKind, w.record.ID, 1)))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		var is task.Task
 		if err := it.Decode(&is); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if _, err := w.kernel.Do(w.t.Context(), is.Message, n+1); err != nil {
-			w.t.Error(err)
+		if _, err := w.kernel.Do(w.T.Context(), is.Message, n+1); err != nil {
+			w.T.Error(err)
 		}
 	}
-	w.t.Fatal("the suggestion does not end")
+	w.T.Fatal("the suggestion does not end")
 	return engagement.Comment{}
 }
 
@@ -159,12 +153,12 @@ func TestASuggestionIsChargedOnce(t *testing.T) {
 	var c engagement.Comment
 	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &c)
 	price := c.Suggestion.CostCredits
-	if price <= 0 || apitest.Balance(t, w.db, w.Principal.Account) != funds-price {
+	if price <= 0 || apitest.Balance(t, w.DB, w.Principal.Account) != funds-price {
 		t.Errorf("%+v", c.Suggestion)
 	}
 	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if c = w.work(); c.SuggestedReply == nil || *c.SuggestedReply != "Yes, in red." || c.Reply != nil ||
-		c.Suggestion.State != engagement.Done || apitest.Balance(t, w.db, w.Principal.Account) != funds-price {
+		c.Suggestion.State != engagement.Done || apitest.Balance(t, w.DB, w.Principal.Account) != funds-price {
 		t.Errorf("%+v", c)
 	}
 	asked := w.model.asked[0]
@@ -176,7 +170,7 @@ func TestASuggestionIsChargedOnce(t *testing.T) {
 // The price of a suggestion is known before, and is what is reserved. Other changes cost nothing.
 func TestASuggestionHasAnEstimate(t *testing.T) {
 	w := newWorld(t, "instagram")
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for name, c := range map[string]struct {
 		id    string
 		body  object
@@ -199,7 +193,7 @@ func TestASuggestionHasAnEstimate(t *testing.T) {
 		"body": object{"state": "hidden"}}).Into(t, http.StatusOK, &hides)
 	order := object{"operation": "updateComment", "comment_id": w.record.ID, "body": object{"suggest_reply": true}}
 	w.Call(http.MethodPost, "/v1/balance/estimates", order).Into(t, http.StatusOK, &e)
-	if hides.Credits != 0 || e.Credits < 1 || storetest.Snapshot(t, w.db) != before {
+	if hides.Credits != 0 || e.Credits < 1 || storetest.Snapshot(t, w.DB) != before {
 		t.Errorf("%+v %+v", hides, e)
 	}
 	var c engagement.Comment
@@ -217,14 +211,14 @@ func TestASuggestionPromisesNothing(t *testing.T) {
 	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
 	if c := w.work(); c.Suggestion.State != engagement.Failed || c.Suggestion.Failure.Code != "unsupported_claim" ||
 		c.SuggestedReply != nil || len(w.model.asked) != 2 ||
-		apitest.Balance(t, w.db, w.Principal.Account) != funds {
+		apitest.Balance(t, w.DB, w.Principal.Account) != funds {
 		t.Errorf("%+v %+v, %d questions", c.Suggestion, c.Suggestion.Failure, len(w.model.asked))
 	}
 	w = newWorld(t, "instagram")
 	w.model.err = errors.New("the model is down")
 	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &engagement.Comment{})
 	if c := w.work(); c.Suggestion.State != engagement.Failed || c.Suggestion.CostCredits != 0 ||
-		apitest.Balance(t, w.db, w.Principal.Account) != funds {
+		apitest.Balance(t, w.DB, w.Principal.Account) != funds {
 		t.Errorf("%+v", c.Suggestion)
 	}
 }
@@ -258,7 +252,7 @@ func TestWhatIsRefused(t *testing.T) {
 	w.Call(http.MethodPost, w.path+"/replies", object{"text": "Yes"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	w.Call(http.MethodDelete, w.path, nil).Into(t, http.StatusOK, &c)
 	w.Call(http.MethodDelete, w.path, nil).Refused(t, http.StatusConflict, errs.InvalidState, "")
-	if apitest.Balance(t, w.db, w.Principal.Account) != funds {
+	if apitest.Balance(t, w.DB, w.Principal.Account) != funds {
 		t.Error("a refused call has cost something")
 	}
 }

@@ -95,8 +95,8 @@ var fakes = map[string]struct {
 // commentWorld is a published post with the worker of its comments.
 type commentWorld struct {
 	*engagement.Worker
-	t     *testing.T
-	clock *fixture.Clock
+	T     *testing.T
+	Clock *fixture.Clock
 	fake  fake
 	post  string
 	names atomic.Int64
@@ -107,14 +107,14 @@ type commentWorld struct {
 func commentNewWorld(t *testing.T, name string) *commentWorld {
 	t.Helper()
 	of := fakes[name]
-	w := &commentWorld{t: t, clock: fixture.NewClock(), post: of.post, workers: 2}
-	w.fake = of.fake(w.clock.Now)
+	w := &commentWorld{T: t, Clock: fixture.NewClock(), post: of.post, workers: 2}
+	w.fake = of.fake(w.Clock.Now)
 	adapter := of.adapter(wire.Config{HTTP: control.Doer{Handler: w.fake.Handler()}, BaseURL: "http://platform.test",
-		Now: w.clock.Now})
-	w.Worker = &engagement.Worker{DB: storetest.Open(t, w.clock.Now), Platforms: only{adapter},
-		Vault: social.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now}
-	w.Budgets = &publication.Worker{DB: w.DB, Now: w.clock.Now}
-	now := w.clock.Now()
+		Now: w.Clock.Now})
+	w.Worker = &engagement.Worker{DB: storetest.Open(t, w.Clock.Now), Platforms: only{adapter},
+		Vault: social.Vault{Envelope: sealtest.Envelope("key")}, Now: w.Clock.Now}
+	w.Budgets = &publication.Worker{DB: w.DB, Now: w.Clock.Now}
+	now := w.Clock.Now()
 	access, refresh := w.fake.Grant(90 * 24 * time.Hour)
 	a := platform.Account{ID: of.account, Token: platform.Token{Access: platform.Secret(access),
 		Refresh: platform.Secret(refresh)}}
@@ -147,30 +147,30 @@ func commentNewWorld(t *testing.T, name string) *commentWorld {
 }
 
 func (w *commentWorld) commit(add func(*store.Tx) error) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	if err := add(tx); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if err := w.DB.Commit(context.Background(), tx); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 // due returns the messages of the steps that are due.
 func (w *commentWorld) due() (all []task.Message) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.DB) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != task.ItemKind || row["ttl"] != "" {
 			continue
 		}
 		var t task.Task
 		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		switch t.Kind {
 		case item.ReadComments, engagement.Reply, engagement.Adjust:
-			if !t.DueAt.After(w.clock.Now()) {
+			if !t.DueAt.After(w.Now()) {
 				all = append(all, t.Message)
 			}
 		}
@@ -180,13 +180,13 @@ func (w *commentWorld) due() (all []task.Message) {
 
 // work has the workers take each due step at the same time.
 func (w *commentWorld) work() {
-	w.t.Helper()
+	w.T.Helper()
 	w.take(w.due())
 }
 
 // take has the workers take the steps of messages at the same time.
 func (w *commentWorld) take(messages []task.Message) {
-	w.t.Helper()
+	w.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -198,13 +198,13 @@ func (w *commentWorld) take(messages []task.Message) {
 	}()
 	var all sync.WaitGroup
 	for range w.workers {
-		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now,
+		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.Now,
 			Name:   func() string { return fmt.Sprint("name-", w.names.Add(1)) },
 			Chance: func() float64 { return 0.5 }})
 		all.Go(func() {
 			for _, m := range messages {
 				if _, err := k.Do(ctx, m, 1); err != nil && ctx.Err() == nil {
-					w.t.Error(err)
+					w.T.Error(err)
 				}
 			}
 		})
@@ -214,35 +214,35 @@ func (w *commentWorld) take(messages []task.Message) {
 
 // until works until a condition holds.
 func (w *commentWorld) until(what string, done func() bool) {
-	w.t.Helper()
+	w.T.Helper()
 	for idle, worked := 0, 0; idle < 200 && worked < 300; {
 		if done() {
 			return
 		}
 		if len(w.due()) > 0 {
 			w.work()
-			w.clock.Advance(20 * time.Second)
+			w.Clock.Advance(20 * time.Second)
 			worked++
 			continue
 		}
 		if idle++; idle < 100 {
-			w.clock.Advance(time.Minute)
+			w.Clock.Advance(time.Minute)
 		} else {
-			w.clock.Advance(30 * time.Minute) // a reply has ended by now
+			w.Clock.Advance(30 * time.Minute) // a reply has ended by now
 		}
 	}
-	w.t.Fatalf("%s did not happen: %+v", what, w.comments())
+	w.T.Fatalf("%s did not happen: %+v", what, w.comments())
 }
 
 // comments returns the comments by their texts.
 func (w *commentWorld) comments() map[string]*engagement.Record {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string]*engagement.Record{}
-	for _, row := range storetest.Rows(w.t, w.DB) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == engagement.Kind {
 			r := &engagement.Record{}
 			if err := json.Unmarshal([]byte(row["doc"]), r); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			all[r.Text] = r
 		}
@@ -252,14 +252,14 @@ func (w *commentWorld) comments() map[string]*engagement.Record {
 
 // change changes a comment as an operation would.
 func (w *commentWorld) change(text string, do func(*store.Tx, *engagement.Record) error) {
-	w.t.Helper()
+	w.T.Helper()
 	it, err := w.DB.Get(context.Background(), store.IDKey(w.comments()[text].ID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := engagement.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(func(tx *store.Tx) error {
 		if err := do(tx, r); err != nil {
@@ -271,25 +271,25 @@ func (w *commentWorld) change(text string, do func(*store.Tx, *engagement.Record
 
 // reply starts a reply to a comment.
 func (w *commentWorld) reply(to, text string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.change(to, func(tx *store.Tx, r *engagement.Record) error {
-		return engagement.StartReply(tx, w.clock.Now(), owner, r, text)
+		return engagement.StartReply(tx, w.Now(), owner, r, text)
 	})
 }
 
 // start starts a change of a comment.
 func (w *commentWorld) start(text, kind string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.change(text, func(tx *store.Tx, r *engagement.Record) error {
-		return engagement.StartChange(tx, w.clock.Now(), owner, r, kind)
+		return engagement.StartChange(tx, w.Now(), owner, r, kind)
 	})
 }
 
 // events returns how many events of each type there are.
 func (w *commentWorld) events() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	types := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.DB) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == "event" {
 			types[row["f_type"]]++
 		}

@@ -31,9 +31,9 @@ const hookToken = "hook-token-0001"
 
 // hintWorld is the service with a clock.
 type hintWorld struct {
-	t       *testing.T
-	db      *store.DB
-	clock   *fixture.Clock
+	T       *testing.T
+	DB      *store.DB
+	Clock   *fixture.Clock
 	handler http.Handler
 	// app is what the operator has stored for each platform, and broken the error of reading it.
 	app    platform.App
@@ -41,42 +41,42 @@ type hintWorld struct {
 }
 
 func hintNewWorld(t *testing.T) *hintWorld {
-	w := &hintWorld{t: t, clock: fixture.NewClock(), app: platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret,
+	w := &hintWorld{T: t, Clock: fixture.NewClock(), app: platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret,
 		HookToken: hookToken, Confirmations: "77=c0ffee"}}
-	w.db = storetest.Open(t, w.clock.Now)
-	platforms := social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now, Only: registry.With(nil),
+	w.DB = storetest.Open(t, w.Clock.Now)
+	platforms := social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now, Only: registry.With(nil),
 		Apps: func(context.Context, string) (platform.App, error) { return w.app, w.broken }})
-	w.handler = engagement.NewHints(w.db, platforms, w.clock.Now).With(http.NotFoundHandler())
+	w.handler = engagement.NewHints(w.DB, platforms, w.Clock.Now).With(http.NotFoundHandler())
 	return w
 }
 
 // posted keeps an account of a customer with a published post, and returns the account's id.
 func (w *hintWorld) posted(customer, name, remote, post string, state social.State) string {
-	w.t.Helper()
-	o, now := tenant.Of(tenant.Account(customer), tenant.Live), w.clock.Now()
+	w.T.Helper()
+	o, now := tenant.Of(tenant.Account(customer), tenant.Live), w.Clock.Now()
 	r := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 		State: state, FactoryIDs: []string{}}, PlatformID: remote}
 	it, err := r.Item(o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	entry, err := item.Announced{Item: "cnt_" + post, Publication: "pub_" + post, Account: r.ID}.Entry(now, o,
 		item.PostKey(name, remote, post))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	tx.Create(entry, nil)
-	if err := w.db.Commit(context.Background(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(context.Background(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	return r.ID
 }
 
 // send sends a webhook, and returns the answer.
 func (w *hintWorld) send(method, query, body, signature string) (int, string) {
-	w.t.Helper()
+	w.T.Helper()
 	req := httptest.NewRequest(method, social.CallbackPath+"?"+query, strings.NewReader(body))
 	if signature != "" {
 		req.Header.Set("X-Hub-Signature-256", signature)
@@ -88,9 +88,9 @@ func (w *hintWorld) send(method, query, body, signature string) (int, string) {
 
 // woken returns how often the comments on each publication were to be read.
 func (w *hintWorld) woken() string {
-	w.t.Helper()
+	w.T.Helper()
 	n := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		for _, post := range []string{"pub_178", "pub_179"} {
 			if strings.Contains(row["pk"], "wake#") && strings.Contains(row["pk"], post) {
 				n[post]++

@@ -17,15 +17,15 @@ import (
 
 // own brings a media of a caller in, which is ready where it has a type.
 func (w *world) own(c *apitest.Caller, of media.Type, length ...float64) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	commit := func(write func(tx *store.Tx) error) {
 		tx := &store.Tx{}
 		if err := write(tx); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
@@ -35,29 +35,29 @@ func (w *world) own(c *apitest.Caller, of media.Type, length ...float64) string 
 		if len(length) > 0 {
 			plays = length[0]
 		}
-		it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
+		it, err := w.DB.Get(w.T.Context(), store.IDKey(r.ID))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		commit(func(tx *store.Tx) error {
 			return incoming.Settle(tx, now, it, r, &media.File{ID: r.ID, Type: of, Key: "media/" + r.ID,
 				DurationSeconds: plays}, nil)
 		})
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	return r.ID
 }
 
 // files returns the files that the table has of a factory.
 func (w *world) files(factoryID string) factory.Files {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(factoryID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(factoryID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	f, err := factory.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return f.Files
 }
@@ -95,7 +95,7 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	if w.logo(f.ID) != one {
 		t.Errorf("the logo is %q", w.logo(f.ID))
 	}
-	it, err := w.db.Get(t.Context(), store.IDKey(one))
+	it, err := w.DB.Get(t.Context(), store.IDKey(one))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +105,10 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	path := "/v1/factories/" + f.ID
 	change := func(patch object, trips, want string) {
 		t.Helper()
-		w.faults.Reset()
+		w.Faults.Reset()
 		w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(any))
-		if got := w.logo(f.ID); got != want || w.faults.Operations() != trips+" GetItem" {
-			t.Errorf("after %v the logo is %q; it took %s", patch, got, w.faults.Operations())
+		if got := w.logo(f.ID); got != want || w.Faults.Operations() != trips+" GetItem" {
+			t.Errorf("after %v the logo is %q; it took %s", patch, got, w.Faults.Operations())
 		}
 	}
 	change(object{"name": "Acme & Co"}, "GetItem TransactWriteItems", one)
@@ -127,7 +127,7 @@ func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
 		t.Errorf("the files are %+v", got)
 	}
 	for _, kept := range []string{video, picture} {
-		it, err := w.db.Get(t.Context(), store.IDKey(kept))
+		it, err := w.DB.Get(t.Context(), store.IDKey(kept))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -23,17 +24,12 @@ type object = map[string]any
 
 // world is a table with a caller of the factories' operations.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
+	*servicetest.World
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now))
+	w := &world{servicetest.New(t)}
+	w.Serve(factory.NewService(w.DB, w.Now))
 	return w
 }
 
@@ -44,37 +40,33 @@ type view struct {
 }
 
 func (w *world) get(factoryID string) (v view) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/factories/"+factoryID, nil).Into(w.t, http.StatusOK, &v)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/factories/"+factoryID, nil).Into(w.T, http.StatusOK, &v)
 	return v
 }
 
 // create makes a blogger; members are pairs that change the body.
 func (w *world) create(members ...any) (v view) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/factories", body(members...)).Into(w.t, http.StatusCreated, &v)
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/factories", body(members...)).Into(w.T, http.StatusCreated, &v)
+	w.Clock.Add(time.Second)
 	return v
 }
 
 func body(members ...any) object {
-	b := object{"type": "blogger", "name": "Blog"}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return servicetest.Body(object{"type": "blogger", "name": "Blog"}, members...)
 }
 
 func TestCreateAndGet(t *testing.T) {
 	w := newWorld(t)
-	made := w.clock.Now()
-	w.faults.Reset()
+	made := w.Now()
+	w.Faults.Reset()
 	got := w.create("type", "brand", "name", "Ümläut & Söhne", "language", "DE_de", "description", "Two\nlines",
 		"audience", "Runners",
 		"tone", "warm", "topics", []string{"shoes", "training"}, "content_types", []string{"video", "post"},
 		"models", object{"image": "nano-banana"}, "auto_publish", false, "settings", object{"brand_name": "Acme"},
 		"metadata", object{"team": "sales"})
-	if ops := w.faults.Operations(); ops != "TransactWriteItems" { // the sandbox counts its factories
+	if ops := w.Faults.Operations(); ops != "TransactWriteItems" { // the sandbox counts its factories
 		t.Errorf("it took %s", ops)
 	}
 	want := view{Factory: factory.Factory{
@@ -88,11 +80,11 @@ func TestCreateAndGet(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || !id.Valid(id.Factory, got.ID) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 		t.Errorf("read as %+v", read)
 	}
-	if ops := w.faults.Operations(); ops != "GetItem" {
+	if ops := w.Faults.Operations(); ops != "GetItem" {
 		t.Errorf("it took %s", ops)
 	}
 }
@@ -188,9 +180,9 @@ func TestCreateIsRefused(t *testing.T) {
 		{"metadata", object{"k": 7}, errs.ValidationFailed, "/metadata/k"},
 		{"metadata", object{strings.Repeat("k", 41): "x"}, errs.ValidationFailed, "/metadata"},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		w.Call(http.MethodPost, "/v1/factories", body(c.member, c.value)).Refused(t, 422, c.code, c.param)
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s %v has made something", c.member, c.value)
 		}
 	}
@@ -270,10 +262,10 @@ func TestPatch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := w.get(f.ID)
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 			c.change(&want)
-			want.Touch(w.clock.Now())
-			w.faults.Reset()
+			want.Touch(w.Now())
+			w.Faults.Reset()
 			var got view
 			w.Call(http.MethodPatch, "/v1/factories/"+f.ID, c.patch, "Content-Type",
 				"application/merge-patch+json").Into(t, http.StatusOK, &got)
@@ -285,7 +277,7 @@ func TestPatch(t *testing.T) {
 			if slices.Contains([]string{"nothing", "publishing", "publishing, unset"}, c.name) {
 				writes = "PutItem"
 			}
-			if ops := w.faults.Operations(); ops != "GetItem "+writes {
+			if ops := w.Faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)
 			}
 			if read := w.get(f.ID); !reflect.DeepEqual(read, want) {
@@ -300,7 +292,7 @@ func TestAChangedFactoryIsToldOf(t *testing.T) {
 	w := newWorld(t)
 	f := w.create()
 	told := func() (all []view) {
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			var e struct {
 				Type event.Type
 				Data struct{ Object view }
@@ -369,11 +361,11 @@ func TestPatchIsRefused(t *testing.T) {
 		{`{`, 400, errs.MalformedJSON, ""},
 		{``, 400, errs.MalformedJSON, ""},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		t.Run(c.patch, func(t *testing.T) {
 			w.Call(http.MethodPatch, "/v1/factories/"+f.ID, c.patch).Refused(t, c.status, c.code, c.param)
 		})
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s has changed something", c.patch)
 		}
 	}
@@ -435,7 +427,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 			t.Errorf("%s lists %v", name, got)
 		}
 	}
-	for _, unknown := range []string{id.New(id.Factory, w.clock.Now()), "fac_1", id.New(id.Account, w.clock.Now())} {
+	for _, unknown := range []string{id.New(id.Factory, w.Now()), "fac_1", id.New(id.Account, w.Now())} {
 		w.Call(http.MethodGet, "/v1/factories/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
 	}
 }
@@ -443,7 +435,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 func TestADeletedFactoryIsNotFound(t *testing.T) {
 	w := newWorld(t)
 	f := w.create()
-	it, err := w.db.Get(t.Context(), store.IDKey(f.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(f.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,7 +445,7 @@ func TestADeletedFactoryIsNotFound(t *testing.T) {
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.Call(http.MethodGet, "/v1/factories/"+f.ID, nil).Refused(t, 404, errs.NotFound, "")

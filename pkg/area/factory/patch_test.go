@@ -29,7 +29,7 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 		w := newWorld(t)
 		made := w.create("type", "brand", "settings", object{"brand_name": "Acme", "slogan": "Walk."}, "audience",
 			"Walkers", "metadata", object{"team": "sales"})
-		it, err := w.db.Get(t.Context(), store.IDKey(made.ID))
+		it, err := w.DB.Get(t.Context(), store.IDKey(made.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 		}
 		var updated factory.Factory
 		a.Into(t, http.StatusOK, &updated)
-		f.Touch(w.clock.Now())
+		f.Touch(w.Now())
 		if !reflect.DeepEqual(f, updated) {
 			t.Errorf("%s: got %+v, and the operation %+v", patch, f, updated)
 		}

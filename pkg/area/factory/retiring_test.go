@@ -28,8 +28,8 @@ func endOf(t *testing.T, model string) time.Time {
 
 // retirements returns the objects of the events that the search for endings has made.
 func (w *world) retirements() (all []factory.Retirement) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != "event" || row["f_type"] != "model.retiring" {
 			continue
 		}
@@ -37,10 +37,10 @@ func (w *world) retirements() (all []factory.Retirement) {
 			Data struct{ Object factory.Retirement }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if row["f_factory"] != e.Data.Object.FactoryID {
-			w.t.Errorf("the event is listed for the factory %q: %s", row["f_factory"], row["doc"])
+			w.T.Errorf("the event is listed for the factory %q: %s", row["f_factory"], row["doc"])
 		}
 		all = append(all, e.Data.Object)
 	}
@@ -49,11 +49,11 @@ func (w *world) retirements() (all []factory.Retirement) {
 
 // look searches for models that end, once a day up to a time.
 func (w *world) look(until time.Time) {
-	w.t.Helper()
-	for w.clock.Now().Before(until) {
-		w.clock.Add(day)
-		if _, err := factory.WarnRetiring(w.t.Context(), w.db, w.clock.Now()); err != nil {
-			w.t.Fatal(err)
+	w.T.Helper()
+	for w.Now().Before(until) {
+		w.Clock.Add(day)
+		if _, err := factory.WarnRetiring(w.T.Context(), w.DB, w.Now()); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
@@ -85,14 +85,14 @@ func TestAFactoryIsToldOnceSixtyDaysBeforeItsModelEnds(t *testing.T) {
 
 func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
 	w := newWorld(t)
-	w.clock.Add(endOf(t, ending).Add(-20 * day).Sub(w.clock.Now()))
+	w.Clock.Add(endOf(t, ending).Add(-20 * day).Sub(w.Now()))
 	f := w.create()
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"models": object{"text": ending}}).Into(t, http.StatusOK, new(view))
-	if n, err := factory.WarnRetiring(t.Context(), w.db, w.clock.Now()); err != nil || n != 1 {
+	if n, err := factory.WarnRetiring(t.Context(), w.DB, w.Now()); err != nil || n != 1 {
 		t.Fatalf("%d events, %v", n, err)
 	}
 	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil)
-	w.look(w.clock.Now().Add(9 * day))
+	w.look(w.Now().Add(9 * day))
 	if told := w.retirements(); len(told) != 1 {
 		t.Errorf("told %+v", told)
 	}
@@ -117,7 +117,7 @@ func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 func TestAModelThatHasEndedIsRefusedAndKeepsNobodyFromOtherChanges(t *testing.T) {
 	w := newWorld(t)
 	f := w.create("models", object{"text": ending})
-	w.clock.Add(endOf(t, ending).Sub(w.clock.Now()))
+	w.Clock.Add(endOf(t, ending).Sub(w.Now()))
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Still here"}).Into(t, http.StatusOK, new(view))
 	other := w.create()
 	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, object{"models": object{"text": ending}})

@@ -13,14 +13,14 @@ func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {
 	w := newWorld(t)
 	weak := w.Without(auth.ContentPublish)
 	off, on := w.create(), w.create("auto_publish", true)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	weak.Call(http.MethodPost, "/v1/factories", body("auto_publish", true)).Refused(t, 403, errs.InsufficientScope,
 		"/auto_publish")
 	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Refused(t, 403,
 		errs.InsufficientScope, "/auto_publish")
 	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true, "tone": "dry"}).Refused(t, 403,
 		errs.InsufficientScope, "/auto_publish")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 	for path, patch := range map[string]object{

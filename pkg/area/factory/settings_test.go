@@ -145,12 +145,12 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"musician", `{"artist_name":"The Examples","genres":[""]}`, "", "/settings/genres/0"},
 		{"musician", `{"artist_name":"` + long(101) + `","genres":["a"]}`, "", "/settings/artist_name"},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		a := w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x","settings":%s}`,
 			c.kind, c.settings))
 		if c.param != "" {
 			t.Run(c.kind+" "+c.settings, func(t *testing.T) { a.Refused(t, 422, errs.ValidationFailed, c.param) })
-			if storetest.Snapshot(t, w.db) != before {
+			if storetest.Snapshot(t, w.DB) != before {
 				t.Errorf("%s %s has made something", c.kind, c.settings)
 			}
 			continue

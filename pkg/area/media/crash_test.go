@@ -72,7 +72,7 @@ func TestAWorkerDies(t *testing.T) {
 			mimeType, content = "video/mp4", noted(t)
 		}
 		m := w.create(importertest.Declare(mimeType, content))
-		w.bucket.Upload(w.t, m.Upload.URL, content)
+		w.bucket.Upload(w.T, m.Upload.URL, content)
 		ctx, cancel := context.WithCancel(t.Context())
 		// The panic ends the worker's code immediately, and its memory is lost.
 		kernel := w.newKernel(&dying{w.bucket, func() { cancel(); panic("died") }, at})
@@ -88,7 +88,7 @@ func TestAWorkerDies(t *testing.T) {
 				message = next.Message
 			}
 		}()
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 		w.notify(m.ID) // the queue delivers the message again
 		got := w.get(m.ID)
 		if got.State != incoming.Ready || got.Version != 2 || len(w.bucket.Objects) != 1 {
@@ -101,7 +101,7 @@ func TestAWorkerDies(t *testing.T) {
 func TestAFileThatEndsItsReader(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
 	deaths := 0
 	for range 10 {
@@ -115,7 +115,7 @@ func TestAFileThatEndsItsReader(t *testing.T) {
 				t.Fatal(err)
 			}
 		}()
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 	}
 	if got := w.get(m.ID); got.State != incoming.Rejected || got.Reason.Code != "unreadable" || deaths != 3 {
 		t.Errorf("after %d deaths it is %+v, %+v", deaths, got, got.Reason)
@@ -127,17 +127,17 @@ func TestAFileThatEndsItsReader(t *testing.T) {
 func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
 	func() {
 		defer func() { _ = recover() }()
 		_, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1)
 		t.Errorf("it did not die: %v", err)
 	}()
-	began := w.clock.Now()
-	w.clock.Add(4 * time.Second) // the queue delivers the message again
+	began := w.Now()
+	w.Clock.Add(4 * time.Second) // the queue delivers the message again
 	w.notify(m.ID)
-	if got, took := w.get(m.ID), w.clock.Now().Sub(began); got.State != incoming.Ready || took > 3*time.Minute {
+	if got, took := w.get(m.ID), w.Now().Sub(began); got.State != incoming.Ready || took > 3*time.Minute {
 		t.Errorf("after %v it is %+v", took, got)
 	}
 }
@@ -146,8 +146,8 @@ func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
 func TestADeletionDuringTheImport(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
-	w.Kernel = w.newKernel(&dying{w.bucket, func() {
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
+	w.Tasks = w.newKernel(&dying{w.bucket, func() {
 		w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
 	}, "before put"})
 	w.notify(m.ID)

@@ -72,7 +72,7 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		if got := w.get(m.ID); got.State != incoming.Pending || got.Upload == nil {
 			t.Errorf("%s: before the upload it is %+v", mimeType, got)
 		}
-		w.bucket.Upload(w.t, m.Upload.URL, content)
+		w.bucket.Upload(w.T, m.Upload.URL, content)
 		w.notify(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Reason != nil ||
@@ -139,10 +139,10 @@ func sum(content []byte) []byte {
 func TestALaterUploadChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	w.notify(m.ID)
 	before := w.get(m.ID)
-	w.bucket.Upload(w.t, m.Upload.URL, photo(2))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(2))
 	w.notify(m.ID)
 	w.notify(m.ID)
 	after := w.get(m.ID)
@@ -173,14 +173,14 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 	} {
 		w := newWorld(t)
 		m := w.create(c.declared)
-		w.bucket.Upload(w.t, m.Upload.URL, c.sent)
+		w.bucket.Upload(w.T, m.Upload.URL, c.sent)
 		w.notify(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code ||
 			got.Reason.Message == "" || got.URL != nil || got.Upload != nil || len(w.bucket.Objects) != 0 {
 			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.Objects))
 		}
-		w.bucket.Upload(w.t, m.Upload.URL, good)
+		w.bucket.Upload(w.T, m.Upload.URL, good)
 		w.notify(m.ID)
 		if again := w.get(m.ID); again.State != incoming.Rejected {
 			t.Errorf("%s: a second upload makes it %s", name, again.State)
@@ -206,7 +206,7 @@ func TestAnUploadThatNeverComes(t *testing.T) {
 func TestAnUploadWithoutANotice(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	w.due(m.ID, time.Hour)
 	if got := w.get(m.ID); got.State != incoming.Ready {
 		t.Errorf("it is %+v", got)
@@ -420,7 +420,7 @@ func TestAPendingMediaIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	w.notify(m.ID)
 	w.due(m.ID, time.Hour)
 	if len(w.bucket.Objects) != 0 {
@@ -432,21 +432,21 @@ func TestAPendingMediaIsDeleted(t *testing.T) {
 func TestAKeptMediaStays(t *testing.T) {
 	w := newWorld(t)
 	m := w.bring("image/png", photo(1))
-	it, err := w.db.Get(t.Context(), store.IDKey(m.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(m.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := incoming.Of(it.Owner, []store.Item{it}).Keep(tx, w.clock.Now()); err != nil {
+	if err := incoming.Of(it.Owner, []store.Item{it}).Keep(tx, w.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		w.due(m.ID, 30*24*time.Hour)
 		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.Objects) != 1 ||
-			!got.ExpiresAt.After(w.clock.Now()) {
+			!got.ExpiresAt.After(w.Now()) {
 			t.Fatalf("%+v, %d objects", got, len(w.bucket.Objects))
 		}
 	}
@@ -478,15 +478,15 @@ func TestAnUnusedMediaEndsAfter30Days(t *testing.T) {
 func TestAFailingBucketIsWaitedFor(t *testing.T) {
 	w := newWorld(t)
 	m := w.create(importertest.Declare("image/png", photo(1)))
-	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Upload(w.T, m.Upload.URL, photo(1))
 	w.bucket.Fail = errors.New("no")
 	message := incoming.Wake(m.ID)
 	for range 20 {
-		next, err := w.Kernel.Do(t.Context(), message, 1)
+		next, err := w.Tasks.Do(t.Context(), message, 1)
 		if err != nil || next == nil {
 			t.Fatalf("%+v, %v", next, err)
 		}
-		w.clock.Add(next.Delay)
+		w.Clock.Add(next.Delay)
 		message = next.Message
 	}
 	if got := w.get(m.ID); got.State != incoming.Pending {
@@ -503,7 +503,7 @@ func TestAFailingBucketIsWaitedFor(t *testing.T) {
 func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	w := newWorld(t)
 	used := func() int64 {
-		it, err := w.db.Get(t.Context(), store.IDKey("media-bytes#"+w.Principal.Owner.String()))
+		it, err := w.DB.Get(t.Context(), store.IDKey("media-bytes#"+w.Principal.Owner.String()))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
@@ -522,7 +522,7 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	tx := &store.Tx{}
 	tx.Count(store.IDKey("media-bytes#"+w.Principal.Owner.String()), incoming.MaxTestBytes-2*m.Bytes,
 		incoming.MaxTestBytes, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	last := w.create(importertest.Declare("image/png", content)) // the last that fits
@@ -536,7 +536,7 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	before := used()
-	w.clock.Add(31 * 24 * time.Hour)
+	w.Clock.Add(31 * 24 * time.Hour)
 	w.due(m.ID, 0)
 	if got := w.Call(http.MethodGet, "/v1/media/"+m.ID, nil); got.Status != http.StatusNotFound ||
 		before-used() != m.Bytes || used() != incoming.MaxTestBytes-2*m.Bytes {

@@ -30,26 +30,26 @@ func (r reader) Read(context.Context, string, io.ReadSeeker) (provenance.Report,
 
 // registered adds a finished file to the register of an owner.
 func (w *world) registered(o tenant.Owner, subject string, content []byte) {
-	w.t.Helper()
+	w.T.Helper()
 	img, err := jpeg.Decode(bytes.NewReader(content))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	sum := sha256.Sum256(content)
 	tx := &store.Tx{}
 	if err := generate.Register(tx, o, []generate.Entry{{Subject: subject, File: subject + "_1_1",
 		SHA256: hex.EncodeToString(sum[:]), Likeness: provenance.LikenessOf(img).String(), Models: []string{"FLUX"},
-		GeneratedAt: resource.Instant(w.clock.Now())}}); err != nil {
-		w.t.Fatal(err)
+		GeneratedAt: resource.Instant(w.Now())}}); err != nil {
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 func (w *world) verify(mediaID string) (v mediaarea.Verified) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": mediaID}).Into(w.t, http.StatusOK, &v)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": mediaID}).Into(w.T, http.StatusOK, &v)
 	return v
 }
 
@@ -69,7 +69,7 @@ func TestAFileOfOursIsFoundByItsHashOrItsLikeness(t *testing.T) {
 	v := w.verify(w.bring("image/jpeg", finished).ID)
 	if o := v.Ours; o == nil || o.ContentItemID == nil || *o.ContentItemID != subject || o.GenerationID != nil ||
 		o.Match != "hash" || o.Distance != 0 || len(o.Models) != 1 ||
-		!o.GeneratedAt.Equal(w.clock.Now().Truncate(time.Millisecond)) {
+		!o.GeneratedAt.Equal(w.Now().Truncate(time.Millisecond)) {
 		t.Errorf("by its hash: %+v", o)
 	}
 	if f := v.File; f.DigitalSourceType == nil || *f.DigitalSourceType != provenance.Generated.URI() ||
@@ -98,7 +98,7 @@ func TestTheManifestOfAFileIsShown(t *testing.T) {
 	w.manifests = reader{provenance.Report{Signature: provenance.Invalid, Signer: "Someone", Generator: "A camera",
 		Signed: "digitalCapture", Facts: []provenance.Fact{{Kind: "action", Name: "c2pa.created", By: "A camera",
 			Source: "digitalCapture"}}, Problems: []string{"assertion.dataHash.mismatch"}}}
-	w.Kernel = w.newKernel(w.bucket)
+	w.Tasks = w.newKernel(w.bucket)
 	photo := photos.Picture(120, 150, 1)
 	manifest := append([]byte{0xff, 0xeb, 0, 22}, "JP\x00\x01\x00\x00\x00\x01the manifest"...)
 	v := w.verify(w.bring("image/jpeg", append(append(photo[:2:2], manifest...), photo[2:]...)).ID)

@@ -24,20 +24,21 @@ import (
 
 // another makes another account with the given owner, and returns it as its owner sees it.
 func (w *world) another(email string) *world {
-	w.t.Helper()
-	other := *w
-	a, err := w.accounts.Create(w.t.Context(), account.Settings{Name: new("Globex")})
+	w.T.Helper()
+	other, own := *w, *w.World
+	other.World = &own
+	a, err := w.accounts.Create(w.T.Context(), account.Settings{Name: new("Globex")})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	other.account = tenant.Account(a.ID)
 	tx := &store.Tx{}
 	if _, _, err = w.people.Invite(tx, person.New{Account: other.account, Email: email, Role: auth.Owner,
 		By: "operator"}); err == nil {
-		err = w.db.Commit(w.t.Context(), tx)
+		err = w.DB.Commit(w.T.Context(), tx)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	other.owner = other.signIn(email)
 	other.Caller = other.as(other.owner)
@@ -46,30 +47,30 @@ func (w *world) another(email string) *world {
 
 // verified makes a connection of the account with a verified domain, whose provider is confirmed.
 func (w *world) verified(domain string) connection.Connection {
-	w.t.Helper()
+	w.T.Helper()
 	z := &zone{}
-	s := connection.NewService(w.db, w.clock.Now, rand.Reader, z, z)
-	c, err := s.Create(w.t.Context(), w.account, connection.Settings{Name: new("Okta")})
+	s := connection.NewService(w.DB, w.Now, rand.Reader, z, z)
+	c, err := s.Create(w.T.Context(), w.account, connection.Settings{Name: new("Okta")})
 	if err == nil {
-		_, err = s.SetProvider(w.t.Context(), w.account, c.ID, connection.Provider{Kind: connection.SAML,
+		_, err = s.SetProvider(w.T.Context(), w.account, c.ID, connection.Provider{Kind: connection.SAML,
 			MetadataURL: "https://idp.example/metadata"})
 	}
 	if err == nil {
-		c, err = s.AddDomain(w.t.Context(), w.account, c.ID, domain)
+		c, err = s.AddDomain(w.T.Context(), w.account, c.ID, domain)
 	}
 	if err == nil {
 		z.texts = []string{c.Domains[0].Record}
-		c, err = s.VerifyDomain(w.t.Context(), w.account, c.ID, domain)
+		c, err = s.VerifyDomain(w.T.Context(), w.account, c.ID, domain)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return c
 }
 
 // by signs in by a connection.
 func (w *world) by(c connection.Connection, email string) (admission.Admitted, error) {
-	return w.admit.Admit(w.t.Context(), signin.Identity{Pool: issuer, Subject: c.ID + email, Email: email,
+	return w.admit.Admit(w.T.Context(), signin.Identity{Pool: issuer, Subject: c.ID + email, Email: email,
 		Connection: c.Provider()})
 }
 
@@ -92,7 +93,7 @@ func TestAnInvitationDoesNotTellWhoIsElsewhere(t *testing.T) {
 				delete(body.Data, name)
 			}
 			shapes = append(shapes, body.Data)
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 		}
 	}
 	for i := 2; i < len(shapes); i++ {

@@ -89,28 +89,28 @@ func newMailWorld(t *testing.T) *mailWorld {
 }
 
 func (w *mailWorld) handlers() map[task.Kind]task.Handler {
-	return people.MailHandlers(people.MailConfig{DB: w.db, Mailer: w.post, Random: rand.Reader,
-		URL: "https://api.example", Now: w.clock.Now})
+	return people.MailHandlers(people.MailConfig{DB: w.DB, Mailer: w.post, Random: rand.Reader,
+		URL: "https://api.example", Now: w.Clock.Now})
 }
 
 // due returns the tasks of e-mails that are due, and the time of the next one.
 func (w *mailWorld) due() (ids []string, next time.Time) {
 	handlers := w.handlers()
-	for _, row := range storetest.Rows(w.t, w.db) {
-		it, err := w.db.Get(w.t.Context(), store.Key{PK: row["pk"], SK: row["sk"]})
+	for _, row := range storetest.Rows(w.T, w.DB) {
+		it, err := w.DB.Get(w.T.Context(), store.Key{PK: row["pk"], SK: row["sk"]})
 		if errors.Is(err, store.ErrNotFound) || it.Kind != task.ItemKind {
 			continue
 		}
 		var is task.Task
 		if err := errors.Join(err, it.Decode(&is)); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if handlers[is.Kind] == nil || it.Filters["state"] != "running" {
 			continue
 		}
-		if at := is.DueAt; is.Lease.Live(w.clock.Now()) {
+		if at := is.DueAt; is.Lease.Live(w.Now()) {
 			next = is.Lease.Until
-		} else if !at.After(w.clock.Now()) {
+		} else if !at.After(w.Now()) {
 			ids = append(ids, is.ID)
 		} else if next.IsZero() || at.Before(next) {
 			next = at
@@ -122,32 +122,30 @@ func (w *mailWorld) due() (ids []string, next time.Time) {
 
 // run takes the steps that are due within a time.
 func (w *mailWorld) run(within time.Duration) {
-	w.t.Helper()
-	until := w.clock.Now().Add(within)
+	w.T.Helper()
+	until := w.Now().Add(within)
 	for range 1000 {
 		var ids []string
 		var next time.Time
 		w.fuse.Pause(func() { ids, next = w.due() })
 		if len(ids) == 0 {
 			if next.IsZero() || next.After(until) {
-				w.clock.Add(max(0, until.Sub(w.clock.Now())))
+				w.Clock.Add(max(0, until.Sub(w.Now())))
 				return
 			}
-			w.clock.Add(next.Sub(w.clock.Now()))
+			w.Clock.Add(next.Sub(w.Now()))
 			continue
 		}
 		for _, taskID := range ids {
-			ctx, blown := w.fuse.Process(w.t.Context())
-			kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers(), Now: w.clock.Now, Name: rand.Text,
-				Chance: func() float64 { return 0.5 }})
-			_, err := kernel.Do(ctx, task.Message{ID: taskID, Wake: true}, 2)
+			ctx, blown := w.fuse.Process(w.T.Context())
+			_, err := w.Kernel(w.handlers()).Do(ctx, task.Message{ID: taskID, Wake: true}, 2)
 			if died := blown(); err != nil && !died {
-				w.t.Fatalf("%s: %v", taskID, err)
+				w.T.Fatalf("%s: %v", taskID, err)
 			}
 		}
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 	}
-	w.t.Fatal("the work has no end")
+	w.T.Fatal("the work has no end")
 }
 
 // taken returns the e-mails since the last call.
@@ -159,34 +157,34 @@ func (w *mailWorld) taken() []people.Message {
 
 // happen commits an event and gives it to the consumer of the bus, as often as told.
 func (w *mailWorld) happen(t event.Type, mode tenant.Mode, object map[string]any, times int) {
-	w.t.Helper()
-	it, err := event.New(w.clock.Now(), tenant.Of(w.account, mode), t, object, nil)
+	w.T.Helper()
+	it, err := event.New(w.Now(), tenant.Of(w.account, mode), t, object, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	detail, err := json.Marshal(event.RefOf(it))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	next := func(_ context.Context, batch events.SQSEvent) (out events.SQSEventResponse, err error) {
 		if len(batch.Records) != 1 {
-			w.t.Errorf("%d messages", len(batch.Records))
+			w.T.Errorf("%d messages", len(batch.Records))
 		}
 		return out, nil
 	}
 	for range times {
-		out, err := people.Announce(w.db, w.clock.Now, next)(w.t.Context(), events.SQSEvent{
+		out, err := people.Announce(w.DB, w.Now, next)(w.T.Context(), events.SQSEvent{
 			Records: []events.SQSMessage{{MessageId: "1", Body: `{"detail":` + string(detail) + `}`}}})
 		if err != nil || len(out.BatchItemFailures) > 0 {
-			w.t.Fatalf("%+v %v", out, err)
+			w.T.Fatalf("%+v %v", out, err)
 		}
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 func to(all []people.Message) (addresses []string) {
@@ -291,7 +289,7 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 				}
 			}
 		}
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 	}
 	// A developer who asks for it hears of the own keys only.
 	if err := w.people.Choose(t.Context(), w.account, developer.ID, func(c *person.Choices) {
@@ -321,8 +319,8 @@ func TestTheHourlyLook(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/api-keys", object{"name": "CRM", "kind": "live", "scopes": []string{"account:read"},
 		"spend_limit_credits": 1000}).Into(t, http.StatusCreated, &key)
 	limit := int64(200)
-	p := &profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, w.clock.Now()),
-		w.clock.Now(), nil), Name: "Harbour", SpendLimit: &limit}}
+	p := &profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, w.Now()),
+		w.Now(), nil), Name: "Harbour", SpendLimit: &limit}}
 	it, err := p.Item(owner)
 	if err != nil {
 		t.Fatal(err)
@@ -330,16 +328,16 @@ func TestTheHourlyLook(t *testing.T) {
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	ledger.OpenPurse(tx, owner.Of(tenant.Profile(p.ID)), &limit)
-	since := resource.Instant(w.clock.Now())
-	hook := webhook.WebhookRecord{Webhook: webhook.Webhook{Resource: resource.New(id.New(id.Webhook, w.clock.Now()),
-		w.clock.Now(), nil), State: webhook.StateEnabled, Description: "Orders", FailingSince: &since}}
+	since := resource.Instant(w.Now())
+	hook := webhook.WebhookRecord{Webhook: webhook.Webhook{Resource: resource.New(id.New(id.Webhook, w.Now()),
+		w.Now(), nil), State: webhook.StateEnabled, Description: "Orders", FailingSince: &since}}
 	failing, err := store.NewItem("webhook", owner, hook.ID, hook)
 	if err != nil {
 		t.Fatal(err)
 	}
 	failing.Key = store.Key{PK: webhook.List(owner), SK: hook.ID}
 	tx.Create(failing, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.run(90 * time.Minute)
@@ -349,8 +347,8 @@ func TestTheHourlyLook(t *testing.T) {
 	}
 	spend := func(credits int64) {
 		tx := &store.Tx{}
-		tx.Count(ledger.SpendKey(w.account, key.ID, w.clock.Now()), credits, 1<<40, store.ErrConflict)
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		tx.Count(ledger.SpendKey(w.account, key.ID, w.Now()), credits, 1<<40, store.ErrConflict)
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -359,10 +357,10 @@ func TestTheHourlyLook(t *testing.T) {
 		want    string
 	}{{400, ""}, {150, "50"}, {0, ""}, {250, "80"}, {-200, ""}, {200, ""}, {200, "100"}} {
 		if c.credits < 0 {
-			spent := ledger.SpendKey(w.account, key.ID, w.clock.Now())
+			spent := ledger.SpendKey(w.account, key.ID, w.Now())
 			tx := &store.Tx{}
 			tx.Count(spent, c.credits, 1<<40, store.ErrConflict)
-			if err := w.db.Commit(t.Context(), tx); err != nil {
+			if err := w.DB.Commit(t.Context(), tx); err != nil {
 				t.Fatal(err)
 			}
 		} else {
@@ -376,7 +374,7 @@ func TestTheHourlyLook(t *testing.T) {
 		}
 	}
 	// A new month begins at none.
-	w.clock.Add(31 * 24 * time.Hour)
+	w.Clock.Add(31 * 24 * time.Hour)
 	spend(600)
 	w.run(2 * time.Hour)
 	if all := w.taken(); len(all) != 1 || !strings.Contains(all[0].Text, "600 of 1000 credits in 2026-06") {
@@ -394,7 +392,7 @@ func TestApprovalsAreADigest(t *testing.T) {
 	wait := func(n int) {
 		tx := &store.Tx{}
 		for i := range n {
-			now := w.clock.Now()
+			now := w.Now()
 			r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
 				State: item.Generated, Approval: item.Approval{State: item.ApprovalPending}}}
 			r.Title = "Post " + strconv.Itoa(i+1)
@@ -403,9 +401,9 @@ func TestApprovalsAreADigest(t *testing.T) {
 				t.Fatal(err)
 			}
 			tx.Create(it, nil)
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 		}
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -500,7 +498,7 @@ func TestADeathAtAnyStepLosesNoMail(t *testing.T) {
 			if got := slices.Compact(to(all)); len(got) != 2 || len(all) > 3 || len(all) > 2 && !died {
 				t.Fatalf("step %d, after %v: %v", step, after, to(all))
 			}
-			w.clock.Add(time.Hour)
+			w.Clock.Add(time.Hour)
 		}
 	}
 	if deaths < 20 {
@@ -517,7 +515,7 @@ func TestALinkToLeave(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	token, ours := strings.CutPrefix(all[0].Leave, "https://api.example"+people.LeavePath)
-	if strings.Contains(storetest.Snapshot(t, w.db), token) || !ours {
+	if strings.Contains(storetest.Snapshot(t, w.DB), token) || !ours {
 		t.Errorf("the table has the token of %s", all[0].Leave)
 	}
 	for range 2 {
@@ -532,11 +530,11 @@ func TestALinkToLeave(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.clock.Add(29 * 24 * time.Hour)
+	w.Clock.Add(29 * 24 * time.Hour)
 	if _, err := w.people.OpenLeave(t.Context(), token); err != nil {
 		t.Errorf("after 29 days: %v", err)
 	}
-	w.clock.Add(25 * time.Hour)
+	w.Clock.Add(25 * time.Hour)
 	if _, err := w.people.OpenLeave(t.Context(), token); !errors.Is(err, person.ErrNoLeave) {
 		t.Errorf("after 30 days: %v", err)
 	}

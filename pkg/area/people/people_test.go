@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 
 	"github.com/content-automation/api/pkg/area/account"
@@ -29,10 +31,7 @@ const issuer = "https://issuer.example/pool"
 
 // world is an account with an owner, who calls the operations.
 type world struct {
-	*apitest.Caller
-	t        *testing.T
-	db       *store.DB
-	clock    *apitest.Clock
+	*servicetest.World
 	accounts *account.Service
 	people   *person.Service
 	admit    *admission.Service
@@ -49,11 +48,10 @@ func newWorld(t *testing.T) *world {
 
 func newWorldOn(t *testing.T, with ...func(*aws.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, with...)
-	w.accounts = account.NewService(w.db, w.clock.Now)
-	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
-	w.admit = admission.NewService(w.db, w.people, w.clock.Now)
+	w := &world{World: servicetest.New(t, with...)}
+	w.accounts = account.NewService(w.DB, w.Now)
+	w.people = person.NewService(w.DB, w.Now, rand.Reader)
+	w.admit = admission.NewService(w.DB, w.people, w.Now)
 	a, err := w.accounts.Create(t.Context(), account.Settings{Name: new("Acme")})
 	if err != nil {
 		t.Fatal(err)
@@ -64,33 +62,33 @@ func newWorldOn(t *testing.T, with ...func(*aws.Config)) *world {
 		By: "operator"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.owner = w.signIn("owner@example.com")
 	w.Caller = w.as(w.owner)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	return w
 }
 
 // signIn signs in by the pool itself. The name of the subject is the address.
 func (w *world) signIn(email string) people.Person {
-	w.t.Helper()
-	a, err := w.admit.Admit(w.t.Context(), signin.Identity{Pool: issuer, Subject: email, Email: email,
+	w.T.Helper()
+	a, err := w.admit.Admit(w.T.Context(), signin.Identity{Pool: issuer, Subject: email, Email: email,
 		EmailVerified: true, Name: "Name of " + email})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if a.Account != w.account {
-		w.t.Fatalf("signed in to %s", a.Account)
+		w.T.Fatalf("signed in to %s", a.Account)
 	}
 	return a.Person
 }
 
 // as returns a caller with the session of a person, with the rights that the authorizer reads.
 func (w *world) as(p people.Person) *apitest.Caller {
-	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, people.NewService(w.db, w.clock.Now, rand.Reader).
-		Mailing(w.mails), w.accounts, apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader))
+	c := apitest.New(w.T, w.DB, &apitest.Log{}, w.Now, people.NewService(w.DB, w.Now, rand.Reader).
+		Mailing(w.mails), w.accounts, apikey.NewService(w.DB, w.accounts, w.Now, rand.Reader))
 	return c.As(func(q *auth.Principal) {
 		q.Owner, q.Actor, q.Role = tenant.Of(w.account, tenant.Live), auth.Actor{Kind: auth.Person, ID: p.ID}, p.Role
 		q.Scopes = p.Role.Scopes()
@@ -100,27 +98,27 @@ func (w *world) as(p people.Person) *apitest.Caller {
 type object = map[string]any
 
 func (w *world) invite(email string, role auth.Role) people.Invited {
-	w.t.Helper()
+	w.T.Helper()
 	var p people.Invited
-	w.Call(http.MethodPost, "/v1/people", object{"email": email, "role": role}).Into(w.t, http.StatusCreated, &p)
-	w.clock.Add(time.Second)
+	w.Call(http.MethodPost, "/v1/people", object{"email": email, "role": role}).Into(w.T, http.StatusCreated, &p)
+	w.Clock.Add(time.Second)
 	return p
 }
 
 // join invites a person, who signs in.
 func (w *world) join(email string, role auth.Role) people.Person {
-	w.t.Helper()
+	w.T.Helper()
 	w.invite(email, role)
 	return w.signIn(email)
 }
 
 // credential returns what the authorizer learns of a person.
 func (w *world) credential(email string) *credential.Credential {
-	w.t.Helper()
-	c, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.Subject(issuer, email),
-		w.clock.Now().Unix()/60, "203.0.113.9")
+	w.T.Helper()
+	c, err := credential.NewCounter(w.DB, w.Now).Count(w.T.Context(), auth.Subject(issuer, email),
+		w.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return c
 }
@@ -136,14 +134,14 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	_, token, _ := strings.Cut(p.InvitationURL, "invitations#")
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		for name, value := range row {
 			if strings.Contains(value, token) {
 				t.Errorf("the token is stored in %s", name)
 			}
 		}
 	}
-	w.clock.Add(7*24*time.Hour - 2*time.Second)
+	w.Clock.Add(7*24*time.Hour - 2*time.Second)
 	joined := w.signIn("ada@example.com")
 	if joined.ID != p.ID || joined.State != person.Active || joined.Name != "Name of ada@example.com" ||
 		joined.InvitationExpiresAt != nil {
@@ -159,7 +157,7 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 	}
 	var seen []people.Person
 	w.Call(http.MethodGet, "/v1/people?role=developer,admin", nil).Into(t, http.StatusOK, &seen)
-	if len(seen) != 1 || seen[0].LastSeenAt == nil || !seen[0].LastSeenAt.Equal(w.clock.Now()) {
+	if len(seen) != 1 || seen[0].LastSeenAt == nil || !seen[0].LastSeenAt.Equal(w.Now()) {
 		t.Errorf("%+v", seen)
 	}
 }
@@ -167,12 +165,12 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 func TestAnInvitationEnds(t *testing.T) {
 	w := newWorld(t)
 	w.invite("ada@example.com", auth.Developer)
-	w.clock.Add(7 * 24 * time.Hour)
-	before := storetest.Snapshot(t, w.db)
+	w.Clock.Add(7 * 24 * time.Hour)
+	before := storetest.Snapshot(t, w.DB)
 	var refusal *admission.Refusal
 	_, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "x", Email: "ada@example.com",
 		EmailVerified: true})
-	if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.db) != before {
+	if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.DB) != before {
 		t.Errorf("%v", err)
 	}
 	var all []people.Person
@@ -212,9 +210,9 @@ func TestRefusedInvitations(t *testing.T) {
 			"name": strings.Repeat("a", 101)}, "/name"},
 		"a scope": {object{"email": "ada@example.com", "role": "admin", "scopes": []string{}}, "/scopes"},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		w.Call(http.MethodPost, "/v1/people", c.body).Refused(t, 422, errs.ValidationFailed, c.param)
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s has changed something", name)
 		}
 	}
@@ -251,12 +249,12 @@ func TestWhoMayDoWhat(t *testing.T) {
 		"an auditor who was an admin": {w.as(auditor).As(func(p *auth.Principal) { p.Role = auth.Admin }),
 			errs.InsufficientScope},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		for _, call := range calls {
 			a := c.caller.Call(call.method, call.path, call.body)
 			a.Refused(t, 403, c.code, "")
 		}
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s has changed something", who)
 		}
 	}
@@ -296,10 +294,10 @@ func TestTheLastOwnerStays(t *testing.T) {
 	w := newWorld(t)
 	last := func() {
 		t.Helper()
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		w.Call(http.MethodPatch, path(w.owner), object{"role": "admin"}).Refused(t, 409, errs.InvalidState, "")
 		w.Call(http.MethodDelete, path(w.owner), nil).Refused(t, 409, errs.InvalidState, "")
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Error("a refused call has changed something")
 		}
 	}
@@ -323,12 +321,12 @@ func TestTheLastOwnerStays(t *testing.T) {
 func TestARemovedPersonIsOutOnTheNextCall(t *testing.T) {
 	w := newWorld(t)
 	p := w.join("ada@example.com", auth.Admin)
-	if w.credential("ada@example.com").Ended(w.clock.Now()) {
+	if w.credential("ada@example.com").Ended(w.Now()) {
 		t.Fatal("has no access")
 	}
 	var removed people.Person
 	w.Call(http.MethodDelete, path(p), nil).Into(t, http.StatusOK, &removed)
-	if removed.State != person.Removed || !w.credential("ada@example.com").Ended(w.clock.Now()) {
+	if removed.State != person.Removed || !w.credential("ada@example.com").Ended(w.Now()) {
 		t.Errorf("%+v", removed)
 	}
 	// Even a call that was authorized before.
@@ -342,10 +340,10 @@ func TestARemovedPersonIsOutOnTheNextCall(t *testing.T) {
 	// Another invitation makes another person, with the same subject.
 	again := w.join("ada@example.com", auth.Auditor)
 	if again.ID == p.ID || w.credential("ada@example.com").KeyID != again.ID ||
-		w.credential("ada@example.com").Ended(w.clock.Now()) {
+		w.credential("ada@example.com").Ended(w.Now()) {
 		t.Errorf("%+v", again)
 	}
-	w.clock.Add(90 * 24 * time.Hour)
+	w.Clock.Add(90 * 24 * time.Hour)
 	if all := apitest.All[people.Person](w.Caller, "/v1/people", 2); len(all) != 2 {
 		t.Errorf("after 90 days there are %+v", all)
 	}
@@ -358,7 +356,7 @@ func TestALateRepeatLeavesTheLinkOut(t *testing.T) {
 	if again := w.Call(http.MethodPost, "/v1/people", body, header...); again.Raw != first.Raw {
 		t.Errorf("%s\n%s", first.Raw, again.Raw)
 	}
-	w.clock.Add(10 * time.Minute)
+	w.Clock.Add(10 * time.Minute)
 	if late := w.Call(http.MethodPost, "/v1/people", body, header...); !strings.Contains(late.Raw,
 		`"invitation_url":null`) {
 		t.Error(late.Raw)

@@ -26,7 +26,7 @@ func TestAPersonWhoLosesARoleIsRechecked(t *testing.T) {
 			t.Fatalf("%s: %s", name, a.Raw)
 		}
 		got := 0
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			if strings.HasPrefix(row["pk"], "task#authority.recheck#"+dev.ID) {
 				got++
 			}

@@ -79,17 +79,17 @@ func (w *world) keyed(k apikey.NewKey) *apitest.Caller {
 }
 
 func (w *world) role(personID string, to auth.Role) {
-	w.t.Helper()
+	w.T.Helper()
 	if a := w.Call(http.MethodPatch, "/v1/people/"+personID, object{"role": to}); a.Status != http.StatusOK {
-		w.t.Fatal(a.Raw)
+		w.T.Fatal(a.Raw)
 	}
 }
 
 func (w *world) key(by *apitest.Caller) (k apikey.NewKey) {
-	w.t.Helper()
+	w.T.Helper()
 	by.Call(http.MethodPost, "/v1/api-keys", object{"name": "CRM", "kind": "live",
-		"scopes": []string{"account:manage", "content:read"}}).Into(w.t, http.StatusCreated, &k)
-	w.clock.Add(time.Second)
+		"scopes": []string{"account:manage", "content:read"}}).Into(w.T, http.StatusCreated, &k)
+	w.Clock.Add(time.Second)
 	return k
 }
 
@@ -173,11 +173,11 @@ func TestAnInvitationIsThatOfWhoMayInviteNow(t *testing.T) {
 	w.role(admin.ID, auth.Developer)
 	refused := func(email string) {
 		t.Helper()
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		var refusal *admission.Refusal
 		_, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: email, Email: email,
 			EmailVerified: true})
-		if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.db) != before {
+		if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s: %v", email, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/people"
@@ -30,10 +30,7 @@ import (
 
 // scimWorld is an account with a directory, whose domain is acme.example.
 type scimWorld struct {
-	t           *testing.T
-	db          *store.DB
-	clock       *apitest.Clock
-	log         *apitest.Log
+	*servicetest.World
 	people      *person.Service
 	connections *connection.Service
 	handler     http.Handler
@@ -51,13 +48,12 @@ func (w *scimWorld) LookupTXT(context.Context, string) ([]string, error) { retur
 
 func scimNewWorld(t *testing.T) *scimWorld {
 	t.Helper()
-	w := &scimWorld{t: t, clock: apitest.NewClock(), log: &apitest.Log{}}
-	w.db = storetest.Open(t, w.clock.Now)
-	a, err := account.NewService(w.db, w.clock.Now).Create(t.Context(), account.Settings{Name: new("Acme")})
+	w := &scimWorld{World: servicetest.New(t)}
+	a, err := account.NewService(w.DB, w.Now).Create(t.Context(), account.Settings{Name: new("Acme")})
 	w.ok(err)
 	w.account = tenant.Account(a.ID)
-	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
-	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w, w)
+	w.people = person.NewService(w.DB, w.Now, rand.Reader)
+	w.connections = connection.NewService(w.DB, w.Now, rand.Reader, w, w)
 	c, err := w.connections.Create(t.Context(), w.account, connection.Settings{Name: new("Directory"),
 		GroupRoles: map[string]auth.Role{"Admins": auth.Admin, "Audit": auth.Auditor}})
 	w.ok(err)
@@ -71,20 +67,20 @@ func scimNewWorld(t *testing.T) *scimWorld {
 	w.ok(err)
 	w.token, err = w.connections.OpenDirectory(t.Context(), w.account, c.ID)
 	w.ok(err)
-	w.handler = people.NewSCIM(w.db, w.people, w.connections, w.log, w.clock.Now).With(http.NotFoundHandler())
+	w.handler = people.NewSCIM(w.DB, w.people, w.connections, w.Log, w.Now).With(http.NotFoundHandler())
 	return w
 }
 
 func (w *scimWorld) ok(err error) {
-	w.t.Helper()
+	w.T.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 // call makes a call of the directory.
 func (w *scimWorld) call(token, method, path string, body []byte) (int, map[string]any) {
-	w.t.Helper()
+	w.T.Helper()
 	req := httptest.NewRequest(method, people.SCIMPath+path, bytes.NewReader(body))
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/scim+json")
@@ -94,7 +90,7 @@ func (w *scimWorld) call(token, method, path string, body []byte) (int, map[stri
 	var answer map[string]any
 	if out.Body.Len() > 0 {
 		if err := json.Unmarshal(out.Body.Bytes(), &answer); err != nil {
-			w.t.Fatalf("%s %s: %s", method, path, out.Body)
+			w.T.Fatalf("%s %s: %s", method, path, out.Body)
 		}
 	}
 	return out.Code, answer
@@ -102,8 +98,8 @@ func (w *scimWorld) call(token, method, path string, body []byte) (int, map[stri
 
 // admit signs in by the connection.
 func (w *scimWorld) admit(email string) admission.Admitted {
-	w.t.Helper()
-	a, err := admission.NewService(w.db, w.people, w.clock.Now).Admit(w.t.Context(), signin.Identity{Pool: "issuer",
+	w.T.Helper()
+	a, err := admission.NewService(w.DB, w.people, w.Now).Admit(w.T.Context(), signin.Identity{Pool: "issuer",
 		Subject: email, Email: email, Connection: w.connection.Provider()})
 	w.ok(err)
 	return a
@@ -153,13 +149,13 @@ func TestPublishedRequests(t *testing.T) {
 			if s.Role != "" {
 				r, _, err := w.people.Find(t.Context(), w.account, userID)
 				w.ok(err)
-				c, err := credential.Find(t.Context(), w.db, r.Subjects[0].Hash)
+				c, err := credential.Find(t.Context(), w.DB, r.Subjects[0].Hash)
 				w.ok(err)
 				if r.Role != s.Role || c.Role != string(s.Role) {
 					t.Errorf("%s: %s: the role is %s, in the credential %s", directory, s.Name, r.Role, c.Role)
 				}
 			}
-			if calls := w.log.Calls(); len(calls) != i+1 || calls[i].Principal.Actor != (auth.Actor{
+			if calls := w.Log.Calls(); len(calls) != i+1 || calls[i].Principal.Actor != (auth.Actor{
 				Kind: auth.Directory, ID: w.connection.ID}) || calls[i].Status != status {
 				t.Errorf("%s: %s is not in the audit log", directory, s.Name)
 			}
@@ -198,8 +194,8 @@ func TestADisabledUserIsOutOnTheNextCall(t *testing.T) {
 	if status, _ := w.call(w.token, "PATCH", "/Users/"+id, disable); status != 200 {
 		t.Fatal(status)
 	}
-	c, err := credential.Find(t.Context(), w.db, auth.Subject("issuer", "ada@acme.example"))
-	if err != nil || !c.Ended(w.clock.Now()) {
+	c, err := credential.Find(t.Context(), w.DB, auth.Subject("issuer", "ada@acme.example"))
+	if err != nil || !c.Ended(w.Now()) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	enable := []byte(`{"Operations":[{"op":"replace","value":{"active":true}}]}`)
@@ -217,7 +213,7 @@ func TestTheLastOwnerOfADirectory(t *testing.T) {
 	_, _, err := w.people.Invite(tx, person.New{Account: w.account, Email: "owner@acme.example", Role: auth.Owner,
 		By: "operator"})
 	w.ok(err)
-	w.ok(w.db.Commit(t.Context(), tx))
+	w.ok(w.DB.Commit(t.Context(), tx))
 	owner := w.admit("owner@acme.example")
 	if status, _ := w.call(w.token, "DELETE", "/Users/"+owner.ID, nil); status != http.StatusConflict {
 		t.Errorf("the last owner was deleted: %d", status)
@@ -237,8 +233,8 @@ func TestRefusedCalls(t *testing.T) {
 	guest, _, err := w.people.Invite(tx, person.New{Account: w.account, Email: "guest@elsewhere.example",
 		Role: auth.Admin, By: "operator"})
 	w.ok(err)
-	w.ok(w.db.Commit(t.Context(), tx))
-	before := storetest.Snapshot(t, w.db)
+	w.ok(w.DB.Commit(t.Context(), tx))
+	before := storetest.Snapshot(t, w.DB)
 	const patch = `{"Operations":[{"op":"replace","path":"active","value":"maybe"}]}`
 	for _, c := range []struct {
 		token, method, path, body string
@@ -272,7 +268,7 @@ func TestRefusedCalls(t *testing.T) {
 			t.Errorf("%s %s %.60s: %d %v, want %d %s", c.method, c.path, c.body, status, got, c.status, c.kind)
 		}
 	}
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("a refused call has changed something")
 	}
 	_, err = w.connections.CloseDirectory(t.Context(), w.account, w.connection.ID)
@@ -328,7 +324,7 @@ func TestADirectoryAndInvitations(t *testing.T) {
 		tx := &store.Tx{}
 		r, _, err := w.people.Invite(tx, person.New{Account: account, Email: email, Role: auth.Admin, By: "operator"})
 		w.ok(err)
-		w.ok(w.db.Commit(t.Context(), tx))
+		w.ok(w.DB.Commit(t.Context(), tx))
 		return r
 	}
 	invite("acc_other", "newhire@acme.example")

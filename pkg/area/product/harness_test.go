@@ -3,7 +3,6 @@ package product_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"image"
 	"image/color"
 	"image/png"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/importertest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/factory"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
@@ -27,11 +26,7 @@ type object = map[string]any
 
 // world is the area with the worker of photos, and the areas that it needs.
 type world struct {
-	*apitest.Caller
 	importertest.Worker
-	t      *testing.T
-	db     *store.DB
-	clock  *apitest.Clock
 	bucket *importertest.Bucket
 	urls   *urls
 	seller string // a factory
@@ -58,30 +53,25 @@ func (u *urls) Do(req *http.Request) (*http.Response, error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), bucket: &importertest.Bucket{Objects: map[string][]byte{}},
+	w := &world{Worker: importertest.Worker{World: servicetest.New(t)}, bucket: &importertest.Bucket{Objects: map[string][]byte{}},
 		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
-	w.db = storetest.Open(t, w.clock.Now)
-	signer := apitest.Signer(t, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
-		mediaarea.NewService(w.db, signer, w.urls, w.clock.Now),
-		product.NewService(w.db, signer, w.urls, w.clock.Now), product.NewPromotions(w.db, w.clock.Now))
-	worker := &mediaarea.Importer{DB: w.db, Objects: w.bucket, URLs: w.urls, Now: w.clock.Now}
-	kernel := task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{mediaarea.Kind: worker,
-			mediaarea.Photo: &product.PhotoWorker{Files: worker}},
-		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
-	})
-	w.Worker = importertest.Worker{T: t, DB: w.db, Clock: w.clock, Kernel: kernel}
+	signer := apitest.Signer(t, w.Now)
+	w.Serve(factory.NewService(w.DB, w.Now),
+		mediaarea.NewService(w.DB, signer, w.urls, w.Now),
+		product.NewService(w.DB, signer, w.urls, w.Now), product.NewPromotions(w.DB, w.Now))
+	worker := &mediaarea.Importer{DB: w.DB, Objects: w.bucket, URLs: w.urls, Now: w.Clock.Now}
+	w.Tasks = w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: worker,
+		mediaarea.Photo: &product.PhotoWorker{Files: worker}})
 	w.seller = w.factory("seller")
 	return w
 }
 
 // factory makes a factory of a type.
 func (w *world) factory(kind string) string {
-	w.t.Helper()
+	w.T.Helper()
 	settings := object{"seller": object{"currency": "EUR"}, "brand": object{"brand_name": "Acme"}}[kind]
 	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings}).Into(w.t,
+	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings}).Into(w.T,
 		http.StatusCreated, &f)
 	return f.ID
 }
@@ -97,14 +87,14 @@ func (w *world) body(sku string, changes object) object {
 }
 
 func (w *world) product(sku string, changes object) (p product.Product) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/products", w.body(sku, changes)).Into(w.t, http.StatusCreated, &p)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/products", w.body(sku, changes)).Into(w.T, http.StatusCreated, &p)
 	return p
 }
 
 func (w *world) get(productID string) (p product.Product) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/products/"+productID, nil).Into(w.t, http.StatusOK, &p)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/products/"+productID, nil).Into(w.T, http.StatusOK, &p)
 	return p
 }
 
@@ -120,26 +110,26 @@ func picture(number byte) []byte {
 }
 
 func (w *world) add(productID string, body object) (p product.Photo) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/products/"+productID+"/photos", body).Into(w.t, http.StatusCreated, &p)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/products/"+productID+"/photos", body).Into(w.T, http.StatusCreated, &p)
 	return p
 }
 
 // upload puts a file where the signed URL leads, and sends the notice of S3.
 func (w *world) upload(p product.Photo, content []byte) {
-	w.t.Helper()
-	w.Notify(w.bucket.Upload(w.t, p.Upload.URL, content))
+	w.T.Helper()
+	w.Notify(w.bucket.Upload(w.T, p.Upload.URL, content))
 }
 
 // due takes the steps of a photo's task of an attempt that are due after a while.
 func (w *world) due(photoID string, attempt int, after time.Duration) {
-	w.t.Helper()
+	w.T.Helper()
 	w.DoAfter(store.IDKey(task.ID(mediaarea.Photo, photoID, attempt)), after)
 }
 
 // ready makes a photo of an uploaded file.
 func (w *world) ready(productID string, number byte) product.Photo {
-	w.t.Helper()
+	w.T.Helper()
 	p := w.add(productID, importertest.Declare("image/png", picture(number)))
 	w.upload(p, picture(number))
 	return p

@@ -14,22 +14,22 @@ import (
 
 // region sets the region of the seller.
 func (w *world) region(country any) {
-	w.t.Helper()
-	w.Call(http.MethodPatch, "/v1/factories/"+w.seller, object{"region": country}).Into(w.t, http.StatusOK, new(object))
+	w.T.Helper()
+	w.Call(http.MethodPatch, "/v1/factories/"+w.seller, object{"region": country}).Into(w.T, http.StatusOK, new(object))
 }
 
 // price changes the price of a product.
 func (w *world) price(productID string, cents int) (p product.Product) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPatch, "/v1/products/"+productID, object{"price": object{"amount": cents, "currency": "EUR"}}).
-		Into(w.t, http.StatusOK, &p)
+		Into(w.T, http.StatusOK, &p)
 	return p
 }
 
 // sale is the body of a promotion of a product.
 func (w *world) sale(productID string, members ...any) object {
 	b := object{"factory_id": w.seller, "product_ids": []string{productID}, "name": "Sale",
-		"discount": object{"kind": "percent", "value": 20}, "ends_at": w.clock.Now().AddDate(0, 0, 10)}
+		"discount": object{"kind": "percent", "value": 20}, "ends_at": w.Now().AddDate(0, 0, 10)}
 	for i := 0; i+1 < len(members); i += 2 {
 		b[members[i].(string)] = members[i+1]
 	}
@@ -40,12 +40,12 @@ func TestAReductionIsFromTheLowestPriceOfThirtyDays(t *testing.T) {
 	w := newWorld(t)
 	w.region("DE")
 	p := w.product("TRAIL", object{"price": object{"amount": 9000, "currency": "EUR"}})
-	w.clock.Add(20 * 24 * time.Hour)
+	w.Clock.Add(20 * 24 * time.Hour)
 	if got := w.price(p.ID, 10000); len(got.PriceHistory) != 2 || got.PriceHistory[0].Price.Amount != 9000 ||
-		!got.PriceHistory[1].At.Equal(w.clock.Now().Truncate(time.Millisecond)) {
+		!got.PriceHistory[1].At.Equal(w.Now().Truncate(time.Millisecond)) {
 		t.Errorf("%+v", got.PriceHistory)
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	got := w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID))
 	got.Refused(t, http.StatusUnprocessableEntity, errs.RuleViolated, "/discount/value")
 	const message = "/discount/value: is 20 percent, and the real reduction of Trail running shoe is 11 percent: " +
@@ -86,7 +86,7 @@ func TestAReductionIsFromTheLowestPriceOfThirtyDays(t *testing.T) {
 		{"discount", object{"kind": "amount", "value": 2000}, "prior_price", object{"amount": 9000, "currency": "EUR"}},
 		{"prior_price_exception", object{"reason": "new_product"}},
 		{"prior_price_exception", object{"reason": "perishable"}},
-		{"starts_at", w.clock.Now().AddDate(0, 0, 29).Add(time.Hour), "ends_at", w.clock.Now().AddDate(0, 0, 40)},
+		{"starts_at", w.Now().AddDate(0, 0, 29).Add(time.Hour), "ends_at", w.Now().AddDate(0, 0, 40)},
 	} {
 		var out product.Promotion
 		w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID, members...)).Into(t, http.StatusCreated, &out)
@@ -107,9 +107,9 @@ func TestAChangeOfAPromotionIsCheckedToo(t *testing.T) {
 	w := newWorld(t)
 	w.region("FR")
 	p := w.product("TRAIL", object{"price": object{"amount": 9000, "currency": "EUR"}})
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.price(p.ID, 10000)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	var out product.Promotion
 	w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID, "discount", object{"kind": "amount", "value": 2000})).
 		Into(t, http.StatusCreated, &out)
@@ -126,9 +126,9 @@ func TestAChangeOfAPromotionIsCheckedToo(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	// The price of an earlier promotion counts for the next one.
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.Call(http.MethodPatch, "/v1/promotions/"+out.ID, object{"state": "ended"}).Into(t, http.StatusOK, new(object))
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID, "discount", object{"kind": "amount", "value": 2000})).
 		Refused(t, http.StatusUnprocessableEntity, errs.RuleViolated, "/discount/value")
 	w.Call(http.MethodPost, "/v1/promotions", w.sale(p.ID, "discount", object{"kind": "amount", "value": 3000})).

@@ -56,7 +56,7 @@ func TestAPhotoIsUploaded(t *testing.T) {
 		t.Errorf("%d bytes are at %s", len(kept), u.Path)
 	}
 	// It stays for as long as its product.
-	w.clock.Add(365 * 24 * time.Hour)
+	w.Clock.Add(365 * 24 * time.Hour)
 	w.upload(photo, picture(3))
 	if got := w.get(p.ID).Photos[0]; got.State != media.Ready {
 		t.Errorf("after a year it is %+v", got)
@@ -134,7 +134,7 @@ func TestAPhotoOfAMedia(t *testing.T) {
 	photo := w.add(p.ID, object{"media_id": m.ID})
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
 	w.due(photo.ID, 1, time.Minute)
-	w.clock.Add(25 * time.Hour)
+	w.Clock.Add(25 * time.Hour)
 	w.Do(first) // removes the file of the media
 	got := w.get(p.ID).Photos[0]
 	if got.State != media.Ready || len(w.bucket.Objects) != 1 {
@@ -405,7 +405,7 @@ func TestADeletionWhileAPhotoIsLookedAt(t *testing.T) {
 		_, _ = rw.Write(picture(1))
 	}
 	w.due(photo.ID, 1, 0)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	m := media.Wake(photo.ID)
 	w.Do(task.Message{ID: m.ID, Wake: true})
 	if got := w.get(p.ID); len(got.Photos) != 0 || len(w.bucket.Objects) != 0 {

@@ -3,7 +3,6 @@ package product_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	importer "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
@@ -68,12 +68,8 @@ func (file) Remove(context.Context, media.Place) error { return nil }
 func BenchmarkLargePhoto(b *testing.B) {
 	content, now := large(b), time.Now
 	db := storetest.Open(b, now)
-	kernel := task.NewKernel(task.Config{
-		DB: db,
-		Handlers: map[task.Kind]task.Handler{importer.Photo: &product.PhotoWorker{Files: &importer.Importer{DB: db,
-			Objects: file(content), Now: now}}},
-		Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 },
-	})
+	kernel := servicetest.Kernel(db, now, map[task.Kind]task.Handler{importer.Photo: &product.PhotoWorker{
+		Files: &importer.Importer{DB: db, Objects: file(content), Now: now}}})
 	o := tenant.Of("acc_1", tenant.Test)
 	for i := 0; b.Loop(); i++ {
 		r := &product.StoredProduct{Product: product.Product{Resource: resource.New(id.New(id.Product, now()), now(),

@@ -49,7 +49,7 @@ func TestAProductFromBeginningToEnd(t *testing.T) {
 // rows counts the items of each kind.
 func (w *world) rows() map[string]int {
 	n := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		n[row["kind"]]++
 	}
 	return n
@@ -168,7 +168,7 @@ func TestProductsAreListedByFactorySKUAndState(t *testing.T) {
 	w := newWorld(t)
 	other := w.factory("seller")
 	for i := range 5 {
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		w.product(fmt.Sprint("SKU-", i), nil)
 	}
 	elsewhere := w.product("SKU-1", object{"factory_id": other})
@@ -210,7 +210,7 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 		}
 	}
 	keep := w.product("SKU-1", object{"factory_id": w.factory("seller")})
-	cleaner := product.Cleaner{DB: w.db, Now: w.clock.Now}
+	cleaner := product.Cleaner{DB: w.DB, Now: w.Clock.Now}
 	calls := 0
 	for more := true; more; calls++ {
 		var err error

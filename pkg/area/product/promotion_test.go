@@ -16,7 +16,7 @@ func (w *world) offer(changes object, products ...string) object {
 	b := object{
 		"factory_id": w.seller, "product_ids": products, "name": "Sale",
 		"discount": object{"kind": "percent", "value": 20},
-		"ends_at":  w.clock.Now().Add(24 * time.Hour).Format(time.RFC3339),
+		"ends_at":  w.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	}
 	for name, value := range changes {
 		b[name] = value
@@ -25,12 +25,12 @@ func (w *world) offer(changes object, products ...string) object {
 }
 
 func (w *world) promote(changes object, products ...string) (p product.Promotion) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/promotions", w.offer(changes, products...)).Into(w.t, http.StatusCreated, &p)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/promotions", w.offer(changes, products...)).Into(w.T, http.StatusCreated, &p)
 	return p
 }
 
-func (w *world) at(d time.Duration) string { return w.clock.Now().Add(d).Format(time.RFC3339) }
+func (w *world) at(d time.Duration) string { return w.Now().Add(d).Format(time.RFC3339) }
 
 // A promotion has no path to read it by: its list selects it.
 func TestThePromotionsAreSelectedByID(t *testing.T) {
@@ -68,11 +68,11 @@ func TestAPromotionFollowsTheClock(t *testing.T) {
 	}
 	states("scheduled", map[string]int{"": 1, "state=scheduled": 1, "state=active": 0, "state=ended": 0,
 		"state=scheduled,ended": 1, "state=active,ended": 0, "state=active,scheduled,ended": 1})
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	states("active", map[string]int{"": 1, "state=scheduled": 0, "state=active": 1, "state=ended": 0,
 		"state=scheduled,ended": 0, "state=active,ended": 1, "factory_id=" + w.seller: 1, "factory_id=" + w.seller +
 			"&state=ended": 0})
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	states("ended", map[string]int{"": 1, "state=scheduled": 0, "state=active": 0, "state=ended": 1,
 		"state=scheduled,ended": 1, "state=active,scheduled": 0, "factory_id=" + w.seller + "&state=ended": 1,
 		"factory_id=fac_01h455vb4pex5vsknk084sn02q": 0})
@@ -83,7 +83,7 @@ func TestAPromotionIsChanged(t *testing.T) {
 	a, b := w.product("A", nil), w.product("B", object{"price": object{"amount": 1000, "currency": "EUR"}})
 	made := w.promote(object{"message": "Only today", "metadata": object{"erp": "1"}}, a.ID)
 	if made.State != product.Running || made.Version != 1 || made.Message != "Only today" ||
-		!made.StartsAt.Equal(w.clock.Now()) {
+		!made.StartsAt.Equal(w.Now()) {
 		t.Errorf("made was %+v", made)
 	}
 	path := "/v1/promotions/" + made.ID
@@ -109,7 +109,7 @@ func TestAPromotionIsChanged(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1000}}).Into(t,
 		http.StatusOK, new(any))
 	w.Call(http.MethodPatch, path, object{"state": "ended"}).Into(t, http.StatusOK, &got)
-	if got.State != product.Ended || !got.EndsAt.Equal(w.clock.Now()) {
+	if got.State != product.Ended || !got.EndsAt.Equal(w.Now()) {
 		t.Errorf("ended it is %+v", got)
 	}
 	w.Call(http.MethodPatch, path, object{"ends_at": w.at(time.Hour)}).Refused(t, 409, errs.InvalidState, "")
@@ -185,7 +185,7 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 	}
 	w.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 422, errs.ValidationFailed,
 		"/product_ids/0")
-	w.clock.Add(25 * time.Hour)
+	w.Clock.Add(25 * time.Hour)
 	w.promote(nil, p.ID)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/media"
@@ -29,37 +29,31 @@ type object = map[string]any
 
 // world has the operations of profiles.
 type world struct {
-	*apitest.Caller
-	t     *testing.T
-	db    *store.DB
-	clock *apitest.Clock
+	*servicetest.World
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now,
-		profile.NewService(w.db, apitest.Signer(t, w.clock.Now), w.clock.Now))
+	w := &world{servicetest.New(t)}
+	w.Serve(profile.NewService(w.DB, apitest.Signer(t, w.Now), w.Now))
 	return w
 }
 
 func (w *world) profile() record.Profile {
-	w.t.Helper()
+	w.T.Helper()
 	var p record.Profile
-	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.t, http.StatusCreated, &p)
-	w.clock.Add(time.Minute)
+	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.T, http.StatusCreated, &p)
+	w.Clock.Add(time.Minute)
 	return p
 }
 
 // put stores an item of a kind with a key or a place in the list of its kind.
 func (w *world) put(it store.Item) store.Item {
-	w.t.Helper()
-	tx := &store.Tx{}
-	tx.Create(it, nil)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
+	w.T.Helper()
+	w.Commit(func(tx *store.Tx) error {
+		tx.Create(it, nil)
+		return nil
+	})
 	it.Version = 1
 	return it
 }
@@ -125,7 +119,7 @@ func TestAProfileInUseIsNotDeleted(t *testing.T) {
 				}
 				tx.Replace(it)
 			}
-			if err := w.db.Commit(t.Context(), tx); err != nil {
+			if err := w.DB.Commit(t.Context(), tx); err != nil {
 				t.Fatal(err)
 			}
 			w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
@@ -168,8 +162,8 @@ func TestAProfileThatWasJustUsedIsNotDeleted(t *testing.T) {
 	w := newWorld(t)
 	p := w.profile()
 	tx := &store.Tx{}
-	ledger.Use(tx, w.clock.Now(), w.Principal.Owner.Of(tenant.Profile(p.ID)), nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	ledger.Use(tx, w.Now(), w.Principal.Owner.Of(tenant.Profile(p.ID)), nil)
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	got := w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil)
@@ -177,6 +171,6 @@ func TestAProfileThatWasJustUsedIsNotDeleted(t *testing.T) {
 	if after := got.Header.Get("Retry-After"); after != "5" {
 		t.Errorf("it asks to wait for %q seconds", after)
 	}
-	w.clock.Add(5 * time.Second)
+	w.Clock.Add(5 * time.Second)
 	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
 }

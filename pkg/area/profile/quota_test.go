@@ -13,7 +13,7 @@ import (
 func TestAnAccountHasSoManyProfiles(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
-		apitest.QuotaCase{DB: w.db, Bound: quota.Profiles, Kind: profile.Kind, Now: w.clock.Now,
+		apitest.QuotaCase{DB: w.DB, Bound: quota.Profiles, Kind: profile.Kind, Now: w.Now,
 			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 				return c.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}, headers...)
 			},

@@ -91,12 +91,12 @@ func TestChangesThatFail(t *testing.T) {
 	edit("Third")
 	for range 20 {
 		w.round()
-		w.clock.Add(2 * time.Minute)
+		w.Clock.Add(2 * time.Minute)
 	}
 	if got := edit("Fourth"); got != http.StatusConflict || w.calls < 3 {
 		t.Errorf("a second change while the first is under way: %d, after %d calls", got, w.calls)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work()
 	if got := w.get(pub.ID); got.Change.State != item.ChangeFailed || got.Change.Failure == nil ||
 		got.Change.Failure.Code != string(platform.CodeOutcomeUnknown) || got.Posted.Text != "Words" {
@@ -125,7 +125,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 	w.Call(http.MethodPatch, publications+"pub_01h455vb4pex5vsknk084sn02q", object{"caption": "Else"}).
 		Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Stranger().Call(http.MethodDelete, publications+pub.ID, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	planned := w.provide("publish_at", w.clock.Now().Add(time.Hour), "social_account_ids", []string{telegram})
+	planned := w.provide("publish_at", w.Now().Add(time.Hour), "social_account_ids", []string{telegram})
 	w.work()
 	w.Call(http.MethodGet, "/v1/content-items/"+planned.ID, nil).Into(t, http.StatusOK, &planned)
 	w.Call(http.MethodDelete, publications+planned.Publications[0].ID, nil).

@@ -23,44 +23,44 @@ import (
 
 // dossier reads a dossier and verifies its signature by the steps that the guide describes.
 func (w *world) dossier(publicationID string) (d publication.Dossier, sha, kid string) {
-	w.t.Helper()
+	w.T.Helper()
 	var got struct {
 		Dossier   json.RawMessage
 		SHA256    string
 		Signature string
 		Key       json.RawMessage
 	}
-	w.Call(http.MethodGet, "/v1/publications/"+publicationID+"/dossier", nil).Into(w.t, http.StatusOK, &got)
+	w.Call(http.MethodGet, "/v1/publications/"+publicationID+"/dossier", nil).Into(w.T, http.StatusOK, &got)
 	canonical, err := jcs.Transform(got.Dossier)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if sum := sha256.Sum256(canonical); hex.EncodeToString(sum[:]) != got.SHA256 {
-		w.t.Errorf("the hash is %s", got.SHA256)
+		w.T.Errorf("the hash is %s", got.SHA256)
 	}
 	var key jose.JSONWebKey
 	if err := key.UnmarshalJSON(got.Key); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	signed, err := jose.ParseDetached(got.Signature, canonical, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if _, err := signed.Verify(key); err != nil {
-		w.t.Errorf("the signature: %v", err)
+		w.T.Errorf("the signature: %v", err)
 	}
 	if err := json.Unmarshal(got.Dossier, &d); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return d, got.SHA256, key.KeyID
 }
 
 // logged returns the hashes of the dossiers of a publication in the audit log.
 func (w *world) logged(publicationID string) (all []string) {
-	for _, row := range storetest.Rows(w.t, w.entries) {
+	for _, row := range storetest.Rows(w.T, w.entries) {
 		var e chain.Entry
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.OperationID == "publication.published" && strings.Contains(e.Path, publicationID) && e.DossierSHA256 != nil &&
 			e.Actor.ID == w.Principal.Actor.ID {
@@ -75,7 +75,7 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	telegram := w.connect("telegram")
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"region": "RU", "ad_marking": object{"advertiser": "ООО A",
 		"tax_id": "7707083893", "erid": "2VtzqxKFvxM"}}).Into(t, http.StatusOK, new(object))
-	it := w.provide("caption", "Words <&> “quoted”", "publish_at", w.clock.Now().AddDate(0, 0, 1), "social_account_ids",
+	it := w.provide("caption", "Words <&> “quoted”", "publish_at", w.Now().AddDate(0, 0, 1), "social_account_ids",
 		[]string{telegram})
 	w.work()
 	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
@@ -85,7 +85,7 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w.Call(http.MethodGet, "/v1/publications/pub_01h455vb4pex5vsknk084sn02q/dossier", nil).
 		Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", object{"note": "Good"}).Into(t, http.StatusOK, &it)
-	w.clock.Add(24 * 3600e9)
+	w.Clock.Add(24 * 3600e9)
 	w.work()
 	d, sha, kid := w.dossier(pub)
 	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
@@ -126,12 +126,12 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	if _, now, _ := w.dossier(pub); now != sha {
 		t.Errorf("it changed from %s to %s", sha, now)
 	}
-	kept, err := w.db.Get(t.Context(), publication.DossierKey(pub))
+	kept, err := w.DB.Get(t.Context(), publication.DossierKey(pub))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if tx.Delete(kept); w.db.Commit(t.Context(), tx) != nil {
+	if tx.Delete(kept); w.DB.Commit(t.Context(), tx) != nil {
 		t.Fatal("it is not deleted")
 	}
 	w.Call(http.MethodGet, path, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
@@ -157,7 +157,7 @@ func TestAFailedPublicationHasNoDossier(t *testing.T) {
 func TestALostAnswerOfTheAuditLog(t *testing.T) {
 	w := newWorld(t)
 	faults := &storetest.Faults{}
-	w.entries = storetest.Open(t, w.clock.Now, faults.Attach)
+	w.entries = storetest.Open(t, w.Now, faults.Attach)
 	w.connect("telegram")
 	it := w.provide()
 	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", nil).Into(t, http.StatusAccepted, &it)

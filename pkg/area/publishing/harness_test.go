@@ -19,6 +19,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/infra/verify/harness/webhooktest"
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -44,11 +45,8 @@ var vault = social.Vault{Envelope: sealtest.Envelope("key")}
 // world has the operations of the area, and the worker that publishes, which a fuse may kill. Its caller has a test
 // key.
 type world struct {
-	*apitest.Caller
-	t       *testing.T
-	db      *store.DB
+	*servicetest.World
 	entries *store.DB // the audit table
-	clock   *apitest.Clock
 	fuse    *webhooktest.Fuse
 	service *publishing.Service
 	factory string
@@ -87,66 +85,60 @@ func (c fused) Do(req *http.Request) (resp *http.Response, err error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), fuse: &webhooktest.Fuse{}, posts: map[string]string{}}
-	now := w.clock.Now
-	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
-		c.HTTPClient = fused{c.HTTPClient, w.fuse}
-	})
+	w := &world{fuse: &webhooktest.Fuse{}, posts: map[string]string{}}
+	w.World = servicetest.New(t, func(c *aws.Config) { c.HTTPClient = fused{c.HTTPClient, w.fuse} })
+	now := w.Now
 	w.entries = storetest.Open(t, now)
 	w.platforms = social.NewPlatforms(social.PlatformsConfig{Now: now})
-	signer, factories := apitest.Signer(t, now), factory.NewService(w.db, now)
-	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2", nil), now)
-	var log apitest.Log
-	w.service = publishing.NewService(w.db, items, factories, signer, &log, now, rand.Reader)
-	w.Caller = apitest.New(t, w.db, &log, now, factories, items, w.service)
+	signer, factories := apitest.Signer(t, now), factory.NewService(w.DB, now)
+	items := content.NewService(w.DB, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2", nil), now)
+	w.service = publishing.NewService(w.DB, items, factories, signer, w.Log, now, rand.Reader)
+	w.Serve(factories, items, w.service)
 	w.Kept()
-	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "en"}).
-		Into(t, http.StatusCreated, &f)
-	w.factory = f.ID
+	w.factory = w.Factory("quality", "standard")
 	return w
 }
 
 // provide creates an own post; members are pairs of its body.
 func (w *world) provide(members ...any) (it item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	b := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
 	for i := 0; i+1 < len(members); i += 2 {
 		b[members[i].(string)] = members[i+1]
 	}
-	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.t, http.StatusAccepted, &it)
-	w.clock.Add(time.Second)
+	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.T, http.StatusAccepted, &it)
+	w.Clock.Add(time.Second)
 	return it
 }
 
 // connect connects an account of a platform, and attaches it to the factory.
 func (w *world) connect(name string) string {
-	w.t.Helper()
-	now, o := w.clock.Now(), w.Principal.Owner
+	w.T.Helper()
+	now, o := w.Now(), w.Principal.Owner
 	r := &social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 		Handle: "Acme", FactoryIDs: []string{}}, PlatformID: "sandbox-" + name}
 	var err error
-	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {
-		w.t.Fatal(err)
+	if r.Sealed, err = vault.Seal(w.T.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {
+		w.T.Fatal(err)
 	}
 	it, err := r.Item(o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	f, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
+	f, err := w.DB.Get(w.T.Context(), factoryrecord.Key(w.factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if _, err := factoryrecord.Attach(&f, r.ID, now); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx.Replace(f)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	return r.ID
 }
@@ -207,40 +199,40 @@ func (w *world) change(do func()) error {
 
 // published publishes a new post to an account, and returns its publication.
 func (w *world) published(accountID string) item.PublishedPost {
-	w.t.Helper()
+	w.T.Helper()
 	it := w.provide()
 	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", object{"social_account_ids": []string{accountID}}).
-		Into(w.t, http.StatusAccepted, &it)
+		Into(w.T, http.StatusAccepted, &it)
 	w.work()
-	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.t, http.StatusOK, &it)
+	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.T, http.StatusOK, &it)
 	pub := w.get(it.Publications[0].ID)
 	if pub.State != item.PublicationPublished {
-		w.t.Fatalf("%+v", pub)
+		w.T.Fatalf("%+v", pub)
 	}
 	w.posts[*pub.PlatformPostID] = pub.Posted.Text
 	return pub
 }
 
 func (w *world) get(publicationID string) (pub item.PublishedPost) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/publications/"+publicationID, nil).Into(w.t, http.StatusOK, &pub)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/publications/"+publicationID, nil).Into(w.T, http.StatusOK, &pub)
 	return pub
 }
 
 // due returns the messages of the steps of publishing that are due.
 func (w *world) due() (all []task.Message) {
-	w.t.Helper()
+	w.T.Helper()
 	w.fuse.Pause(func() {
-		for _, row := range storetest.Rows(w.t, w.db) {
+		for _, row := range storetest.Rows(w.T, w.DB) {
 			if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
 				continue
 			}
 			var t task.Task
 			if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			if kind := string(t.Kind); strings.HasPrefix(kind, "publish") && kind != "publish.metrics" &&
-				!t.DueAt.After(w.clock.Now()) {
+				!t.DueAt.After(w.Now()) {
 				all = append(all, t.Message)
 			}
 		}
@@ -250,27 +242,27 @@ func (w *world) due() (all []task.Message) {
 
 // work takes the steps of publishing, each in a process of its own, until there are none.
 func (w *world) work() {
-	w.t.Helper()
+	w.T.Helper()
 	for idle := 0; idle < 4; idle++ {
 		if w.round() {
 			idle = 0
 		}
-		w.clock.Add(20 * time.Second) // the lease of a dead process ends
+		w.Clock.Add(20 * time.Second) // the lease of a dead process ends
 	}
 }
 
 // round takes the steps that are due, and reports whether there were any.
 func (w *world) round() bool {
-	w.t.Helper()
-	worker := &publication.Worker{DB: w.db, Platforms: w, Vault: vault, Files: w, Now: w.clock.Now,
+	w.T.Helper()
+	worker := &publication.Worker{DB: w.DB, Platforms: w, Vault: vault, Files: w, Now: w.Now,
 		Entries: w.entries}
 	due := w.due()
 	for _, m := range due {
-		kernel := task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
+		kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: worker.Handlers(), Now: w.Now, Name: rand.Text,
 			Chance: func() float64 { return 0.5 }})
-		ctx, blown := w.fuse.Process(w.t.Context())
+		ctx, blown := w.fuse.Process(w.T.Context())
 		if _, err := kernel.Do(ctx, m, 1); !blown() && err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	return len(due) > 0
@@ -278,9 +270,9 @@ func (w *world) round() bool {
 
 // events returns the numbers of the events about a subject by their types.
 func (w *world) events(subject string) map[event.Type]int {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[event.Type]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		var e struct {
 			Type event.Type
 			Data struct{ Object struct{ ID string } }
@@ -289,7 +281,7 @@ func (w *world) events(subject string) map[event.Type]int {
 			continue
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.Data.Object.ID == subject {
 			all[e.Type]++
@@ -300,18 +292,18 @@ func (w *world) events(subject string) map[event.Type]int {
 
 // link creates a review link, and returns it with the path of its page.
 func (w *world) link(members object) (l publishing.ReviewLink, at string) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/review-links", members).Into(w.t, http.StatusCreated, &l)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/review-links", members).Into(w.T, http.StatusCreated, &l)
 	u, err := url.Parse(*l.URL)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return l, u.Path
 }
 
 // visit sends a request of a browser to a page.
 func (w *world) visit(method, at string, form url.Values) (int, http.Header, string) {
-	w.t.Helper()
+	w.T.Helper()
 	req := httptest.NewRequest(method, at, strings.NewReader(form.Encode()))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()

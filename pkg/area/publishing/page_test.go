@@ -124,7 +124,7 @@ func TestTheSecretOfALink(t *testing.T) {
 	body := object{"content_item_ids": []string{it.ID}, "name": "Late"}
 	var made publishing.ReviewLink
 	w.Call(http.MethodPost, "/v1/review-links", body, "Idempotency-Key", "late").Into(t, http.StatusCreated, &made)
-	w.clock.Add(11 * time.Minute)
+	w.Clock.Add(11 * time.Minute)
 	var late publishing.ReviewLink
 	w.Call(http.MethodPost, "/v1/review-links", body, "Idempotency-Key", "late").Into(t, http.StatusCreated, &late)
 	if late.ID != made.ID || made.URL == nil || late.URL != nil || late.SecretShown == nil {
@@ -137,7 +137,7 @@ func TestALinkShowsWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	kept, gone := w.provide("caption", "Kept words"), w.provide("caption", "Gone words")
 	_, at := w.link(object{"content_item_ids": []string{kept.ID, gone.ID}, "may": "decide",
-		"expires_at": resource.Instant(w.clock.Now().Add(30 * 24 * time.Hour))})
+		"expires_at": resource.Instant(w.Now().Add(30 * 24 * time.Hour))})
 	w.Call(http.MethodDelete, "/v1/content-items/"+gone.ID, nil).Into(t, http.StatusOK, new(object))
 	_, _, body := w.visit(http.MethodGet, at, nil)
 	if !strings.Contains(body, "Kept words") || strings.Contains(body, "Gone words") ||

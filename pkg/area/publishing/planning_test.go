@@ -19,9 +19,9 @@ import (
 
 // times gives the factory a schedule.
 func (w *world) times(zone string, clock ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"schedule": object{"timezone": zone, "times": clock}}).
-		Into(w.t, http.StatusOK, new(object))
+		Into(w.T, http.StatusOK, new(object))
 }
 
 func TestSlotsOfASchedule(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSlotsOfASchedule(t *testing.T) {
 		return apitest.All[publishing.Slot](w.Caller, "/v1/publishing/slots?factory_id="+w.factory+query, 100)
 	}
 	all := slots("")
-	if len(all) != 28 || !all[0].Free || all[0].At.Sub(w.clock.Now()) > 12*time.Hour {
+	if len(all) != 28 || !all[0].Free || all[0].At.Sub(w.Now()) > 12*time.Hour {
 		t.Fatalf("%d slots in two weeks: %+v", len(all), all[:min(len(all), 2)])
 	}
 	first := all[0].At.Time
@@ -52,7 +52,7 @@ func TestSlotsOfASchedule(t *testing.T) {
 	if !next.PublishAt.Equal(first) || !both.PublishAt.Equal(all[1].At.Time) {
 		t.Errorf("the next slots are %v and %v", next.PublishAt, both.PublishAt)
 	}
-	at := func(d time.Duration) string { return url.QueryEscape(w.clock.Now().Add(d).Format(time.RFC3339)) }
+	at := func(d time.Duration) string { return url.QueryEscape(w.Now().Add(d).Format(time.RFC3339)) }
 	for query, param := range map[string]string{
 		"&from=" + at(time.Hour) + "&to=" + at(0):                        "to",
 		"&from=" + at(0) + "&to=" + at(63*24*time.Hour):                  "to",
@@ -89,7 +89,7 @@ func TestTheListOfPublications(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	done := w.published(telegram)
-	planned := w.provide("publish_at", w.clock.Now().Add(48*time.Hour), "social_account_ids", []string{vk})
+	planned := w.provide("publish_at", w.Now().Add(48*time.Hour), "social_account_ids", []string{vk})
 	list := func(query string) (ids []string) {
 		t.Helper()
 		for _, e := range apitest.All[publishing.Entry](w.Caller, "/v1/publications?"+query, 1) {
@@ -107,7 +107,7 @@ func TestTheListOfPublications(t *testing.T) {
 		"factory_id=" + w.factory:              {planned.ID, done.ContentItemID},
 		"factory_id=fac_01h455vb4pex5vsknk084": nil,
 		"order_by=views":                       {planned.ID, done.ContentItemID},
-		"to=" + w.clock.Now().Add(time.Hour).Format(time.RFC3339): {done.ContentItemID},
+		"to=" + w.Now().Add(time.Hour).Format(time.RFC3339): {done.ContentItemID},
 	} {
 		if got := list(query); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", query, got, want)
@@ -126,9 +126,9 @@ func TestTheListOfPublications(t *testing.T) {
 // A period has up to 1,000 items: with one more it is refused, and a shorter one is listed.
 func TestAPeriodOfTooManyItemsIsRefused(t *testing.T) {
 	w := newWorld(t)
-	first := w.provide("publish_at", w.clock.Now().Add(24*time.Hour), "social_account_ids",
+	first := w.provide("publish_at", w.Now().Add(24*time.Hour), "social_account_ids",
 		[]string{w.connect("telegram")})
-	stored, err := w.db.Get(t.Context(), store.IDKey(first.ID))
+	stored, err := w.DB.Get(t.Context(), store.IDKey(first.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,15 +140,15 @@ func TestAPeriodOfTooManyItemsIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.clock.Add(time.Millisecond)
-			r.ID = id.New(id.ContentItem, w.clock.Now())
+			w.Clock.Add(time.Millisecond)
+			r.ID = id.New(id.ContentItem, w.Now())
 			it, err := r.Entry(w.Principal.Owner)
 			if err != nil {
 				t.Fatal(err)
 			}
 			tx.Create(it, nil)
 		}
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ func TestAnAccountMakesSoManyReviewLinksInADay(t *testing.T) {
 	remove := func(c *apitest.Caller, id string) {
 		c.Call(http.MethodDelete, "/v1/review-links/"+id, nil).Into(t, http.StatusOK, new(publishing.ReviewLink))
 	}
-	of := apitest.QuotaCase{DB: w.db, Bound: quota.ReviewLinks, Kind: item.ReviewLinkKind, Now: w.clock.Now,
+	of := apitest.QuotaCase{DB: w.DB, Bound: quota.ReviewLinks, Kind: item.ReviewLinkKind, Now: w.Now,
 		Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 			return c.Call(http.MethodPost, "/v1/review-links", body, headers...)
 		},
@@ -27,8 +27,8 @@ func TestAnAccountMakesSoManyReviewLinksInADay(t *testing.T) {
 	}
 	early, _ := w.link(body)
 	of.Check(t, w.Caller)
-	w.clock.Add(72 * time.Hour)
-	storetest.Expire(t, w.db, w.clock.Now())
+	w.Clock.Add(72 * time.Hour)
+	storetest.Expire(t, w.DB, w.Now())
 	remove(w.Caller, early.ID)
 	of.Check(t, w.Caller)
 

@@ -132,7 +132,7 @@ func TestAReviewPageInSixLanguages(t *testing.T) {
 		}
 	}
 	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/schedule", object{"social_account_ids": []string{
-		w.connect("telegram")}, "publish_at": w.clock.Now().Add(48 * time.Hour).Truncate(time.Hour)}).
+		w.connect("telegram")}, "publish_at": w.Now().Add(48 * time.Hour).Truncate(time.Hour)}).
 		Into(t, http.StatusOK, new(object))
 	for query, words := range map[string][]string{
 		"?lang=de&zone=Asia/Tokyo": {"Freigeben", "Geplant für", "(Asia/Tokyo)"}, "": {"Planned for", "(UTC)"},

@@ -27,17 +27,17 @@ func (a adapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
 
 // publish makes an item that is published now, and returns its id.
 func (w *world) publish(o tenant.Owner) string {
-	w.t.Helper()
-	now := w.clock.Now()
-	adapter, _ := adapters{w.clock.Now}.Of(o.Mode, "instagram")
+	w.T.Helper()
+	now := w.Now()
+	adapter, _ := adapters{w.Clock.Now}.Of(o.Mode, "instagram")
 	itemID := id.New(id.ContentItem, now)
 	handle, err := platform.Go(platform.StageCheck, map[string]int64{"ready": now.UnixMilli()}, 0)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	step, err := adapter.Finalize(w.t.Context(), platform.Account{ID: "1"}, platform.Post{Key: itemID}, handle.Handle)
+	step, err := adapter.Finalize(w.T.Context(), platform.Account{ID: "1"}, platform.Post{Key: itemID}, handle.Handle)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	at := resource.Instant(now)
 	r := &item.Record{Item: item.Item{Resource: resource.New(itemID, now, nil), FactoryID: "fac_1", Kind: item.Post,
@@ -47,46 +47,46 @@ func (w *world) publish(o tenant.Owner) string {
 			URL: &step.Post.URL, Warnings: []item.PublicationWarning{}}}}}
 	it, err := r.Entry(o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	return itemID
 }
 
 // views returns the views of an item's post, and whether they were read.
 func (w *world) views(itemID string) (views int64, read bool) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(itemID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(itemID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	m := r.Publications[0].Metrics
 	if m == nil {
 		return 0, false
 	}
-	if !m.ReadAt.Equal(w.clock.Now()) {
-		w.t.Errorf("read at %v, at %v", m.ReadAt, w.clock.Now())
+	if !m.ReadAt.Equal(w.Now()) {
+		w.T.Errorf("read at %v, at %v", m.ReadAt, w.Now())
 	}
 	return *m.Views, true
 }
 
 // advance moves the clock of the sandbox, and waits for the end.
 func (w *world) advance(seconds int64) {
-	w.t.Helper()
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.Clock.Add(time.Second)
 	a := w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds})
 	var r sandboxarea.Reset
-	a.Into(w.t, http.StatusAccepted, &r)
+	a.Into(w.T, http.StatusAccepted, &r)
 	if r.State != "advancing" || a.Header.Get("Location") != "/v1/content-items" {
-		w.t.Errorf("%+v, %v", r, a.Header)
+		w.T.Errorf("%+v, %v", r, a.Header)
 	}
 	w.engine.Drain()
 }
@@ -94,8 +94,8 @@ func (w *world) advance(seconds int64) {
 // Metrics grow with the clock of the sandbox, which makes nothing older that is published later.
 func TestTheClockOfTheSandboxMoves(t *testing.T) {
 	w := newWorld(t)
-	w.engine.Handle(publication.Advance, (&publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now},
-		Now: w.clock.Now}).Handlers()[publication.Advance])
+	w.engine.Handle(publication.Advance, (&publication.Worker{DB: w.DB, Platforms: adapters{w.Clock.Now},
+		Now: w.Clock.Now}).Handlers()[publication.Advance])
 	var posts []string
 	for range 30 { // more than one step reads
 		posts = append(posts, w.publish(w.Principal.Owner))
@@ -117,7 +117,7 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 		}
 		before = all
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	late := w.publish(w.Principal.Owner)
 	w.advance(1)
 	if views, read := w.views(late); !read || views > 5 {
@@ -142,7 +142,7 @@ func TestAnAdvanceOfNullDeletesNothing(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": nil}).Refused(t, 422, errs.ValidationFailed,
 		"/advance")
 	w.engine.Drain()
-	if _, err := w.db.Get(t.Context(), store.IDKey(post)); err != nil {
+	if _, err := w.DB.Get(t.Context(), store.IDKey(post)); err != nil {
 		t.Error(err)
 	}
 }

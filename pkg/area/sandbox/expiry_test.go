@@ -33,11 +33,11 @@ func TestContentOfTheSandboxExpires(t *testing.T) {
 	}
 	paths := []string{"/v1/content-items/" + one.ID, "/v1/content-items/" + many[0].ID,
 		"/v1/content-items/" + many[1].ID, "/v1/studio/generations/" + made.ID}
-	w.clock.Add(29 * 24 * time.Hour)
+	w.Clock.Add(29 * 24 * time.Hour)
 	for _, path := range paths {
 		w.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, new(any))
 	}
-	w.clock.Add(2 * 24 * time.Hour)
+	w.Clock.Add(2 * 24 * time.Hour)
 	w.engine.Drain()
 	for _, path := range paths {
 		if a := w.Call(http.MethodGet, path, nil); a.Status != http.StatusNotFound {
@@ -48,7 +48,7 @@ func TestContentOfTheSandboxExpires(t *testing.T) {
 		t.Errorf("the files %s stay", strings.Join(left, ", "))
 	}
 	// A task of a live resource deletes nothing.
-	if _, err := w.db.Get(t.Context(), store.IDKey(task.ID("generate.expire", one.ID, 1))); err != nil {
+	if _, err := w.DB.Get(t.Context(), store.IDKey(task.ID("generate.expire", one.ID, 1))); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,12 +55,12 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 			c.Call(http.MethodPost, "/v1/promotions", object{
 				"factory_id": f.ID, "product_ids": []string{p.ID}, "name": "Sale",
 				"discount": object{"kind": "percent", "value": 5},
-				"ends_at":  w.clock.Now().Add(time.Hour).Format(time.RFC3339),
+				"ends_at":  w.Now().Add(time.Hour).Format(time.RFC3339),
 			}).Into(t, http.StatusCreated, new(object))
 		}
 		w.engine.Handle(importer.Photo,
-			&product.PhotoWorker{Files: &importer.Importer{DB: w.db, Objects: nothing{}, Now: w.clock.Now}})
-		w.clock.Add(time.Second)
+			&product.PhotoWorker{Files: &importer.Importer{DB: w.DB, Objects: nothing{}, Now: w.Clock.Now}})
+		w.Clock.Add(time.Second)
 		remove(w, seller)
 		w.engine.Drain()
 		for c, want := range map[*apitest.Caller][2]int{w.Caller: {0, 0}, w.Live(): {3, 1}} {
@@ -69,7 +69,7 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 				t.Errorf("%s: there are %v, want %v", name, n, want)
 			}
 		}
-		if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+w.Principal.Owner.String())); err != nil ||
+		if it, err := w.DB.Get(t.Context(), store.IDKey("media-pending#"+w.Principal.Owner.String())); err != nil ||
 			it.Count() != 0 {
 			t.Errorf("%s: %d photos count as pending, %v", name, it.Count(), err)
 		}

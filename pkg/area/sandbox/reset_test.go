@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/infra/verify/harness/rolluptest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
@@ -41,38 +42,33 @@ type object = map[string]any
 
 // world has all resources of a sandbox.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
+	*servicetest.World
 	engine *generatetest.Engine
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer := apitest.Signer(t, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
+	signer := apitest.Signer(t, w.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
-	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
-		sandboxarea.NewService(w.clock.Now), account.NewEvents(w.db, signer),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer,
-			w.clock.Now),
-		mediaarea.NewService(w.db, signer, nil, w.clock.Now), advice.NewService(w.db, w.clock.Now),
-		planarea.NewService(w.db, factories, offer, w.clock.Now),
-		training.NewService(w.db, factories, offer, w.clock.Now), product.NewService(w.db, signer, nil, w.clock.Now),
-		product.NewPromotions(w.db, w.clock.Now))
+	factories := factory.NewService(w.DB, w.Now)
+	w.Serve(factories, account.NewService(w.DB, w.Now),
+		sandboxarea.NewService(w.Now), account.NewEvents(w.DB, signer),
+		content.NewService(w.DB, factories, signer, offer, w.Now), studio.NewService(w.DB, signer, nil, offer,
+			w.Now),
+		mediaarea.NewService(w.DB, signer, nil, w.Now), advice.NewService(w.DB, w.Now),
+		planarea.NewService(w.DB, factories, offer, w.Now),
+		training.NewService(w.DB, factories, offer, w.Now), product.NewService(w.DB, signer, nil, w.Now),
+		product.NewPromotions(w.DB, w.Now))
 	sign := item.SignedBy(signer)
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)},
+	w.engine = generatetest.New(t, w.DB, w.Clock, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
 		map[string]generate.Loader{
 			item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 		})
 	w.engine.Handle(advice.TaskKind,
-		&advice.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)}, Offer: offer,
-			Now: w.clock.Now})
-	for kind, h := range (&training.Worker{DB: w.db, Now: w.clock.Now}).Handlers() {
+		&advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
+			Now: w.Clock.Now})
+	for kind, h := range (&training.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)
 	}
 	return w
@@ -80,42 +76,42 @@ func newWorld(t *testing.T) *world {
 
 // fill makes a factory with items and a generation, some of which still run.
 func (w *world) fill(c *apitest.Caller, items int, running bool) {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "de"}).Into(w.t,
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "de"}).Into(w.T,
 		http.StatusCreated, &f)
 	for range items {
 		var it item.Item
 		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post",
-			"prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &it)
+			"prompt": "A shoe"}).Into(w.T, http.StatusAccepted, &it)
 	}
 	var g studio.Generation
-	c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &g)
+	c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}).Into(w.T, http.StatusAccepted, &g)
 	w.engine.Drain()
 	if running {
 		slow := object{"delay_seconds": 60}
 		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "Slow",
-			"sandbox": slow}).Into(w.t, http.StatusAccepted, new(item.Item))
+			"sandbox": slow}).Into(w.T, http.StatusAccepted, new(item.Item))
 		c.Call(http.MethodPost, "/v1/content-items/batch",
 			object{"items": []any{object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}}}).Into(
-			w.t, http.StatusAccepted, &[]item.Item{})
-		c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "Slow", "sandbox": slow}).Into(w.t,
+			w.T, http.StatusAccepted, &[]item.Item{})
+		c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "Slow", "sandbox": slow}).Into(w.T,
 			http.StatusAccepted, &g)
 		w.engine.Step()
 		w.engine.Step()
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 // topUp gives the account credits for live work.
 func (w *world) topUp() {
-	w.t.Helper()
-	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, 1000)
+	w.T.Helper()
+	apitest.TopUp(w.T, w.DB, w.Now(), w.Principal.Account, 1000)
 }
 
 // counts returns how much there is of each kind.
 func (w *world) counts(c *apitest.Caller) (n [4]int) {
-	w.t.Helper()
+	w.T.Helper()
 	for i, path := range []string{"/v1/content-items", "/v1/studio/generations", "/v1/events", "/v1/factories"} {
 		n[i] = len(apitest.All[object](c, path, 100))
 	}
@@ -124,18 +120,18 @@ func (w *world) counts(c *apitest.Caller) (n [4]int) {
 
 // factories returns the factories of the sandbox that count.
 func (w *world) factories() int64 {
-	w.t.Helper()
-	return apitest.CountQuota(w.t, w.db, quota.Factories, factoryrecord.Kind, w.Principal.Owner, w.clock.Now())
+	w.T.Helper()
+	return apitest.CountQuota(w.T, w.DB, quota.Factories, factoryrecord.Kind, w.Principal.Owner, w.Now())
 }
 
 func (w *world) reset() {
-	w.t.Helper()
+	w.T.Helper()
 	a := w.Call(http.MethodPost, "/v1/sandbox/reset", nil)
 	var r sandboxarea.Reset
-	a.Into(w.t, http.StatusAccepted, &r)
-	if r.State != "resetting" || !r.RequestedAt.Equal(w.clock.Now()) || a.Header.Get("Location") != "/v1/factories" ||
+	a.Into(w.T, http.StatusAccepted, &r)
+	if r.State != "resetting" || !r.RequestedAt.Equal(w.Now()) || a.Header.Get("Location") != "/v1/factories" ||
 		a.Header.Get("Retry-After") == "" {
-		w.t.Errorf("%+v, %v", r, a.Header)
+		w.T.Errorf("%+v, %v", r, a.Header)
 	}
 }
 
@@ -151,7 +147,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w.fill(w.Caller, 30, true) // more than one step deletes
 
 	w.reset()
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	var later struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t,
 		http.StatusCreated, &later)
@@ -167,7 +163,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 		t.Errorf("%d files, %d before", n, files)
 	}
 	// Deleted work that was running does not count as waiting.
-	if it, err := w.db.Get(t.Context(),
+	if it, err := w.DB.Get(t.Context(),
 		store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
 		t.Errorf("%d pieces of work wait, %v", it.Count(), err)
 	}
@@ -184,18 +180,18 @@ func TestAResetDeletesAnalytics(t *testing.T) {
 	w := newWorld(t)
 	w.topUp()
 	sums := func() (n int) {
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			if row["kind"] == analytics.Kind {
 				n++
 			}
 		}
 		return n
 	}
-	keeper, records := analytics.New(w.db), 0
+	keeper, records := analytics.New(w.DB), 0
 	for _, c := range []*apitest.Caller{w.Live(), w.Caller} {
 		w.fill(c, 2, false)
 		records = 0
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			if row["kind"] != item.ItemKind || row["mode"] != string(c.Principal.Mode) {
 				continue
 			}
@@ -228,16 +224,16 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.engine.Step() // there is no plan
 	w.engine.Step() // and no automation
 	w.engine.Step() // nor an experiment
-	w.faults.Before("TransactWriteItems", func() {
+	w.Faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
-		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts) })
+		w.Faults.Before("TransactWriteItems",
+			func() { w.Faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts) })
 	})
 	w.engine.Step()
 	if n := w.counts(w.Caller); n[0] == 0 || n[0] == 8 {
 		t.Errorf("the step has left %v", n)
 	}
-	w.faults.Lose("TransactWriteItems", 1)
+	w.Faults.Lose("TransactWriteItems", 1)
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != [4]int{} || len(w.engine.Objects.Keys()) != 0 {
 		t.Errorf("left are %v and %v", n, w.engine.Objects.Keys())
@@ -254,11 +250,11 @@ func TestAResetDeletesMedia(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
 		c.Call(http.MethodPost, "/v1/media", body).Into(t, http.StatusCreated, new(object))
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	// The engine has no handler that awaits media: the steps are taken here.
-	h, step := &sandboxarea.Resetter{DB: w.db, Now: w.clock.Now}, &task.Step{}
+	h, step := &sandboxarea.Resetter{DB: w.DB, Now: w.Clock.Now}, &task.Step{}
 	step.Owner = tenant.Of(w.Principal.Account, tenant.Test)
-	payload, done := any(object{"before": w.clock.Now()}), false
+	payload, done := any(object{"before": w.Now()}), false
 	for range 80 {
 		var err error
 		if step.Payload, err = json.Marshal(payload); err != nil {
@@ -271,7 +267,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 		if payload, done = o.Payload, o.Done; done {
 			break
 		}
-		w.clock.Add(o.Wait)
+		w.Clock.Add(o.Wait)
 	}
 	if !done {
 		t.Error("it does not end")
@@ -280,7 +276,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 		len(apitest.All[object](w.Live(), "/v1/media", 100)); n != 0 || live != 1 {
 		t.Errorf("%d media are left, and %d of live keys", n, live)
 	}
-	if it, err := w.db.Get(t.Context(),
+	if it, err := w.DB.Get(t.Context(),
 		store.IDKey("media-pending#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil ||
 		it.Count() != 0 {
 		t.Errorf("%d media count as pending, %v", it.Count(), err)
@@ -304,7 +300,7 @@ func TestAResetDeletesDiagnosesAndProposals(t *testing.T) {
 	}
 	count := func() map[string]int {
 		n := map[string]int{}
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			if kind := row["kind"]; kind == advice.DiagnosisItemKind || kind == advice.ProposalItemKind {
 				n[kind+" "+row["mode"]]++
 			}
@@ -336,7 +332,7 @@ func TestAResetDeletesPlans(t *testing.T) {
 		for range steps {
 			w.engine.Step()
 		}
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		w.reset()
 		w.engine.Drain()
 		if n := w.counts(w.Caller); n != [4]int{} {
@@ -354,7 +350,7 @@ func TestAResetDeletesPlans(t *testing.T) {
 // kinds returns how many items of each kind there are.
 func (w *world) kinds() map[string]int {
 	kinds := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		kinds[row["kind"]]++
 	}
 	return kinds
@@ -364,7 +360,7 @@ func TestTwoResetsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.fill(w.Caller, 3, true)
 	w.reset()
-	w.clock.Add(time.Millisecond)
+	w.Clock.Add(time.Millisecond)
 	w.reset()
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != [4]int{} {
@@ -394,9 +390,9 @@ func TestTrainingsAndTheirModelsAreDeleted(t *testing.T) {
 	start(0)
 	w.engine.Drain()
 	start(60) // still runs when the sandbox is emptied
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	kept := func() (all []string) {
-		for _, row := range storetest.Rows(t, w.db) {
+		for _, row := range storetest.Rows(t, w.DB) {
 			if row["kind"] == training.ItemKind || row["kind"] == catalog.TrainedKind {
 				all = append(all, row["kind"])
 			}

@@ -2,7 +2,6 @@ package social_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social"
@@ -29,24 +29,24 @@ var owner = tenant.Of("acc_1", tenant.Live)
 // accountWorld has an account of TikTok, which rotates refresh tokens, and its fake.
 type accountWorld struct {
 	*social.Worker
-	t     *testing.T
-	clock *apitest.Clock
+	T     *testing.T
+	Clock *apitest.Clock
 	fake  *tiktok.Fake
 	graph *instagram.Fake
 }
 
 func accountNewWorld(t *testing.T) *accountWorld {
-	w := &accountWorld{t: t, clock: apitest.NewClock()}
-	w.fake = tiktok.New(w.clock.Now)
+	w := &accountWorld{T: t, Clock: apitest.NewClock()}
+	w.fake = tiktok.New(w.Clock.Now)
 	mux := http.NewServeMux()
 	mux.Handle("/tiktok/", http.StripPrefix("/tiktok", w.fake.Handler()))
-	w.graph = instagram.New(w.clock.Now)
+	w.graph = instagram.New(w.Clock.Now)
 	mux.Handle("/instagram/", http.StripPrefix("/instagram", w.graph.Handler()))
-	db := storetest.Open(t, w.clock.Now)
+	db := storetest.Open(t, w.Clock.Now)
 	w.Worker = &social.Worker{
-		DB: db, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: db}, Now: w.clock.Now,
+		DB: db, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: db}, Now: w.Clock.Now,
 		Platforms: social.NewPlatforms(social.PlatformsConfig{
-			HTTP: control.Doer{Handler: mux}, Endpoint: "http://platforms.test", Now: w.clock.Now,
+			HTTP: control.Doer{Handler: mux}, Endpoint: "http://platforms.test", Now: w.Clock.Now,
 			Apps: func(context.Context, string) (platform.App, error) {
 				return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret}, nil
 			},
@@ -57,87 +57,86 @@ func accountNewWorld(t *testing.T) *accountWorld {
 
 // kernel returns a worker of its own.
 func (w *accountWorld) kernel() *task.Kernel {
-	return task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }})
+	return servicetest.Kernel(w.DB, w.Now, w.Handlers())
 }
 
 // connect connects an account whose token ends in a day.
 func (w *accountWorld) connect(factories ...string) string {
-	w.t.Helper()
+	w.T.Helper()
 	access, refresh := w.fake.Grant(24 * time.Hour)
 	return w.connectTo("tiktok", platform.Account{ID: tiktok.User,
 		Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh),
-			ExpiresAt: w.clock.Now().Add(24 * time.Hour)}}, factories...)
+			ExpiresAt: w.Now().Add(24 * time.Hour)}}, factories...)
 }
 
 // connectTo connects an account of a platform.
 func (w *accountWorld) connectTo(name string, a platform.Account, factories ...string) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	r := &social.Record{
 		Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 			Handle: "Acme", FactoryIDs: factories},
 		PlatformID: a.ID,
 	}
 	var err error
-	if r.Sealed, err = w.Vault.Seal(w.t.Context(), owner, r.ID, a); err != nil {
-		w.t.Fatal(err)
+	if r.Sealed, err = w.Vault.Seal(w.T.Context(), owner, r.ID, a); err != nil {
+		w.T.Fatal(err)
 	}
 	it, err := r.Item(owner)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token) })
 	return r.ID
 }
 
 func (w *accountWorld) commit(add func(*store.Tx) error) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	if err := add(tx); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.DB.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 func (w *accountWorld) read(id string) (store.Item, social.Record) {
-	w.t.Helper()
-	it, err := w.DB.Get(w.t.Context(), store.IDKey(id))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(id))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := social.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return it, r
 }
 
 // token returns the token of an account.
 func (w *accountWorld) token(id string) platform.Token {
-	w.t.Helper()
+	w.T.Helper()
 	_, r := w.read(id)
-	_, a, err := w.Vault.Token(w.t.Context(), owner, &r)
+	_, a, err := w.Vault.Token(w.T.Context(), owner, &r)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return a.Token
 }
 
 // due returns the messages of the steps that are due, and of the outbox.
 func (w *accountWorld) due() (all []task.Message) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.DB) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		var t task.Task
 		switch {
 		case row["kind"] == task.ItemKind && row["ttl"] == "", row["kind"] == task.OutboxKind:
 			if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			// Package publication has the handler of Measure.
-			if !t.DueAt.After(w.clock.Now()) && t.Kind != social.Measure {
+			if !t.DueAt.After(w.Now()) && t.Kind != social.Measure {
 				all = append(all, t.Message)
 			}
 		}
@@ -147,7 +146,7 @@ func (w *accountWorld) due() (all []task.Message) {
 
 // work handles all due messages by several workers at once, each of which gets every message.
 func (w *accountWorld) work(workers int) {
-	w.t.Helper()
+	w.T.Helper()
 	messages := w.due()
 	var all sync.WaitGroup
 	for range workers {
@@ -155,7 +154,7 @@ func (w *accountWorld) work(workers int) {
 		all.Go(func() {
 			for _, m := range messages {
 				if _, err := k.Do(context.Background(), m, 1); err != nil {
-					w.t.Error(err)
+					w.T.Error(err)
 				}
 			}
 		})
@@ -165,9 +164,9 @@ func (w *accountWorld) work(workers int) {
 
 // events returns the types of the events, in no order.
 func (w *accountWorld) events() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	types := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.DB) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == "event" {
 			types[row["f_type"]]++
 		}

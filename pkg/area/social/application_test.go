@@ -23,19 +23,19 @@ const applications = "/v1/social/applications"
 
 // application adds the customer's application with a platform.
 func (w *world) application(members ...any) (a social.Application) {
-	w.t.Helper()
-	w.clock.Add(1000000)
+	w.T.Helper()
+	w.Clock.Add(1000000)
 	body := object{"platform": "youtube", "client_id": oauth.OwnClientID, "client_secret": oauth.OwnClientSecret}
 	for i := 0; i+1 < len(members); i += 2 {
 		body[members[i].(string)] = members[i+1]
 	}
-	w.Call(http.MethodPost, applications, body).Into(w.t, http.StatusCreated, &a)
+	w.Call(http.MethodPost, applications, body).Into(w.T, http.StatusCreated, &a)
 	return a
 }
 
 // granted connects an account as its owner would, and returns it.
 func (w *world) granted(c *apitest.Caller, body object) social.Account {
-	w.t.Helper()
+	w.T.Helper()
 	a := w.connect(c, body)
 	w.shows(w.visit(w.allow(a)), http.StatusOK, "is connected")
 	got := w.get(a.ID)
@@ -47,22 +47,22 @@ func (w *world) granted(c *apitest.Caller, body object) social.Account {
 
 // work takes the due steps of the tasks of accounts.
 func (w *world) work() {
-	w.t.Helper()
-	kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
+	w.T.Helper()
+	kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.worker.Handlers(), Now: w.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 }})
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		var one task.Task
 		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &one); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if one.DueAt.After(w.clock.Now()) || one.Kind == social.Measure {
+		if one.DueAt.After(w.Now()) || one.Kind == social.Measure {
 			continue
 		}
-		if _, err := kernel.Do(w.t.Context(), one.Message, 1); err != nil {
-			w.t.Error(err)
+		if _, err := kernel.Do(w.T.Context(), one.Message, 1); err != nil {
+			w.T.Error(err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestAnOwnApplicationConnectsRenewsAndEnds(t *testing.T) {
 			if a.State != social.Connected || a.ApplicationID == nil || *a.ApplicationID != app.ID {
 				t.Fatalf("%+v", a)
 			}
-			w.clock.Add(renews - time.Minute)
+			w.Clock.Add(renews - time.Minute)
 			w.work()
 			w.Call(http.MethodDelete, "/v1/social/accounts/"+a.ID, nil).Into(t, http.StatusOK, &a)
 			for range 3 {
@@ -122,7 +122,7 @@ func TestApplicationsOfProfiles(t *testing.T) {
 	w := newWorld(t)
 	var with, without struct{ ID string }
 	w.Call(http.MethodPost, "/v1/profiles", object{"name": "One"}).Into(t, http.StatusCreated, &with)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Two"}).Into(t, http.StatusCreated, &without)
 	own := w.application("profile_id", with.ID)
 	used := func(c *apitest.Caller, profileID string) string {
@@ -191,7 +191,7 @@ func TestAccountsMoveByConnectingAgain(t *testing.T) {
 	// Without its application, an account has to be connected again; then with that of the operator.
 	w.Call(http.MethodDelete, applications+"/"+second.ID+"?force=true", nil).Into(t, http.StatusOK,
 		new(social.Application))
-	w.clock.Add(59 * time.Minute)
+	w.Clock.Add(59 * time.Minute)
 	w.work()
 	if got := w.get(a.ID); got.State != social.NeedsReconnect {
 		t.Errorf("%+v", got)

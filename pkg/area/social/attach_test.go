@@ -15,11 +15,11 @@ import (
 
 // accountsOf returns the accounts of a factory as it shows them.
 func (w *world) accountsOf(factory string) []string {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct {
 		Accounts []string `json:"social_account_ids"`
 	}
-	w.Call(http.MethodGet, "/v1/factories/"+factory, nil).Into(w.t, http.StatusOK, &f)
+	w.Call(http.MethodGet, "/v1/factories/"+factory, nil).Into(w.T, http.StatusOK, &f)
 	return f.Accounts
 }
 
@@ -51,7 +51,7 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 		t.Errorf("listed for the factory: %+v", all)
 	}
 	told := 0
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if row["kind"] == event.Kind && row["f_type"] == string(event.FactoryUpdated) {
 			told++
 		}
@@ -108,7 +108,7 @@ func TestAnAccountThatItemsAreScheduledToIsDisconnectedByForce(t *testing.T) {
 	path := "/v1/social/accounts/" + a.ID
 	tx := &store.Tx{}
 	tx.Count(social.ScheduledKey(a.ID), 1, social.MaxScheduled, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	refused := w.Call(http.MethodDelete, path, nil)

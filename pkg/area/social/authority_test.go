@@ -16,7 +16,7 @@ func TestTheLinkOfAnAccountIsShownOnce(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok"})
 	state := mustQuery(t, *a.AuthorizationURL).Get("link")
-	it, err := w.db.Get(t.Context(), store.IDKey(a.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(a.ID))
 	if err != nil || state == "" {
 		t.Fatal(err, *a.AuthorizationURL)
 	}

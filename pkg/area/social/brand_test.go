@@ -20,7 +20,7 @@ func TestAConnectPageOfAProfile(t *testing.T) {
 	picture := []byte("\x89PNG, a picture that was decoded")
 	made := func(name string, logo *profile.Logo) string {
 		t.Helper()
-		now := w.clock.Now()
+		now := w.Now()
 		r := profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, now), now, nil),
 			Name: name}}
 		o := w.Principal.Owner.Of(tenant.Profile(r.ID))
@@ -38,7 +38,7 @@ func TestAConnectPageOfAProfile(t *testing.T) {
 			}
 			tx.Create(shown, nil)
 		}
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 		return r.ID

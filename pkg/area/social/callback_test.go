@@ -83,7 +83,7 @@ func TestAStateExpires(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok", "return_url": back})
 	q := w.allow(a)
-	w.clock.Add(30 * time.Minute)
+	w.Clock.Add(30 * time.Minute)
 	if got := w.get(a.ID); got.AuthorizationURL != nil || got.State != social.Pending {
 		t.Errorf("after 30 minutes it is %+v", got)
 	}

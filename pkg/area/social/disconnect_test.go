@@ -19,25 +19,25 @@ import (
 
 // fakeFactory puts a factory with accounts into the table.
 func (w *accountWorld) fakeFactory(id, state string, accounts ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	it, err := store.NewItem("factory", owner, id,
 		map[string]any{"id": id, "version": 1, "social_account_ids": accounts})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	it.Filters = map[string]string{"state": state}
 	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
 }
 
 func (w *accountWorld) accountsOf(factory string) []string {
-	w.t.Helper()
-	it, err := w.DB.Get(w.t.Context(), store.IDKey(factory))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	ids, err := factoryrecord.Accounts(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ids
 }
@@ -61,10 +61,10 @@ func TestADisconnectedAccountIsDetachedFromItsFactories(t *testing.T) {
 	w.fakeFactory("fac_1", "active", "soc_x", id)
 	w.fakeFactory("fac_2", "paused", id)
 	it, r := w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.Now(), it) })
 	for range 12 {
 		w.work(1)
-		w.clock.Add(3 * time.Second)
+		w.Clock.Add(3 * time.Second)
 	}
 	if got := w.accountsOf("fac_1"); !slices.Equal(got, []string{"soc_x"}) || len(w.accountsOf("fac_2")) != 0 {
 		t.Errorf("the factories have %v and %v", got, w.accountsOf("fac_2"))
@@ -79,9 +79,9 @@ func TestAnAccountThatIsConnectedAgainIsNotRevoked(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
 	it, r := w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.Now(), it) })
 	it, r = w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.clock.Now(), it, platform.Token{}) })
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.Now(), it, platform.Token{}) })
 	for range 3 {
 		w.work(1)
 	}
@@ -94,12 +94,12 @@ func TestARevocationThatNeverSucceedsIsGivenUp(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
 	it, r := w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.Now(), it) })
 	w.fake.Fail(1, platformtest.ServerError)
 	w.work(1)
-	w.clock.Add(25 * time.Hour)
+	w.Clock.Add(25 * time.Hour)
 	w.work(1)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work(1)
 	if w.fake.Calls() != 1 {
 		t.Errorf("the platform was called %d times", w.fake.Calls())
@@ -114,7 +114,7 @@ func TestARevocationThatNeverSucceedsIsGivenUp(t *testing.T) {
 func TestADeletedFactoryLosesItsAccounts(t *testing.T) {
 	w := accountNewWorld(t)
 	first, second := w.connect("fac_1", "fac_2"), w.connect("fac_2")
-	e := social.FactoryCleaner{DB: w.DB, Now: w.clock.Now}
+	e := social.FactoryCleaner{DB: w.DB, Now: w.Clock.Now}
 	for more := true; more; {
 		var err error
 		if more, err = e.Clean(t.Context(), owner, "fac_1"); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -49,10 +50,7 @@ type world struct {
 	fakeInstagram *instagram.Fake
 	fakeYoutube   *youtube.Fake
 
-	*apitest.Caller
-	t        *testing.T
-	clock    *apitest.Clock
-	db       *store.DB
+	*servicetest.World
 	doer     control.Doer
 	vk       *vk.Fake
 	tiktok   *tiktok.Fake
@@ -71,8 +69,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock(), apps: oauthed, audit: &apitest.Log{}}
-	now := w.clock.Now
+	w := &world{World: servicetest.New(t), apps: oauthed, audit: &apitest.Log{}}
+	now := w.Now
 	w.vk, w.tiktok, w.telegram = vk.New(now), tiktok.New(now), telegram.New(now)
 	w.fakeInstagram, w.fakeYoutube = instagram.New(now), youtube.New(now)
 	mux := http.NewServeMux()
@@ -83,7 +81,6 @@ func newWorld(t *testing.T) *world {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}
 	w.doer = control.Doer{Handler: mux}
-	w.db = storetest.Open(t, now)
 	secret := seal.Fixed([]byte("the system's secret"))
 	platforms := social.NewPlatforms(social.PlatformsConfig{
 		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(nil),
@@ -97,18 +94,18 @@ func newWorld(t *testing.T) *world {
 			return app, nil
 		},
 	})
-	s := social.NewService(w.db, w.audit, platforms, social.Vault{Envelope: sealtest.Envelope("key"), DB: w.db}, secret,
+	s := social.NewService(w.DB, w.audit, platforms, social.Vault{Envelope: sealtest.Envelope("key"), DB: w.DB}, secret,
 		now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
-	w.worker = &social.Worker{DB: w.db, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: w.db}, Now: now,
+	w.worker = &social.Worker{DB: w.DB, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: w.DB}, Now: now,
 		Platforms: platforms}
 	w.calls = &apitest.Log{}
-	w.test = apitest.New(t, w.db, w.calls, now, sealed{secret}, s, factory.NewService(w.db, now),
-		profile.NewService(w.db, nil, now))
+	w.test = apitest.New(t, w.DB, w.calls, now, sealed{secret}, s, factory.NewService(w.DB, now),
+		profile.NewService(w.DB, nil, now))
 	w.test.Kept()
 	pages := []string{back}
 	name := "Acme"
-	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name, ReturnURLs: &pages})
+	a, err := customer.NewService(w.DB, now).Create(t.Context(), customer.Settings{Name: &name, ReturnURLs: &pages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,18 +118,18 @@ func newWorld(t *testing.T) *world {
 
 // customer keeps the account of a customer, which is that of the first but for its id and name.
 func (w *world) customer(id tenant.Account, name string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(string(w.Principal.Account)))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(string(w.Principal.Account)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var a customer.Account
 	if err := it.Decode(&a); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	a.Name = name
 	if err := it.Encode(a); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	if id == w.Principal.Account {
@@ -141,8 +138,8 @@ func (w *world) customer(id tenant.Account, name string) {
 		it.Key, it.Owner.Account, it.Version = store.IDKey(string(id)), id, 0
 		tx.Create(it, nil)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -153,9 +150,9 @@ func (s sealed) Register(r *httpapi.Router) { r.SealWith(s.secret) }
 
 // connect connects an account, which must succeed.
 func (w *world) connect(c *apitest.Caller, body object) (a social.Account) {
-	w.t.Helper()
-	w.clock.Add(1000000)
-	c.Call(http.MethodPost, "/v1/social/accounts", body).Into(w.t, http.StatusCreated, &a)
+	w.T.Helper()
+	w.Clock.Add(1000000)
+	c.Call(http.MethodPost, "/v1/social/accounts", body).Into(w.T, http.StatusCreated, &a)
 	return a
 }
 
@@ -165,33 +162,33 @@ func telegramBody() object {
 }
 
 func (w *world) get(id string) (a social.Account) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/social/accounts/"+id, nil).Into(w.t, http.StatusOK, &a)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/social/accounts/"+id, nil).Into(w.T, http.StatusOK, &a)
 	return a
 }
 
 // allow acts as the owner: it opens the link, goes on to the platform, and allows the connection there. It returns
 // the query of the callback.
 func (w *world) allow(a social.Account) url.Values {
-	w.t.Helper()
+	w.T.Helper()
 	page := w.open(http.MethodGet, a)
 	w.shows(page, http.StatusOK, "Continue to ")
-	q, err := oauth.Allow(w.doer, continues(w.t, page.Body.String()))
+	q, err := oauth.Allow(w.doer, continues(w.T, page.Body.String()))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return q
 }
 
 // open opens the link of an account in the owner's browser.
 func (w *world) open(method string, a social.Account) *httptest.ResponseRecorder {
-	w.t.Helper()
+	w.T.Helper()
 	if a.AuthorizationURL == nil {
-		w.t.Fatalf("there is no authorization_url: %+v", a)
+		w.T.Fatalf("there is no authorization_url: %+v", a)
 	}
 	at, err := url.Parse(*a.AuthorizationURL)
 	if err != nil || !strings.HasPrefix(*a.AuthorizationURL, base+social.CallbackPath+"?link=") {
-		w.t.Fatalf("the link is %s: %v", *a.AuthorizationURL, err)
+		w.T.Fatalf("the link is %s: %v", *a.AuthorizationURL, err)
 	}
 	return w.visitBy(method, at.Query())
 }
@@ -209,12 +206,12 @@ func continues(t *testing.T, page string) string {
 
 // visit opens the callback in the owner's browser.
 func (w *world) visit(q url.Values) *httptest.ResponseRecorder {
-	w.t.Helper()
+	w.T.Helper()
 	return w.visitBy(http.MethodGet, q)
 }
 
 func (w *world) visitBy(method string, q url.Values) *httptest.ResponseRecorder {
-	w.t.Helper()
+	w.T.Helper()
 	out := httptest.NewRecorder()
 	req := httptest.NewRequest(method, social.CallbackPath+"?"+q.Encode(), nil)
 	for _, c := range w.cookies {
@@ -230,33 +227,33 @@ func (w *world) visitBy(method string, q url.Values) *httptest.ResponseRecorder 
 
 // shows checks the status of a page, and that its text has all of some parts.
 func (w *world) shows(page *httptest.ResponseRecorder, status int, parts ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, part := range parts {
 		if !strings.Contains(page.Body.String(), part) {
-			w.t.Errorf("the page does not show %q: %s", part, page.Body)
+			w.T.Errorf("the page does not show %q: %s", part, page.Body)
 		}
 	}
 	if page.Code != status {
-		w.t.Errorf("the page has the status %d, not %d: %s", page.Code, status, page.Body)
+		w.T.Errorf("the page has the status %d, not %d: %s", page.Code, status, page.Body)
 	}
 }
 
 // factory makes a factory.
 func (w *world) factory(c *apitest.Caller) string {
-	w.t.Helper()
-	w.clock.Add(1000000)
+	w.T.Helper()
+	w.Clock.Add(1000000)
 	var f struct{ ID string }
 	c.Call(http.MethodPost, "/v1/factories",
-		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(w.t,
+		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(w.T,
 		http.StatusCreated, &f)
 	return f.ID
 }
 
 // events returns the types of the events, with their number.
 func (w *world) events() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	types := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == "event" {
 			types[row["f_type"]]++
 		}
@@ -266,25 +263,25 @@ func (w *world) events() map[string]int {
 
 // without checks that no item and no text holds a secret.
 func (w *world) without(secrets ...string) {
-	w.t.Helper()
-	all := storetest.Snapshot(w.t, w.db)
+	w.T.Helper()
+	all := storetest.Snapshot(w.T, w.DB)
 	for _, secret := range secrets {
 		if strings.Contains(all, secret) {
-			w.t.Errorf("%s… is stored in clear", secret[:4])
+			w.T.Errorf("%s… is stored in clear", secret[:4])
 		}
 	}
 }
 
 // guarded checks that a page has no script, is not cached, and is framed by no other page.
 func (w *world) guarded(page *httptest.ResponseRecorder) {
-	w.t.Helper()
+	w.T.Helper()
 	h := page.Header()
 	for name, want := range map[string]string{
 		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8", "Cross-Origin-Opener-Policy": "same-origin",
 	} {
 		if h.Get(name) != want {
-			w.t.Errorf("%s is %q", name, h.Get(name))
+			w.T.Errorf("%s is %q", name, h.Get(name))
 		}
 	}
 	_, rest, _ := strings.Cut(page.Body.String(), "<style>")
@@ -293,6 +290,6 @@ func (w *world) guarded(page *httptest.ResponseRecorder) {
 	policy := "default-src 'none'; font-src 'self'; img-src data:; form-action 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; frame-ancestors 'none'; base-uri 'none'"
 	if h.Get("Content-Security-Policy") != policy {
-		w.t.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)
+		w.T.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)
 	}
 }

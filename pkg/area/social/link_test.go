@@ -37,7 +37,7 @@ func TestALinkNamesTheCustomer(t *testing.T) {
 func TestALinkIsNotUsedUpByItsPage(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok"})
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	if head := w.open(http.MethodHead, a); head.Code != http.StatusOK || head.Body.Len() != 0 || len(w.cookies) != 0 ||
 		head.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("HEAD answers %d %v with %d bytes", head.Code, head.Header(), head.Body.Len())
@@ -53,7 +53,7 @@ func TestALinkIsNotUsedUpByItsPage(t *testing.T) {
 			t.Errorf("%s answers %d %v", method, other.Code, other.Header())
 		}
 	}
-	if storetest.Snapshot(t, w.db) != before || len(w.audit.Calls()) != 0 || w.tiktok.Calls() != 0 {
+	if storetest.Snapshot(t, w.DB) != before || len(w.audit.Calls()) != 0 || w.tiktok.Calls() != 0 {
 		t.Errorf("the page has changed something: %+v, %d calls", w.audit.Calls(), w.tiktok.Calls())
 	}
 	w.shows(w.visit(w.allow(a)), http.StatusOK, "is connected")
@@ -102,7 +102,7 @@ func TestALinkThatIsNotGood(t *testing.T) {
 	}
 	state := link.Get("link")
 	for _, forged := range []string{"", "x", "a.b.c", state[:len(state)-1],
-		strings.Replace(state, a.ID, social.NewID(w.clock.Now()), 1)} {
+		strings.Replace(state, a.ID, social.NewID(w.Now()), 1)} {
 		silent(url.Values{"link": {forged}}, "not valid")
 	}
 	// A newer link replaces it.
@@ -111,7 +111,7 @@ func TestALinkThatIsNotGood(t *testing.T) {
 	w.shows(w.visit(w.allow(again)), http.StatusOK, "is connected")
 	silent(mustQuery(t, *again.AuthorizationURL), "used already")
 	last := w.connect(w.Caller, object{"social_account_id": a.ID, "return_url": back})
-	w.clock.Add(30 * time.Minute)
+	w.Clock.Add(30 * time.Minute)
 	silent(mustQuery(t, *last.AuthorizationURL), "has expired")
 	if n := len(w.audit.Calls()); n != 1 {
 		t.Errorf("the audit log has %d entries of one connection", n)

@@ -25,7 +25,7 @@ func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
 	w := newWorld(t)
 	for i := range 10 {
 		w.guess(w.Caller, rutube.Username, fmt.Sprint("guess ", i)).Refused(t, 422, errs.ValidationFailed, "/password")
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 	}
 	// the right password is no longer tried
 	for _, username := range []string{rutube.Username, " " + rutube.Username + " "} {
@@ -38,9 +38,9 @@ func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
 	}
 	w.guess(w.Caller, "another", "x").Refused(t, 422, errs.ValidationFailed, "/password")
 	w.guess(w.Stranger(), rutube.Username, "x").Refused(t, 422, errs.ValidationFailed, "/password")
-	w.clock.Add(50 * time.Minute)
+	w.Clock.Add(50 * time.Minute)
 	w.guess(w.Caller, rutube.Username, rutube.Password).Into(t, http.StatusCreated, new(social.Account))
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if row["kind"] == "attempts" && row["ttl"] == "" {
 			t.Errorf("%s never ends", row["pk"])
 		}

@@ -41,7 +41,7 @@ func TestLookupsAreKept(t *testing.T) {
 				t.Errorf("%s: %+v", name, found)
 			}
 			if n == 1 {
-				w.clock.Add(c.kept)
+				w.Clock.Add(c.kept)
 			}
 		}
 		if n := c.calls() - before; n != 2 {
@@ -62,7 +62,7 @@ func TestLookupsOfADay(t *testing.T) {
 		t.Error("there is no Retry-After")
 	}
 	find(w.Caller, account, "location", "Acme 7").Into(t, http.StatusOK, new([]social.LookupResult))
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	find(w.Caller, account, "location", "Another").Into(t, http.StatusOK, new([]social.LookupResult))
 }
 
@@ -114,7 +114,7 @@ func TestLookupsOfTheSandbox(t *testing.T) {
 
 // connected connects an account of a platform, and returns its id.
 func (w *world) connected(name string) string {
-	w.t.Helper()
+	w.T.Helper()
 	a := w.connect(w.Caller, object{"platform": name})
 	w.visit(w.allow(a))
 	return a.ID

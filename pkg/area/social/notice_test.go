@@ -18,7 +18,7 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		w := accountNewWorld(t)
 		w.graph.Fixed = fixed
-		began := w.clock.Now()
+		began := w.Now()
 		access, _ := w.graph.Grant(60 * days)
 		token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access),
 			ExpiresAt: began.Add(60 * days), EndsAt: began.Add(90 * days)}
@@ -31,7 +31,7 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 			told, ended = 53, 60 // when the refresh finds out that the token is not prolonged
 		}
 		for day := range 95 {
-			w.clock.Add(began.Add(time.Duration(day)*days + time.Hour).Sub(w.clock.Now()))
+			w.Clock.Add(began.Add(time.Duration(day)*days + time.Hour).Sub(w.Now()))
 			for range 3 {
 				w.work(2)
 			}
@@ -63,20 +63,20 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 // Connecting again begins a new access.
 func TestConnectingAgainPutsOffTheEnd(t *testing.T) {
 	w := accountNewWorld(t)
-	began := w.clock.Now()
+	began := w.Now()
 	access, _ := w.graph.Grant(60 * days)
 	token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access),
 		ExpiresAt: began.Add(10 * days), EndsAt: began.Add(10 * days)}
 	id := w.connectTo("instagram", platform.Account{ID: instagram.User, Token: token})
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	w.work(1)
 	it, r := w.read(id)
 	if !r.Told || r.State != social.Connected || w.events()["social_account.needs_reconnect"] != 1 {
 		t.Fatalf("it was not told: %+v", r)
 	}
 	token.ExpiresAt, token.EndsAt = began.Add(60*days), began.Add(90*days)
-	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.clock.Now(), it, token) })
-	w.clock.Add(30 * days)
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.Now(), it, token) })
+	w.Clock.Add(30 * days)
 	w.work(1)
 	if _, r := w.read(id); r.Told || r.State != social.Connected || !r.ReconnectBefore.Equal(token.EndsAt) ||
 		w.events()["social_account.needs_reconnect"] != 1 {

@@ -18,7 +18,7 @@ func TestSoManyAccountsArePending(t *testing.T) {
 	disconnect := func(c *apitest.Caller, id string) {
 		c.Call(http.MethodDelete, path+"/"+id, nil).Into(t, http.StatusOK, new(social.Account))
 	}
-	of := apitest.QuotaCase{DB: w.db, Bound: quota.PendingAccounts, Kind: social.Kind, Now: w.clock.Now,
+	of := apitest.QuotaCase{DB: w.DB, Bound: quota.PendingAccounts, Kind: social.Kind, Now: w.Now,
 		Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 			return c.Call(http.MethodPost, path, body, headers...)
 		},
@@ -28,7 +28,7 @@ func TestSoManyAccountsArePending(t *testing.T) {
 
 	count := func(want int64) {
 		t.Helper()
-		if n := apitest.CountQuota(t, w.db, of.Bound, of.Kind, w.Principal.Owner, w.clock.Now()); n != want {
+		if n := apitest.CountQuota(t, w.DB, of.Bound, of.Kind, w.Principal.Owner, w.Now()); n != want {
 			t.Errorf("%d count, not %d", n, want)
 		}
 	}

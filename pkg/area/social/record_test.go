@@ -25,7 +25,7 @@ func TestTheAuditLogHasTheEndsOfAuthorizations(t *testing.T) {
 			http.StatusForbidden, "access_denied"},
 		"a forged code": {func(w *world, _ social.Account, q url.Values) { w.visit(changed(q, "code", "guessed")) },
 			http.StatusBadRequest, "platform_refused"},
-		"expired": {func(w *world, _ social.Account, q url.Values) { w.clock.Add(time.Hour); w.visit(q) },
+		"expired": {func(w *world, _ social.Account, q url.Values) { w.Clock.Add(time.Hour); w.visit(q) },
 			http.StatusBadRequest, "expired"},
 		"another browser": {func(w *world, _ social.Account, q url.Values) { w.cookies = nil; w.visit(q) },
 			http.StatusForbidden, "other_browser"},
@@ -50,7 +50,7 @@ func TestTheAuditLogHasTheEndsOfAuthorizations(t *testing.T) {
 				got.Path != social.CallbackPath || got.Method != http.MethodGet || got.Status != c.status ||
 				got.ErrorCode != c.code ||
 				got.IP != "203.0.113.9" || got.UserAgent != "Browser" || got.RequestID != "req-2" ||
-				!got.At.Equal(w.clock.Now()) {
+				!got.At.Equal(w.Now()) {
 				t.Errorf("%+v of %+v", got, got.Principal)
 			}
 			text, err := json.Marshal(got)

@@ -27,12 +27,12 @@ func TestATokenIsRefreshedAheadOfItsEnd(t *testing.T) {
 	}
 	for round := range 3 {
 		before := w.token(id)
-		w.clock.Add(20*time.Hour + time.Minute)
+		w.Clock.Add(20*time.Hour + time.Minute)
 		w.work(1)
 		after := w.token(id)
 		_, r := w.read(id)
 		if after.Access == before.Access || after.Refresh == before.Refresh || !w.fake.Good(after.Access.Reveal()) ||
-			r.State != social.Connected || !r.TokenExpiresAt.After(w.clock.Now().Add(23*time.Hour)) {
+			r.State != social.Connected || !r.TokenExpiresAt.After(w.Now().Add(23*time.Hour)) {
 			t.Fatalf("round %d: the account is %+v", round, r.Account)
 		}
 	}
@@ -45,7 +45,7 @@ func TestATokenIsRefreshedAheadOfItsEnd(t *testing.T) {
 func TestSeveralWorkersRefreshOnce(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
-	w.clock.Add(21 * time.Hour)
+	w.Clock.Add(21 * time.Hour)
 	w.work(8)
 	w.work(8)
 	if _, r := w.read(id); r.State != social.Connected || w.fake.Calls() != 1 || r.Tokens != 2 {
@@ -57,11 +57,11 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
 	w.fake.Expire()
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	it, used := w.read(id)
 	for range 3 { // several publications find it out at once
-		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.clock.Now(), it, used.Tokens) })
-		w.clock.Add(time.Millisecond)
+		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, used.Tokens) })
+		w.Clock.Add(time.Millisecond)
 	}
 	w.work(2)
 	if _, r := w.read(id); r.Tokens != 2 || r.State != social.Connected || !w.fake.Good(w.token(id).Access.Reveal()) ||
@@ -70,7 +70,7 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 	}
 	// The token of before is none of the account's any more.
 	it, _ = w.read(id)
-	w.commit(func(tx *store.Tx) error { return social.Lose(tx, w.clock.Now(), it, used.Tokens) })
+	w.commit(func(tx *store.Tx) error { return social.Lose(tx, w.Now(), it, used.Tokens) })
 	if _, r := w.read(id); r.State != social.Connected {
 		t.Errorf("an old token has ended the account: %s", r.State)
 	}
@@ -80,13 +80,13 @@ func TestAPlatformThatRefusesEndsTheAccount(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
 	w.fake.Revoke()
-	w.clock.Add(21 * time.Hour)
+	w.Clock.Add(21 * time.Hour)
 	w.work(2)
 	_, r := w.read(id)
 	if r.State != social.NeedsReconnect || r.TokenExpiresAt != nil {
 		t.Errorf("the account is %+v", r.Account)
 	}
-	w.clock.Add(48 * time.Hour)
+	w.Clock.Add(48 * time.Hour)
 	w.work(1)
 	if got := w.events(); got["social_account.needs_reconnect"] != 1 || w.fake.Calls() != 1 {
 		t.Errorf("after %d calls the events are %v", w.fake.Calls(), got)
@@ -108,12 +108,12 @@ func TestTroubleWithARefresh(t *testing.T) {
 			w := accountNewWorld(t)
 			id := w.connect()
 			w.fake.Fail(1, fault)
-			w.clock.Add(21 * time.Hour)
+			w.Clock.Add(21 * time.Hour)
 			w.work(1)
 			if _, r := w.read(id); r.State != social.Connected || r.Tokens != 1 {
 				t.Fatalf("at once the account is %s with token %d", r.State, r.Tokens)
 			}
-			w.clock.Add(15 * time.Minute)
+			w.Clock.Add(15 * time.Minute)
 			w.work(1)
 			if _, r := w.read(id); r.State != want {
 				t.Errorf("the account is %s, not %s", r.State, want)
@@ -128,13 +128,13 @@ func TestCredentialsThatCannotBeOpenedAreTriedRarely(t *testing.T) {
 	id := w.connect()
 	right := w.Vault
 	w.Vault = social.Vault{Envelope: sealtest.Envelope("another key")}
-	w.clock.Add(21 * time.Hour)
+	w.Clock.Add(21 * time.Hour)
 	w.work(1)
-	w.clock.Add(14 * time.Minute)
+	w.Clock.Add(14 * time.Minute)
 	if due := w.due(); len(due) != 0 {
 		t.Errorf("too early: %+v", due)
 	}
-	w.clock.Add(2 * time.Minute)
+	w.Clock.Add(2 * time.Minute)
 	w.Vault = right
 	w.work(1)
 	if _, r := w.read(id); r.State != social.Connected || r.Tokens != 2 {
@@ -146,7 +146,7 @@ func TestCredentialsThatCannotBeOpenedAreTriedRarely(t *testing.T) {
 func TestAWorkerThatDiesInARefresh(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
-	w.clock.Add(21 * time.Hour)
+	w.Clock.Add(21 * time.Hour)
 	for _, row := range storetest.Rows(t, w.DB) {
 		if row["pk"] != "task#social.refresh#"+id+"#1" {
 			continue
@@ -159,7 +159,7 @@ func TestAWorkerThatDiesInARefresh(t *testing.T) {
 		if err := it.Decode(&doc); err != nil {
 			t.Fatal(err)
 		}
-		doc["lease"] = map[string]any{"by": "the dead", "until": w.clock.Now().Add(15 * time.Second)}
+		doc["lease"] = map[string]any{"by": "the dead", "until": w.Now().Add(15 * time.Second)}
 		if err := it.Encode(doc); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestAWorkerThatDiesInARefresh(t *testing.T) {
 	if w.fake.Calls() != 0 {
 		t.Fatal("a second worker refreshes while the first holds the lease")
 	}
-	w.clock.Add(16 * time.Second)
+	w.Clock.Add(16 * time.Second)
 	w.work(1)
 	if _, r := w.read(id); r.Tokens != 2 {
 		t.Errorf("the account is %s with token %d", r.State, r.Tokens)
@@ -181,7 +181,7 @@ func TestADisconnectedAccountIsForgottenAndRevoked(t *testing.T) {
 	id := w.connect("fac_1")
 	token := w.token(id)
 	it, r := w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.Now(), it) })
 	for range 4 {
 		w.work(2)
 	}
@@ -197,13 +197,13 @@ func TestADisconnectedAccountIsForgottenAndRevoked(t *testing.T) {
 			t.Errorf("a token is kept in %s", row["pk"])
 		}
 	}
-	w.clock.Add(48 * time.Hour)
+	w.Clock.Add(48 * time.Hour)
 	calls := w.fake.Calls()
 	w.work(1)
 	if w.fake.Calls() != calls {
 		t.Error("the token of a disconnected account is refreshed")
 	}
-	w.clock.Add(89 * 24 * time.Hour)
+	w.Clock.Add(89 * 24 * time.Hour)
 	if _, err := w.DB.Get(t.Context(), store.IDKey(id)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("after 90 days: %v", err)
 	}
@@ -213,12 +213,12 @@ func TestADisconnectedAccountIsForgottenAndRevoked(t *testing.T) {
 func TestATokenThatComesTooLateIsRevoked(t *testing.T) {
 	w := accountNewWorld(t)
 	id := w.connect()
-	w.clock.Add(21 * time.Hour)
+	w.Clock.Add(21 * time.Hour)
 	late := &social.Worker{DB: w.DB, Vault: w.Vault, Platforms: w.Platforms, Now: func() time.Time {
 		if it, r := w.read(id); r.State == social.Connected && w.fake.Calls() == 1 {
-			w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+			w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.Clock.Now(), it) })
 		}
-		return w.clock.Now()
+		return w.Clock.Now()
 	}}
 	before := w.Worker
 	w.Worker = late
@@ -247,7 +247,7 @@ func TestATokenOpensForItsAccountOnly(t *testing.T) {
 	for name, other := range map[string]struct {
 		o  tenant.Owner
 		id string
-	}{"another id": {owner, social.NewID(w.clock.Now())}, "another mode": {tenant.Of("acc_1", tenant.Test), id},
+	}{"another id": {owner, social.NewID(w.Now())}, "another mode": {tenant.Of("acc_1", tenant.Test), id},
 		"another customer": {tenant.Of("acc_2", tenant.Live), id}} {
 		stolen := r
 		stolen.ID = other.id

@@ -32,13 +32,13 @@ func trouble(t *testing.T, r *rand.Rand) {
 	for range 12 {
 		switch r.IntN(4) {
 		case 0:
-			w.clock.Add(time.Duration(r.IntN(30)) * time.Hour)
+			w.Clock.Add(time.Duration(r.IntN(30)) * time.Hour)
 		case 1:
-			w.clock.Add(time.Duration(r.IntN(20)) * time.Minute)
+			w.Clock.Add(time.Duration(r.IntN(20)) * time.Minute)
 		case 2: // a platform says that the token has ended
 			it, now := w.read(id)
-			w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.clock.Now(), it, now.Tokens) })
-			w.clock.Add(time.Minute)
+			w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, now.Tokens) })
+			w.Clock.Add(time.Minute)
 		}
 		if f := faults[r.IntN(len(faults))]; f != "" {
 			w.fake.Fail(w.fake.Calls()+1, f)
@@ -50,7 +50,7 @@ func trouble(t *testing.T, r *rand.Rand) {
 	_, now := w.read(id)
 	switch now.State {
 	case social.Connected:
-		w.clock.Add(25 * time.Hour)
+		w.Clock.Add(25 * time.Hour)
 		w.steps(r)
 		_, later := w.read(id)
 		if later.State == social.Connected && !w.fake.Good(w.token(id).Access.Reveal()) ||
@@ -68,17 +68,17 @@ func trouble(t *testing.T, r *rand.Rand) {
 
 // steps handles due messages in a random order, each once or twice, by workers of which some have too little time.
 func (w *accountWorld) steps(r *rand.Rand) {
-	w.t.Helper()
+	w.T.Helper()
 	messages := w.due()
 	r.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 	for _, m := range messages {
 		for range 1 + r.IntN(2) {
-			ctx, cancel := context.WithCancel(w.t.Context())
+			ctx, cancel := context.WithCancel(w.T.Context())
 			if r.IntN(8) == 0 {
 				cancel() // the function has no time left: nothing is done
 			}
 			if _, err := w.kernel().Do(ctx, m, 1); err != nil && ctx.Err() == nil {
-				w.t.Errorf("%s: %v", m.Kind, err)
+				w.T.Errorf("%s: %v", m.Kind, err)
 			}
 			cancel()
 		}

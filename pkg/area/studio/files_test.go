@@ -18,24 +18,24 @@ import (
 
 // own makes a media of a caller: ready with a file, or rejected for a reason, or pending.
 func (w *world) own(c *apitest.Caller, file *media.File, why *incoming.Reason) string {
-	w.t.Helper()
+	w.T.Helper()
 	commit := func(fill func(tx *store.Tx) error) {
-		w.t.Helper()
+		w.T.Helper()
 		tx := &store.Tx{}
 		if err := fill(tx); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
 		}
 	}
-	now := w.clock.Now()
+	now := w.Now()
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
 	commit(func(tx *store.Tx) error { return incoming.Create(tx, now, c.Principal.Owner, r) })
 	// Its task is not tested here.
-	task, err := w.db.Get(w.t.Context(), incoming.TaskKey(r.ID))
+	task, err := w.DB.Get(w.T.Context(), incoming.TaskKey(r.ID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	commit(func(tx *store.Tx) error { tx.Delete(task); return nil })
 	if file != nil || why != nil {
@@ -46,10 +46,10 @@ func (w *world) own(c *apitest.Caller, file *media.File, why *incoming.Reason) s
 }
 
 func (w *world) item(resourceID string) store.Item {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(resourceID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(resourceID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return it
 }
@@ -64,7 +64,7 @@ var (
 // without being fetched.
 func TestMediaOfTheCallerAreUsed(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(1000)
+	w.TopUp(1000)
 	live := w.Live()
 	photo, speech := w.own(live, ownPhoto, nil), w.own(live, ownSpeech, nil)
 	body := object{"audio_url": speech, "image_url": photo}
@@ -73,8 +73,8 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 		http.StatusOK, &estimate)
 	made := create(live, t, "avatars", body)
 	if made.Input.AudioURL != speech || made.Input.ImageURL != photo || made.Input.Seconds != 3 ||
-		estimate.Credits != 25 || w.balance() != 975 {
-		t.Errorf("%+v; estimated are %d, the balance is %d", made.Input, estimate.Credits, w.balance())
+		estimate.Credits != 25 || w.Balance() != 975 {
+		t.Errorf("%+v; estimated are %d, the balance is %d", made.Input, estimate.Credits, w.Balance())
 	}
 	w.engine.Drain()
 	if got := get(live, t, made.ID); got.State != studio.Generated || got.CostCredits != 25 {
@@ -100,7 +100,7 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 
 func TestMediaThatCannotBeUsed(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(1000)
+	w.TopUp(1000)
 	live := w.Live()
 	for name, c := range map[string]struct {
 		id   string
@@ -113,7 +113,7 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		"a recording":     {w.own(live, ownSpeech, nil), errs.UnsupportedMedia, "audio"},
 		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.ValidationFailed, "No media"},
 		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.ValidationFailed, "No media"},
-		"no media":        {id.New(id.Media, w.clock.Now()), errs.ValidationFailed, "No media"},
+		"no media":        {id.New(id.Media, w.Now()), errs.ValidationFailed, "No media"},
 		"no id":           {"med_1", errs.ValidationFailed, "No media"},
 	} {
 		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id,
@@ -125,8 +125,8 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "video", "model": "kling-2.6-pro",
 			"input": object{"prompt": "A shoe", "image_url": c.id}}).Refused(t, 422, c.code, "/input/image_url")
 	}
-	if w.balance() != 1000 {
-		t.Errorf("the balance is %d", w.balance())
+	if w.Balance() != 1000 {
+		t.Errorf("the balance is %d", w.Balance())
 	}
 }
 
@@ -145,11 +145,11 @@ func TestAMediaThatIsUsedStays(t *testing.T) {
 		return r.Version, r.ExpiresAt.Time
 	}
 	first, ends := use()
-	w.clock.Add(10 * 24 * time.Hour)
+	w.Clock.Add(10 * 24 * time.Hour)
 	if version, later := use(); version != first+1 || !later.Equal(ends.Add(10*24*time.Hour)) {
 		t.Errorf("after ten days it ends at %v, was %v; version %d, was %d", later, ends, version, first)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if version, _ := use(); version != first+1 {
 		t.Errorf("an hour later it was written again: version %d", version)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(1000)
+	w.TopUp(1000)
 	for path, seconds := range map[string]string{"videos": "91", "images": "11", "music": "41", "voices": "7",
 		"avatars": "121"} {
 		live := w.Live()

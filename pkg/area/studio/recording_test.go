@@ -70,7 +70,7 @@ func (b *bucket) Do(req *http.Request) (*http.Response, error) {
 // A recording is charged by its length, and the provider gets the copy that was measured.
 func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	live := w.Live()
 	body := object{"audio_url": public, "image_url": public}
 	var estimate studio.Estimate
@@ -80,13 +80,13 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 		t.Errorf("an estimate keeps %d files", len(w.bucket.objects))
 	}
 	made := create(live, t, "avatars", body)
-	if w.balance() != 70 || estimate.Credits != 30 || made.Input.Seconds != 3 || made.Input.AudioURL != public {
-		t.Errorf("the balance is %d, estimated %d, %+v", w.balance(), estimate.Credits, made.Input)
+	if w.Balance() != 70 || estimate.Credits != 30 || made.Input.Seconds != 3 || made.Input.AudioURL != public {
+		t.Errorf("the balance is %d, estimated %d, %+v", w.Balance(), estimate.Credits, made.Input)
 	}
 	w.urls.files = nil // the caller puts something else there
 	w.engine.Drain()
-	if got := get(live, t, made.ID); got.State != studio.Generated || got.CostCredits != 30 || w.balance() != 70 {
-		t.Errorf("%+v; the balance is %d", got, w.balance())
+	if got := get(live, t, made.ID); got.State != studio.Generated || got.CostCredits != 30 || w.Balance() != 70 {
+		t.Errorf("%+v; the balance is %d", got, w.Balance())
 	}
 	sent, err := url.Parse(w.provider.requests[0].AudioURL)
 	if err != nil {
@@ -101,15 +101,15 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 
 func TestARepeatKeepsNothingElse(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	live := w.Live()
 	body := object{"audio_url": public, "image_url": public}
 	var made, again studio.Generation
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &made)
 	w.urls.files = nil // a repeat is answered as the first time even then
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &again)
-	if again.ID != made.ID || w.balance() != 70 || len(w.bucket.objects) != 1 {
-		t.Errorf("%s and %s; the balance is %d, %d files are kept", made.ID, again.ID, w.balance(),
+	if again.ID != made.ID || w.Balance() != 70 || len(w.bucket.objects) != 1 {
+		t.Errorf("%s and %s; the balance is %d, %d files are kept", made.ID, again.ID, w.Balance(),
 			len(w.bucket.objects))
 	}
 }
@@ -141,7 +141,7 @@ func TestARecordingIsRefused(t *testing.T) {
 	}))
 	defer server.Close()
 	w := newWorld(t)
-	w.topUp(1000)
+	w.TopUp(1000)
 	w.urls.Client, w.urls.direct = studio.NewClient(area.Env{Loopback: true}), true
 	live := w.Live()
 	refused := func(path string) apitest.Answer {
@@ -156,8 +156,8 @@ func TestARecordingIsRefused(t *testing.T) {
 		422, errs.UnsupportedMedia, "/input/audio_url")
 	w.urls.Client = studio.NewClient(area.Env{})
 	refused("/long").Refused(t, 422, errs.ValidationFailed, "/audio_url")
-	if w.balance() != 1000 || len(w.bucket.objects) != 0 {
-		t.Errorf("the balance is %d, %d files are kept", w.balance(), len(w.bucket.objects))
+	if w.Balance() != 1000 || len(w.bucket.objects) != 0 {
+		t.Errorf("the balance is %d, %d files are kept", w.Balance(), len(w.bucket.objects))
 	}
 }
 
@@ -191,18 +191,18 @@ func TestRecordingsAreFetchedSoOftenOnly(t *testing.T) {
 	}
 	w.Stranger().Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK,
 		new(studio.Estimate))
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	w.Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK, new(studio.Estimate))
 }
 
 // Where the copy cannot be kept, nothing is accepted.
 func TestARecordingThatIsNotKept(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	w.bucket.status = http.StatusForbidden
 	w.Live().Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": public, "image_url": public}).Refused(t,
 		503, errs.ProviderUnavailable, "")
-	if w.balance() != 100 {
-		t.Errorf("the balance is %d", w.balance())
+	if w.Balance() != 100 {
+		t.Errorf("the balance is %d", w.Balance())
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
@@ -38,10 +39,7 @@ const public = "https://93.184.215.14/a.png"
 
 // world is the studio with an engine whose one provider is the sandbox.
 type world struct {
-	*apitest.Caller
-	t        *testing.T
-	db       *store.DB
-	clock    *apitest.Clock
+	*servicetest.World
 	engine   *generatetest.Engine
 	provider *recorded
 	urls     *web
@@ -65,32 +63,20 @@ func (r *recorded) Submit(ctx context.Context, req provider.Request) (provider.S
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
 	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}},
 		&bucket{objects: map[string][]byte{}}
-	signer := apitest.Signer(t, w.clock.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
+	signer := apitest.Signer(t, w.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2", nil)
-	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer),
-		account.NewService(w.db, w.clock.Now))
-	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider},
+	s := studio.NewService(w.DB, signer, w.urls, offer, w.Now)
+	w.Serve(s, account.NewEvents(w.DB, signer), account.NewService(w.DB, w.Now))
+	w.provider = &recorded{Provider: sandbox.New(w.Now)}
+	w.engine = generatetest.New(t, w.DB, w.Clock, generatetest.Only{Provider: w.provider},
 		map[string]generate.Loader{studio.ItemKind: studio.Loader{Sign: func(f media.File) (string,
 			error) {
 			return signer.URL(t.Context(), f.Key, f.MIMEType)
 		}}})
 	return w
-}
-
-func (w *world) topUp(credits int64) {
-	w.t.Helper()
-	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
-}
-
-func (w *world) balance() int64 {
-	w.t.Helper()
-	return apitest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 func create(c *apitest.Caller, t *testing.T, path string, body object) (g studio.Generation) {
@@ -127,7 +113,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 	for path, c := range bodies {
 		t.Run(path, func(t *testing.T) {
 			w := newWorld(t)
-			w.topUp(1000)
+			w.TopUp(1000)
 			live := w.Live()
 			var estimate studio.Estimate
 			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t,
@@ -142,9 +128,9 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			if json.Unmarshal(raw, &input); len(input) < len(c.body) {
 				t.Errorf("the input is %s", raw)
 			}
-			if w.balance() != 1000-estimate.Credits || estimate.Credits == 0 || estimate.Model != c.model ||
+			if w.Balance() != 1000-estimate.Credits || estimate.Credits == 0 || estimate.Model != c.model ||
 				estimate.Price == nil {
-				t.Errorf("estimated as %+v, the balance is %d", estimate, w.balance())
+				t.Errorf("estimated as %+v, the balance is %d", estimate, w.Balance())
 			}
 			w.engine.Drain()
 			got := get(live, t, made.ID)
@@ -155,8 +141,8 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			if want, _ := c.body["count"].(int); want > 0 && len(got.Media) != want {
 				t.Errorf("%d files, want %d", len(got.Media), want)
 			}
-			if w.balance() != 1000-estimate.Credits {
-				t.Errorf("charged %d, estimated %d", 1000-w.balance(), estimate.Credits)
+			if w.Balance() != 1000-estimate.Credits {
+				t.Errorf("charged %d, estimated %d", 1000-w.Balance(), estimate.Credits)
 			}
 			req := w.provider.requests[0]
 			m, _ := catalog.Find(c.model)
@@ -179,7 +165,7 @@ func TestATestKeySpendsNothing(t *testing.T) {
 		w := newWorld(t)
 		made := create(w.Caller, t, "images",
 			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
-		begun := w.clock.Now()
+		begun := w.Now()
 		w.engine.Step()
 		w.engine.Step()
 		if got := get(w.Caller, t, made.ID); got.State != studio.Generating {
@@ -187,7 +173,7 @@ func TestATestKeySpendsNothing(t *testing.T) {
 		}
 		w.engine.Drain()
 		got := get(w.Caller, t, made.ID)
-		if took := w.clock.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second ||
+		if took := w.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second ||
 			got.CostCredits != 0 {
 			t.Errorf("after %v: %+v", took, got)
 		}
@@ -201,7 +187,7 @@ func TestATestKeySpendsNothing(t *testing.T) {
 			events[0].Type != types[outcome] {
 			t.Errorf("the events are %+v", events)
 		}
-		if _, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account)); !errors.Is(err, store.ErrNotFound) {
+		if _, err := w.DB.Get(t.Context(), ledger.BalanceKey(w.Principal.Account)); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a test key has a balance: %v", err)
 		}
 	}
@@ -209,20 +195,20 @@ func TestATestKeySpendsNothing(t *testing.T) {
 
 func TestWhatFailsCostsNothing(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	w.provider.fail = &provider.Error{Kind: provider.Rejected, Code: "content_policy",
 		Message: "The prompt was refused."}
 	made := create(w.Live(), t, "images", object{"prompt": "A shoe"})
-	if w.balance() != 96 {
-		t.Errorf("the balance is %d", w.balance())
+	if w.Balance() != 96 {
+		t.Errorf("the balance is %d", w.Balance())
 	}
 	w.engine.Drain()
 	got := get(w.Live(), t, made.ID)
 	if got.State != studio.Failed || got.Failure == nil ||
 		*got.Failure != (studio.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was " +
 			"charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 ||
-		w.balance() != 100 {
-		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.balance())
+		w.Balance() != 100 {
+		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.Balance())
 	}
 }
 
@@ -230,7 +216,7 @@ func TestProgressIsShown(t *testing.T) {
 	w := newWorld(t)
 	made := create(w.Caller, t, "images", object{"prompt": "A shoe", "sandbox": object{"delay_seconds": 60}})
 	w.engine.Step()
-	w.clock.Add(30 * time.Second)
+	w.Clock.Add(30 * time.Second)
 	w.engine.Step()
 	if got := get(w.Caller, t, made.ID); got.Progress < 40 || got.Progress > 60 || got.State != studio.Generating {
 		t.Errorf("%+v", got)
@@ -241,7 +227,7 @@ func TestProgressIsShown(t *testing.T) {
 func TestCancelAndDelete(t *testing.T) {
 	for steps := range 10 {
 		w := newWorld(t)
-		w.topUp(100)
+		w.TopUp(100)
 		live := w.Live()
 		made := create(live, t, "images", object{"prompt": "A shoe"})
 		for range steps {
@@ -282,12 +268,12 @@ func TestCancelAndDelete(t *testing.T) {
 		left := remove("delete")
 		live.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
 		live.Call(http.MethodDelete, path, nil).Refused(t, 404, errs.NotFound, "")
-		if left.State != state || len(left.Media) != 0 || w.balance() != balance || left.CostCredits != 100-balance {
-			t.Errorf("after %d steps: %+v; the balance is %d", steps, left, w.balance())
+		if left.State != state || len(left.Media) != 0 || w.Balance() != balance || left.CostCredits != 100-balance {
+			t.Errorf("after %d steps: %+v; the balance is %d", steps, left, w.Balance())
 		}
 		w.engine.Drain()
-		if keys := w.engine.Objects.Keys(); len(keys) != 0 || w.balance() != balance {
-			t.Errorf("after %d steps: there is still %v; the balance is %d", steps, keys, w.balance())
+		if keys := w.engine.Objects.Keys(); len(keys) != 0 || w.Balance() != balance {
+			t.Errorf("after %d steps: there is still %v; the balance is %d", steps, keys, w.Balance())
 		}
 		events := apitest.All[event.Event](live, "/v1/events", 10)
 		if was.State == studio.Generated {
@@ -305,7 +291,7 @@ func TestCancelAndDelete(t *testing.T) {
 
 func TestWhatIsRefused(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	live := w.Live()
 	const invalid = errs.ValidationFailed
 	for name, c := range map[string]struct {
@@ -380,23 +366,23 @@ func TestWhatIsRefused(t *testing.T) {
 		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5",
 			"input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
-		before := storetest.Snapshot(t, w.db, "attempts")
+		before := storetest.Snapshot(t, w.DB, "attempts")
 		t.Run(name, func(t *testing.T) {
 			c.caller.Call(http.MethodPost, "/v1/studio/"+c.path, c.body).Refused(t, c.status, c.code, c.param)
 		})
-		if storetest.Snapshot(t, w.db, "attempts") != before {
+		if storetest.Snapshot(t, w.DB, "attempts") != before {
 			t.Errorf("%s: something was made or reserved", name)
 		}
 	}
 	tx := &store.Tx{}
 	tx.Count(store.IDKey("waiting#"+string(w.Principal.Account)+"#live"), generate.MaxWaiting, generate.MaxWaiting, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	full := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "x"})
 	full.Refused(t, 429, errs.QueueFull, "")
-	if full.Header.Get("Retry-After") == "" || w.balance() != 100 {
-		t.Errorf("%v; the balance is %d", full.Header, w.balance())
+	if full.Header.Get("Retry-After") == "" || w.Balance() != 100 {
+		t.Errorf("%v; the balance is %d", full.Header, w.Balance())
 	}
 }
 
@@ -405,7 +391,7 @@ func TestList(t *testing.T) {
 	var ids []string
 	for path, c := range bodies {
 		ids = append(ids, create(w.Caller, t, path, c.body).ID)
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 	}
 	slices.Reverse(ids)
 	w.engine.Drain()
@@ -440,19 +426,19 @@ func TestList(t *testing.T) {
 
 func TestARepeatedCallMakesOneAndPaysOnce(t *testing.T) {
 	w := newWorld(t)
-	w.topUp(100)
+	w.TopUp(100)
 	live := w.Live()
 	first := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
 	again := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
 	if first.Status != http.StatusAccepted || again.Raw != first.Raw ||
-		again.Header.Get("Idempotent-Replayed") != "true" || w.balance() != 96 {
-		t.Errorf("%s\n%s\nthe balance is %d", first.Raw, again.Raw, w.balance())
+		again.Header.Get("Idempotent-Replayed") != "true" || w.Balance() != 96 {
+		t.Errorf("%s\n%s\nthe balance is %d", first.Raw, again.Raw, w.Balance())
 	}
 	if !strings.Contains(first.Raw, `"state":"queued"`) {
 		t.Errorf("%s", first.Raw)
 	}
 	w.engine.Drain()
-	if n := len(w.provider.requests); n != 1 || w.balance() != 96 {
-		t.Errorf("%d generations; the balance is %d", n, w.balance())
+	if n := len(w.provider.requests); n != 1 || w.Balance() != 96 {
+		t.Errorf("%d generations; the balance is %d", n, w.Balance())
 	}
 }

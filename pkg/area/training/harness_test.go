@@ -18,6 +18,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
@@ -86,11 +87,7 @@ func (b *bucket) read(_ context.Context, name, key string) ([]byte, error) {
 // world is everything around trainings: their operations, called by a test key, and the
 // workers before a fake of Bedrock.
 type world struct {
-	*apitest.Caller
-	t       *testing.T
-	db      *store.DB
-	faults  *storetest.Faults
-	clock   *apitest.Clock
+	*servicetest.World
 	engine  *generatetest.Engine
 	control *control.Control
 	bucket  *bucket
@@ -106,11 +103,9 @@ func newWorld(t *testing.T) *world { return newWorldTaking(t, time.Minute) }
 // newWorldTaking makes a world in which jobs take as long.
 func newWorldTaking(t *testing.T, took time.Duration) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), control: control.New(),
-		bucket: &bucket{objects: map[string][]byte{}}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w := &world{World: servicetest.New(t), control: control.New(), bucket: &bucket{objects: map[string][]byte{}}}
 	server := httptest.NewServer(http.StripPrefix("/bedrock", fake.New(fake.Config{
-		Control: w.control, Samples: sample.File, Now: w.clock.Now, Took: took, Read: w.bucket.read,
+		Control: w.control, Samples: sample.File, Now: w.Now, Took: took, Read: w.bucket.read,
 		Write: func(context.Context, string, string, []byte) error { return nil },
 	})))
 	t.Cleanup(server.Close)
@@ -119,23 +114,23 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
 		})}
-	signer, err := media.NewSigner(cfg, "media", w.clock.Now)
+	signer, err := media.NewSigner(cfg, "media", w.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := catalog.NewOffer("bedrock,fal", region, nil)
-	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer,
-			w.clock.Now),
-		estimates{area.Env{AWS: cfg, DB: w.db, Media: signer, Now: w.clock.Now, Providers: "bedrock,fal"}})
+	factories := factory.NewService(w.DB, w.Now)
+	w.Serve(factories, account.NewService(w.DB, w.Now),
+		content.NewService(w.DB, factories, signer, offer, w.Now), training.NewService(w.DB, factories, offer,
+			w.Now),
+		estimates{area.Env{AWS: cfg, DB: w.DB, Media: signer, Now: w.Now, Providers: "bedrock,fal"}})
 	w.worker = &training.Worker{
-		DB: w.db, Objects: w.bucket, Now: w.clock.Now,
+		DB: w.DB, Objects: w.bucket, Now: w.Now,
 		Trainer: tune.New(tune.Config{AWS: cfg, Fakes: server.URL, Bucket: "media",
 			Role: "arn:aws:iam::111122223333:role/training"}),
 	}
-	w.engine = generatetest.New(t, w.db, w.clock, providers{
-		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.NewAlike(w.clock.Now),
+	w.engine = generatetest.New(t, w.DB, w.Clock, providers{
+		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.NewAlike(w.Now),
 	}, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
 	for kind, h := range w.worker.Handlers() {
 		w.engine.Handle(kind, h)
@@ -161,16 +156,16 @@ func (p providers) For(name string, mode tenant.Mode) (provider.Provider, error)
 }
 
 func (w *world) newFactory(c *apitest.Caller) string {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct{ ID string }
 	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry",
-		"quality": "draft"}).Into(w.t, http.StatusCreated, &f)
+		"quality": "draft"}).Into(w.T, http.StatusCreated, &f)
 	return f.ID
 }
 
 // live returns a caller with a live key and credits, and a factory of it with content.
 func (w *world) live(items int) (*apitest.Caller, string) {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.Live()
 	w.topUp(c, 100_000)
 	factory := w.newFactory(c)
@@ -179,16 +174,16 @@ func (w *world) live(items int) (*apitest.Caller, string) {
 }
 
 func (w *world) topUp(c *apitest.Caller, credits int64) {
-	w.t.Helper()
-	apitest.TopUp(w.t, w.db, w.clock.Now(), c.Principal.Account, credits)
+	w.T.Helper()
+	apitest.TopUp(w.T, w.DB, w.Now(), c.Principal.Account, credits)
 }
 
 // remove marks a factory as deleted, as its deletion does at first.
 func (w *world) remove(factory string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(factory))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	it.Filters["state"] = factoryrecord.StateDeleted
 	tx := &store.Tx{}
@@ -198,26 +193,26 @@ func (w *world) remove(factory string) {
 
 // stored returns the training of a factory as it is stored.
 func (w *world) stored(factory string) *training.Record {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), training.Key(factory))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), training.Key(factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := training.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return r
 }
 
 // deleteItems deletes some items of a factory.
 func (w *world) deleteItems(c *apitest.Caller, factory string, n int) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
-	page, err := w.db.List(w.t.Context(),
+	page, err := w.DB.List(w.T.Context(),
 		store.Query{Index: store.ByParent, Partition: item.ParentPartition(c.Principal.Owner, factory), Limit: n})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, it := range page.Items {
 		tx.Delete(it)
@@ -226,9 +221,9 @@ func (w *world) deleteItems(c *apitest.Caller, factory string, n int) {
 }
 
 func (w *world) commit(tx *store.Tx) {
-	w.t.Helper()
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -236,34 +231,34 @@ func (w *world) commit(tx *store.Tx) {
 func edited(it store.Item, r *item.Record) (store.Item, error) { return it, it.Encode(r) }
 
 func (w *world) fill(c *apitest.Caller, factory string, items int) {
-	w.t.Helper()
+	w.T.Helper()
 	if items == 0 {
 		return
 	}
 	var made item.Item
 	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post",
-		"prompt": "A shoe & a <video>"}).Into(w.t, http.StatusAccepted, &made)
+		"prompt": "A shoe & a <video>"}).Into(w.T, http.StatusAccepted, &made)
 	w.engine.Drain()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(made.ID))
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(made.ID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
 	if err != nil || r.State != item.Generated {
-		w.t.Fatalf("%+v, %v", r, err)
+		w.T.Fatalf("%+v, %v", r, err)
 	}
 	r.Draft = "As the model had written it." // a person has edited it: all are worth learning from
 	tx := &store.Tx{}
 	if it, err = edited(it, r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx.Replace(it)
 	for n := 1; n < items; n++ {
-		w.clock.Add(time.Millisecond)
-		r.ID = id.New(id.ContentItem, w.clock.Now())
+		w.Clock.Add(time.Millisecond)
+		r.ID = id.New(id.ContentItem, w.Now())
 		copied, err := r.Entry(it.Owner)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if tx.Create(copied, nil); tx.Len() == 100 {
 			w.commit(tx)
@@ -271,27 +266,27 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 		}
 	}
 	w.commit(tx)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 func path(factory string) string { return "/v1/factories/" + factory + "/training" }
 
 // start starts a training through the API.
 func (w *world) start(c *apitest.Caller, factory string, body object) (t training.Training) {
-	w.t.Helper()
-	c.Call(http.MethodPost, path(factory), body).Into(w.t, http.StatusAccepted, &t)
+	w.T.Helper()
+	c.Call(http.MethodPost, path(factory), body).Into(w.T, http.StatusAccepted, &t)
 	return t
 }
 
 func (w *world) get(c *apitest.Caller, factory string) (t training.Training) {
-	w.t.Helper()
-	c.Call(http.MethodGet, path(factory), nil).Into(w.t, http.StatusOK, &t)
+	w.T.Helper()
+	c.Call(http.MethodGet, path(factory), nil).Into(w.T, http.StatusOK, &t)
 	return t
 }
 
 // until takes steps until the training is in a state.
 func (w *world) until(c *apitest.Caller, factory string, state training.State) {
-	w.t.Helper()
+	w.T.Helper()
 	for range 200 {
 		if w.get(c, factory).State == state {
 			return
@@ -300,24 +295,24 @@ func (w *world) until(c *apitest.Caller, factory string, state training.State) {
 			break
 		}
 	}
-	w.t.Fatalf("the training is %+v, not %s", w.get(c, factory), state)
+	w.T.Fatalf("the training is %+v, not %s", w.get(c, factory), state)
 }
 
 // end deletes the factory's training and model, as the deletion of the factory does.
 func (w *world) end(c *apitest.Caller, factory string) {
-	w.t.Helper()
-	if more, err := (training.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner,
+	w.T.Helper()
+	if more, err := (training.Cleaner{DB: w.DB, Now: w.Clock.Now}).Clean(w.T.Context(), c.Principal.Owner,
 		factory); more || err != nil {
-		w.t.Fatal(more, err)
+		w.T.Fatal(more, err)
 	}
 }
 
 // credits returns the credits that the account can spend, and the sum of its entries.
 func (w *world) credits(c *apitest.Caller) (balance, sum int64, held int) {
-	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), ledger.BalanceKey(c.Principal.Account))
+	w.T.Helper()
+	items, err := w.DB.GetAll(w.T.Context(), ledger.BalanceKey(c.Principal.Account))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, e := range apitest.All[ledger.Entry](c, "/v1/balance/entries", 100) {
 		sum += e.Credits
@@ -330,9 +325,9 @@ func (w *world) credits(c *apitest.Caller) (balance, sum int64, held int) {
 
 // events returns how many events of each type there are about a resource.
 func (w *world) events(about string) map[event.Type]int {
-	w.t.Helper()
+	w.T.Helper()
 	types := map[event.Type]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		var e struct {
 			Type event.Type
 			Data struct{ Object struct{ ID string } }
@@ -341,7 +336,7 @@ func (w *world) events(about string) map[event.Type]int {
 			continue
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.Data.Object.ID == about {
 			types[e.Type]++
@@ -362,22 +357,22 @@ func (w *world) accepted(operation string) (all []control.Acceptance) {
 
 // ask asks the fake, as an operator would.
 func (w *world) ask(path string) (status int, answer string) {
-	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.address+"/bedrock"+path, nil)
+	w.T.Helper()
+	r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.address+"/bedrock"+path, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, "+
 		"SignedHeaders=host;x-amz-date, Signature="+strings.Repeat("0", 64))
 	r.Header.Set("X-Amz-Date", "20261101T000000Z")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return resp.StatusCode, string(bytes.TrimSpace(body))
 }

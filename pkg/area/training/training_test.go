@@ -56,7 +56,7 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	if e := w.events(made.ID); e[event.TrainingCompleted] != 1 || len(e) != 1 {
 		t.Errorf("events %v", e)
 	}
-	if it, err := w.db.Get(t.Context(), training.Key(factory)); err != nil || !analytics.Passes(it.Kind,
+	if it, err := w.DB.Get(t.Context(), training.Key(factory)); err != nil || !analytics.Passes(it.Kind,
 		it.Filters["state"]) {
 		t.Errorf("analytics would not count the training: %+v, %v", it.Filters, err)
 	}
@@ -165,10 +165,10 @@ func TestFewerThanFiftySamplesAreRefusedWithTheirNumber(t *testing.T) {
 func TestOnlyTheNewestThousandItemsAreLearned(t *testing.T) {
 	w := newWorld(t)
 	c, factory := w.live(1100)
-	w.faults.Reset()
+	w.Faults.Reset()
 	made := w.start(c, factory, object{})
 	// One read of the factory, its training and its funds, and pages of items.
-	if calls := w.faults.Operations(); made.Samples != training.MaxSamples ||
+	if calls := w.Faults.Operations(); made.Samples != training.MaxSamples ||
 		calls != "BatchGetItem Query Query Query Query TransactWriteItems" {
 		t.Errorf("%d samples, by %s", made.Samples, calls)
 	}
@@ -240,13 +240,13 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
 	w := newWorld(t)
 	w.fill(w.Caller, w.factory, 50)
-	at := w.clock.Now()
+	at := w.Now()
 	w.start(w.Caller, w.factory, object{"sandbox": object{"delay_seconds": 30}})
 	w.engine.Drain()
 	got := w.get(w.Caller, w.factory)
 	if got.State != training.Completed || got.CostCredits != 0 || got.ModelID == nil ||
-		w.clock.Now().Sub(at) < 30*time.Second || w.clock.Now().Sub(at) > time.Minute {
-		t.Errorf("%+v after %v", got, w.clock.Now().Sub(at))
+		w.Now().Sub(at) < 30*time.Second || w.Now().Sub(at) > time.Minute {
+		t.Errorf("%+v after %v", got, w.Now().Sub(at))
 	}
 	// The model works in the sandbox.
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"models": object{"text": *got.ModelID}}).Into(t,
@@ -309,7 +309,7 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 			w := newWorldTaking(t, c.took)
 			caller, factory := w.live(50)
 			before, _, _ := w.credits(caller)
-			at := w.clock.Now()
+			at := w.Now()
 			c.arrange(w)
 			made := w.start(caller, factory, object{})
 			w.engine.Drain()
@@ -325,8 +325,8 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 			if e := w.events(made.ID); e[event.TrainingFailed] != 1 || len(e) != 1 {
 				t.Errorf("events %v", e)
 			}
-			if w.clock.Now().Sub(at) < c.after {
-				t.Errorf("it failed after %v", w.clock.Now().Sub(at))
+			if w.Now().Sub(at) < c.after {
+				t.Errorf("it failed after %v", w.Now().Sub(at))
 			}
 			w.nothingLeft(made.ID)
 			// Another one can follow.
@@ -338,17 +338,17 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 // nothingLeft checks that neither a running job, nor a model, nor samples are left of a
 // training.
 func (w *world) nothingLeft(trainingID string) {
-	w.t.Helper()
+	w.T.Helper()
 	name := strings.ReplaceAll(trainingID, "_", "-")
 	if status, answer := w.ask("/model-customization-jobs/" + name); status == http.StatusOK &&
 		strings.Contains(answer, `"status":"InProgress"`) {
-		w.t.Errorf("the job runs: %s", answer)
+		w.T.Errorf("the job runs: %s", answer)
 	}
 	if status, answer := w.ask("/model-customization/custom-model-deployments/" + name); status != http.StatusNotFound {
-		w.t.Errorf("the deployment is %d %s", status, answer)
+		w.T.Errorf("the deployment is %d %s", status, answer)
 	}
 	if len(w.bucket.objects) > 0 {
-		w.t.Errorf("left are %d files", len(w.bucket.objects))
+		w.T.Errorf("left are %d files", len(w.bucket.objects))
 	}
 }
 

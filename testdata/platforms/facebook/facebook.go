@@ -75,7 +75,7 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST "+page+"/feed", f.feed)
 	api.HandleFunc("POST "+page+"/videos", f.video)
 	api.HandleFunc("POST "+page+"/video_reels", f.reel)
-	api.HandleFunc("GET "+page+"/published_posts", f.list)
+	api.HandleFunc("GET "+page+"/published_posts", f.posts)
 	api.HandleFunc("GET "+page+"/videos", f.list)
 	api.HandleFunc("POST /v26.0/{post}/comments", f.comment)
 	api.HandleFunc("GET /v26.0/{post}/comments", f.comments)
@@ -280,12 +280,13 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// list lists the posts of a page, newest first. Its videos have a separate list.
-func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
-	text, videos := "message", strings.HasSuffix(r.URL.Path, "/videos")
-	if videos {
-		text = "description"
-	}
+// list lists the videos of a page, newest first.
+func (f *Fake) list(w http.ResponseWriter, _ *http.Request) {
+	control.JSON(w, http.StatusOK, map[string]any{"data": f.made("description", true)})
+}
+
+// made returns the posts that were made through the fake, or its videos, with their text in a member.
+func (f *Fake) made(text string, videos bool) []any {
 	data := []any{}
 	posts := f.Published()
 	slices.Reverse(posts)
@@ -294,15 +295,16 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	for _, p := range posts {
 		if (f.videos[p.ID] != nil) == videos {
 			data = append(data, map[string]string{"id": p.ID, text: f.texts[p.ID],
-				"created_time": p.At.Format("2006-01-02T15:04:05-0700")})
+				"created_time": p.At.Format(layout)})
 		}
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	return data
 }
 
 func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	id, fields := r.PathValue("node"), r.URL.Query().Get("fields")
 	_, visible := f.Find(id)
+	visible = visible || f.old(id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.videos[id]
@@ -373,6 +375,7 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	}
 	names := map[string]int{"post_media_view": 50, "post_total_media_view_unique": 40, "post_clicks": 5}
 	_, ok := f.Find(r.PathValue("post"))
+	ok = ok || f.old(r.PathValue("post"))
 	data := []any{}
 	for _, name := range strings.Split(r.URL.Query().Get("metric"), ",") {
 		if names[name] == 0 || !ok {

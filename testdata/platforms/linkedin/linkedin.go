@@ -343,14 +343,14 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	}
 	elements := []any{}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	for _, p := range slices.Backward(f.Published()) {
 		if f.posts[p.ID].author == Organization {
 			elements = append(elements, map[string]any{"id": p.ID, "commentary": f.posts[p.ID].commentary,
 				"createdAt": p.At.UnixMilli()})
 		}
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"elements": elements})
+	f.mu.Unlock()
+	f.past(w, r, elements)
 }
 
 func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {

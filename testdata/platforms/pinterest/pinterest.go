@@ -266,22 +266,43 @@ func (f *Fake) content(p pin) (string, bool) {
 	return "", false
 }
 
-// list lists the pins of the board, newest first.
-func (f *Fake) list(w http.ResponseWriter, _ *http.Request) {
-	items := []any{}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range slices.Backward(f.Published()) {
-		pin := f.pins[p.ID]
-		items = append(items, map[string]string{"id": p.ID, "title": pin.Title, "description": pin.Description,
-			"link": pin.Link, "created_at": p.At.UTC().Format("2006-01-02T15:04:05")})
+// list lists the pins of the board, newest first, a pin of others among them, and then the earlier ones.
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	items, bookmark := []any{}, r.URL.Query().Get("bookmark")
+	if bookmark == "" {
+		f.mu.Lock()
+		for _, p := range slices.Backward(f.Published()) {
+			pin := f.pins[p.ID]
+			items = append(items, map[string]any{"id": p.ID, "title": pin.Title, "description": pin.Description,
+				"link": pin.Link, "created_at": p.At.UTC().Format(layout), "is_owner": true})
+		}
+		f.mu.Unlock()
+		items = append(items, map[string]any{"id": "1", "description": "Of others", "is_owner": false,
+			"created_at": f.Now().UTC().Format(layout)})
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"items": items})
+	past, next := f.Past(bookmark)
+	for _, p := range past {
+		media := "image"
+		if p.Video {
+			media = "video"
+		}
+		items = append(items, map[string]any{"id": p.ID, "title": p.Text, "is_owner": true,
+			"created_at": p.At.UTC().Format(layout), "media": map[string]string{"media_type": media}})
+	}
+	answer := map[string]any{"items": items, "bookmark": nil}
+	if next != "" {
+		answer["bookmark"] = next
+	}
+	control.JSON(w, http.StatusOK, answer)
 }
+
+// layout is the format of times, which are in UTC.
+const layout = "2006-01-02T15:04:05"
 
 func (f *Fake) analytics(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if _, ok := f.Find(r.PathValue("id")); !ok || q.Get("start_date") == "" || q.Get("end_date") == "" ||
+	_, ok := f.Find(r.PathValue("id"))
+	if ok = ok || f.FindPast(r.PathValue("id")); !ok || q.Get("start_date") == "" || q.Get("end_date") == "" ||
 		q.Get("metric_types") == "" {
 		refuse(w, http.StatusNotFound, 50, "Not found.")
 		return

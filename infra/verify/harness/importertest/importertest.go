@@ -15,7 +15,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	importer "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -84,19 +84,17 @@ func Declare(mimeType string, content []byte) map[string]any {
 	return map[string]any{"mime_type": mimeType, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
 }
 
-// Worker takes the steps of tasks.
+// Worker is a world whose tasks take their steps in the test.
 type Worker struct {
-	T      testing.TB
-	DB     *store.DB
-	Clock  *apitest.Clock
-	Kernel *task.Kernel
+	*servicetest.World
+	Tasks *task.Kernel
 }
 
 // Do takes steps until the next one is later than two minutes.
 func (w *Worker) Do(m task.Message) {
 	w.T.Helper()
 	for range 50 {
-		next, err := w.Kernel.Do(w.T.Context(), m, 1)
+		next, err := w.Tasks.Do(w.T.Context(), m, 1)
 		if err != nil {
 			w.T.Fatal(err)
 		}

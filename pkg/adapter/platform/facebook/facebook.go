@@ -76,6 +76,7 @@ var capabilities = platform.Capabilities{
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "clicks"},
 	Account:   platform.AccountFigures{Names: []string{"followers", "followers_gained", "views"}, History: true},
+	Past:      platform.Past{Page: graph.PastPage},
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,

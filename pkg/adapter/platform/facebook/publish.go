@@ -216,7 +216,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, d := range list.Data {
-		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
+		at, err := time.Parse(graph.TimeLayout, d.At)
 		if err == nil && known(d.ID) && !at.Before(w.SentAt.Add(-time.Minute)) &&
 			strings.TrimSpace(d.Message+d.Description) == w.Text() {
 			return platform.Ref{ID: d.ID}, platform.StageDone, nil

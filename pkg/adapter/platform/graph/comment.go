@@ -95,7 +95,7 @@ func (n Node) comment(a platform.Account, postID, parent string) platform.Commen
 	if n.Status != "" {
 		c.Hidden = platform.Shown(n.Status == "HIDDEN" || n.Status == "COVERED")
 	}
-	if at, err := time.Parse("2006-01-02T15:04:05-0700", n.Timestamp+n.Created); err == nil {
+	if at, err := time.Parse(TimeLayout, n.Timestamp+n.Created); err == nil {
 		c.At = at
 	}
 	return c

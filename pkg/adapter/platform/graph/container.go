@@ -180,7 +180,7 @@ func (c *Containers) Find(ctx context.Context, w *platform.Work[Boxes]) (platfor
 		id, _ := post["id"].(string)
 		text, _ := post[c.Caption].(string)
 		stamp, _ := post["timestamp"].(string)
-		at, err := time.Parse(timeLayout, stamp)
+		at, err := time.Parse(TimeLayout, stamp)
 		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(w.SentAt.Add(-time.Minute)) {
 			return platform.Ref{ID: id}, platform.StageDone, nil
 		}

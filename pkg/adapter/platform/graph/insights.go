@@ -35,9 +35,6 @@ func (in Insights) Lifetime(into map[string]**int64) {
 	}
 }
 
-// endTime is the format of the end of a day.
-const endTime = "2006-01-02T15:04:05-0700"
-
 // Query returns the parameters of a call for the metrics of an account by day.
 func Query(days platform.Days, now time.Time, metrics string) url.Values {
 	return url.Values{"metric": {metrics}, "period": {"day"}, "since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
@@ -53,7 +50,7 @@ func (in Insights) Days(days platform.Days, into map[string]string) {
 			continue
 		}
 		for _, v := range d.Values {
-			end, err := time.Parse(endTime, v.End)
+			end, err := time.Parse(TimeLayout, v.End)
 			if err != nil {
 				continue
 			}

@@ -13,8 +13,24 @@ import (
 // PastPage is the number of posts on a page of earlier posts.
 const PastPage = 25
 
-// timeLayout is the form of the time of a post.
-const timeLayout = "2006-01-02T15:04:05-0700"
+// TimeLayout is the format of times.
+const TimeLayout = "2006-01-02T15:04:05-0700"
+
+// Paging says how a list goes on.
+type Paging struct {
+	Next    string `json:"next"`
+	Cursors struct {
+		After string `json:"after"`
+	} `json:"cursors"`
+}
+
+// Cursor returns the cursor of the next page, or an empty one after the last page, which has a cursor too.
+func (p Paging) Cursor() string {
+	if p.Next == "" {
+		return ""
+	}
+	return p.Cursors.After
+}
 
 // PastPosts implements platform.PastReader. Stories that have ended and posts that the account has only passed on are
 // left out.
@@ -32,18 +48,13 @@ func (c *Containers) PastPosts(ctx context.Context, a platform.Account, cursor s
 			Type    string `json:"media_type"`
 			At      string `json:"timestamp"`
 		} `json:"data"`
-		Paging struct {
-			Next    string `json:"next"`
-			Cursors struct {
-				After string `json:"after"`
-			} `json:"cursors"`
-		} `json:"paging"`
+		Paging Paging `json:"paging"`
 	}
 	if err := c.Graph.Get(ctx, a.Token.Access, "/"+a.ID+c.Edge, query, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, m := range answer.Data {
-		at, err := time.Parse(timeLayout, m.At)
+		at, err := time.Parse(TimeLayout, m.At)
 		if err != nil || m.Type == "REPOST_FACADE" {
 			continue
 		}
@@ -56,8 +67,5 @@ func (c *Containers) PastPosts(ctx context.Context, a platform.Account, cursor s
 		}
 		posts = append(posts, platform.PastPost{ID: m.ID, Kind: kind, Text: cmp.Or(m.Caption, m.Text), At: at.UTC()})
 	}
-	if answer.Paging.Next != "" {
-		next = answer.Paging.Cursors.After
-	}
-	return posts, next, nil
+	return posts, answer.Paging.Cursor(), nil
 }

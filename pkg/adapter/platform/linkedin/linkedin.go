@@ -84,6 +84,7 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"impressions", "reach", "likes", "comments", "shares", "clicks"},
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "impressions", "reach", "likes",
 		"comments", "shares", "clicks"}, History: true},
+	Past:    platform.Past{Page: pastPage},
 	Edits:   true,
 	Deletes: true,
 	Lookups: []platform.Lookup{{Kind: platform.LookupMember, Searches: true},

@@ -61,6 +61,10 @@ func TestMentionsAreKept(t *testing.T) {
 	if posts := f.Fake.Posts(); err != nil || len(posts) != 1 {
 		t.Fatalf("%q, %v", posts, err)
 	}
+	past, _, err := f.Adapter.(platform.PastReader).PastPosts(t.Context(), f.Account, "")
+	if err != nil || len(past) == 0 || past[0].Text != "With @Acme" {
+		t.Errorf("%+v, %v", past, err)
+	}
 	err = f.Adapter.(platform.Editor).Edit(t.Context(), f.Account,
 		platform.Placed{Published: done.Post, Parts: 1, Options: post.Options}, "By @Acme")
 	if posts := f.Fake.Posts(); err != nil || !strings.HasSuffix(posts[0], "By @[Acme]("+fake.Organization+")") {

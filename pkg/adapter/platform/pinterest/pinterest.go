@@ -64,6 +64,7 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"impressions", "views", "saves", "clicks"},
 	Account: platform.AccountFigures{Names: []string{"followers", "posts", "impressions", "views", "saves", "clicks"},
 		History: true},
+	Past:    platform.Past{Page: pastPage},
 	Edits:   true,
 	Deletes: true,
 	Pulls:   true,

@@ -155,7 +155,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, i := range list.Items {
-		at, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(i.At, "Z"))
+		at, err := timeOf(i.At)
 		if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
 			strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
 			!at.Before(w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)) {
@@ -163,6 +163,11 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		}
 	}
 	return ref, platform.StageReconcile, nil
+}
+
+// timeOf reads a time of Pinterest, which is in UTC and may say so.
+func timeOf(s string) (time.Time, error) {
+	return time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(s, "Z"))
 }
 
 // Lookup implements platform.Finder. It lists the sections of the board.

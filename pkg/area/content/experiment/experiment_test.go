@@ -1,7 +1,6 @@
 package experiment_test
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,7 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/experiment"
@@ -30,34 +29,27 @@ const experiments = "/v1/experiments"
 
 // world is a table with a caller of the operations, and the worker of experiments.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	clock  *apitest.Clock
+	*servicetest.World
 	kernel *task.Kernel
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
-	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items,
-		experiment.NewService(w.db, factories, w.clock.Now), advice.NewService(w.db, w.clock.Now))
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 },
-		Handlers: map[task.Kind]task.Handler{experiment.LookKind: experiment.Worker{DB: w.db, Now: w.clock.Now,
-			Apply: advice.ExperimentApplier{DB: w.db, Now: w.clock.Now}.Apply}}})
+	w := &world{World: servicetest.New(t)}
+	factories := factory.NewService(w.DB, w.Now)
+	items := content.NewService(w.DB, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.Now)
+	w.Serve(factories, items, experiment.NewService(w.DB, factories, w.Now), advice.NewService(w.DB, w.Now))
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{experiment.LookKind: experiment.Worker{DB: w.DB, Now: w.Now,
+		Apply: advice.ExperimentApplier{DB: w.DB, Now: w.Now}.Apply}})
 	w.Kept()
 	return w
 }
 
 func (w *world) factory() (f factory.Factory) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "tone": "warm",
 		"settings": object{"brand_name": "Acme"}, "schedule": object{"timezone": "Europe/Berlin",
-			"times": []string{"09:00", "12:00"}}}).Into(w.t, http.StatusCreated, &f)
+			"times": []string{"09:00", "12:00"}}}).Into(w.T, http.StatusCreated, &f)
 	return f
 }
 
@@ -73,24 +65,24 @@ func body(factoryID string, members ...any) object {
 
 // started makes an experiment that runs.
 func (w *world) started(factoryID string, members ...any) (e experiment.Experiment) {
-	w.t.Helper()
-	w.Call(http.MethodPost, experiments, body(factoryID, members...)).Into(w.t, http.StatusCreated, &e)
+	w.T.Helper()
+	w.Call(http.MethodPost, experiments, body(factoryID, members...)).Into(w.T, http.StatusCreated, &e)
 	if e.State != experiment.Draft || e.StartedAt != nil || len(e.Results) != 2*len(e.Factors) {
-		w.t.Errorf("%+v", e)
+		w.T.Errorf("%+v", e)
 	}
-	w.Call(http.MethodPatch, experiments+"/"+e.ID, object{"state": "running"}).Into(w.t, http.StatusOK, &e)
+	w.Call(http.MethodPatch, experiments+"/"+e.ID, object{"state": "running"}).Into(w.T, http.StatusOK, &e)
 	return e
 }
 
 func (w *world) get(experimentID string) (d experiment.Details) {
-	w.t.Helper()
-	w.Call(http.MethodGet, experiments+"/"+experimentID, nil).Into(w.t, http.StatusOK, &d)
+	w.T.Helper()
+	w.Call(http.MethodGet, experiments+"/"+experimentID, nil).Into(w.T, http.StatusOK, &d)
 	return d
 }
 
 // items makes items of an experiment.
 func (w *world) items(e experiment.Experiment, n int, members ...any) (all []item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	for n > 0 {
 		var bodies []object
 		for range min(n, 50) {
@@ -102,41 +94,41 @@ func (w *world) items(e experiment.Experiment, n int, members ...any) (all []ite
 		}
 		n -= len(bodies)
 		var made []item.Item
-		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": bodies}).Into(w.t, http.StatusAccepted, &made)
+		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": bodies}).Into(w.T, http.StatusAccepted, &made)
 		all = append(all, made...)
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 	}
 	return all
 }
 
 // posted gives an item a post with a number of likes for a thousand impressions.
 func (w *world) posted(itemID string, likes int64) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(itemID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(itemID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	at, shown := resource.Instant(w.clock.Now()), int64(1000)
+	at, shown := resource.Instant(w.Now()), int64(1000)
 	r.Publications = []item.Publication{{Resource: resource.New("pub_"+itemID[4:], at.Time, nil), ContentItemID: itemID,
 		Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at,
 		Metrics: &item.Metrics{Counts: item.Counts{Likes: &likes, Impressions: &shown}, ReadAt: at}}}
 	if err := it.Encode(r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // decide makes posts of which those with a question get more likes.
 func (w *world) decide(e experiment.Experiment) {
-	w.t.Helper()
+	w.T.Helper()
 	for n, one := range w.items(e, 100) {
 		likes := int64(10 + n%7)
 		if one.Experiment.Arm("hook") == "question" {
@@ -148,18 +140,18 @@ func (w *world) decide(e experiment.Experiment) {
 
 // look takes the step of the task of an experiment.
 func (w *world) look(experimentID string) {
-	w.t.Helper()
-	w.clock.Add(6 * time.Hour)
-	it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(experiment.LookKind, experimentID, 1)))
+	w.T.Helper()
+	w.Clock.Add(6 * time.Hour)
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(task.ID(experiment.LookKind, experimentID, 1)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var is task.Task
 	if err := it.Decode(&is); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if _, err := w.kernel.Do(w.t.Context(), is.Message, 1); err != nil {
-		w.t.Fatal(err)
+	if _, err := w.kernel.Do(w.T.Context(), is.Message, 1); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -274,7 +266,7 @@ func TestItemsGetTheirArms(t *testing.T) {
 func TestCreditsOfAnExperimentAreCounted(t *testing.T) {
 	w := newWorld(t)
 	w.Caller = w.Live()
-	apitest.TopUp(t, w.db, w.clock.Now(), w.Principal.Account, 100_000)
+	apitest.TopUp(t, w.DB, w.Now(), w.Principal.Account, 100_000)
 	e := w.started(w.factory().ID, "budget", object{"posts": 20, "days": 10, "credits": 12})
 	made := w.items(e, 6)
 	d := w.get(e.ID)
