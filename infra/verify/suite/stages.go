@@ -15,10 +15,11 @@ type stage struct {
 }
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
-// the end. The wildcard ./... leaves out testdata; the end-to-end tests are a stage of their own, and those of the local
-// AWS are long.
-const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ` +
-	`./testdata/receiver ./testdata/importer | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
+// the end. The wildcard ./... leaves out testdata; the end-to-end tests are a stage of their own, and those of the
+// local AWS are long.
+const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ./... ./testdata/fakes ` +
+	`./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer | ` +
+	`grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos, install tools, or wait. The others
 // have an item of each kind.
@@ -37,7 +38,7 @@ var stages = []stage{
 	{name: "vet", command: target("vet")},
 	{name: "staticcheck", command: target("staticcheck")},
 	{name: "document", command: target("lint-document")},
-	{name: "units", command: shell("go test -json -vet=off -p 3 -timeout 25m " + packages)},
+	{name: "units", command: shell("go test -json -vet=off -p 2 -timeout 25m " + packages)},
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
 	{name: "engine", lane: 1, needs: "java", command: target("test-engine")},

@@ -103,7 +103,6 @@ const (
 	maxTries = 8
 )
 
-// count counts changes of a factory.
 func (k *Keeper) count(ctx context.Context, factory string, changes []change) error {
 	for tries := 0; len(changes) > 0; {
 		n, err := k.countSome(ctx, factory, changes[:min(len(changes), mostSubjects)], false)

@@ -1,7 +1,6 @@
 package crm_test
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -279,8 +278,7 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 		// The product was looked for, and is not written yet.
 		if twice == 0 && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
 			twice++
-			other := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now, Name: rand.Text,
-				Chance: func() float64 { return 0.5 }})
+			other := w.Kernel(w.handlers)
 			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(crm.Synchronize, c.ID, 1), Wake: true}, 1)
 		}
 	}
@@ -331,8 +329,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					t.Fatalf("%v and %v are due", outer, inner)
 				}
 				do := func(all []task.Message) {
-					kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now,
-						Name: rand.Text, Chance: func() float64 { return 0.5 }})
+					kernel := w.Kernel(w.handlers)
 					for range 3 { // a synchronization begins with another step
 						if _, err := kernel.Do(t.Context(), all[0], 1); err != nil {
 							t.Error(err)

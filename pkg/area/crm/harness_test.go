@@ -350,8 +350,7 @@ func (w *world) run(within time.Duration, light func()) {
 			if light != nil {
 				light()
 			}
-			kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.handlers, Now: w.Now, Name: rand.Text,
-				Chance: func() float64 { return 0.5 }})
+			kernel := w.Kernel(w.handlers)
 			_, err := kernel.Do(ctx, task.Message{ID: id, Wake: true}, 2)
 			if died := blown(); err != nil && !died {
 				w.T.Fatalf("%s: %v", id, err)

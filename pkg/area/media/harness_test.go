@@ -51,7 +51,8 @@ const public = "https://93.184.215.14/a"
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Worker: importertest.Worker{World: servicetest.New(t)},
-		bucket: &importertest.Bucket{Objects: map[string][]byte{}}, urls: &urls{Client: safehttp.New(safehttp.Options{})}}
+		bucket: &importertest.Bucket{Objects: map[string][]byte{}},
+		urls:   &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.Serve(mediaarea.NewService(w.DB, apitest.Signer(t, w.Now), w.urls, w.Now))
 	w.Tasks = w.newKernel(w.bucket)
 	return w

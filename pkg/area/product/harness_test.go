@@ -53,8 +53,9 @@ func (u *urls) Do(req *http.Request) (*http.Response, error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Worker: importertest.Worker{World: servicetest.New(t)}, bucket: &importertest.Bucket{Objects: map[string][]byte{}},
-		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
+	w := &world{Worker: importertest.Worker{World: servicetest.New(t)},
+		bucket: &importertest.Bucket{Objects: map[string][]byte{}},
+		urls:   &urls{Client: safehttp.New(safehttp.Options{})}}
 	signer := apitest.Signer(t, w.Now)
 	w.Serve(factory.NewService(w.DB, w.Now),
 		mediaarea.NewService(w.DB, signer, w.urls, w.Now),

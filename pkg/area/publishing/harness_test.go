@@ -258,8 +258,7 @@ func (w *world) round() bool {
 		Entries: w.entries}
 	due := w.due()
 	for _, m := range due {
-		kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: worker.Handlers(), Now: w.Now, Name: rand.Text,
-			Chance: func() float64 { return 0.5 }})
+		kernel := w.Kernel(worker.Handlers())
 		ctx, blown := w.fuse.Process(w.T.Context())
 		if _, err := kernel.Do(ctx, m, 1); !blown() && err != nil {
 			w.T.Fatal(err)

@@ -1,7 +1,6 @@
 package social_test
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -48,8 +47,7 @@ func (w *world) granted(c *apitest.Caller, body object) social.Account {
 // work takes the due steps of the tasks of accounts.
 func (w *world) work() {
 	w.T.Helper()
-	kernel := task.NewKernel(task.Config{DB: w.DB, Handlers: w.worker.Handlers(), Now: w.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }})
+	kernel := w.Kernel(w.worker.Handlers())
 	for _, row := range storetest.Rows(w.T, w.DB) {
 		var one task.Task
 		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {

@@ -140,7 +140,6 @@ func (m Model) In(region string, everywhere bool) bool {
 //go:embed models.json
 var modelsJSON []byte
 
-// row is a model in models.json.
 type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`

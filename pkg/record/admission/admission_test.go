@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
@@ -106,10 +107,8 @@ func newWorld(t *testing.T) *world {
 // offer takes the tasks that change what people can choose.
 func (w *world) offer() {
 	w.t.Helper()
-	kernel := task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0 },
-		Handlers: map[task.Kind]task.Handler{
-			connection.OfferKind: connection.Offerer{DB: w.db, Client: w.pool, Now: w.clock.Now}}})
+	kernel := servicetest.Kernel(w.db, w.clock.Now, map[task.Kind]task.Handler{
+		connection.OfferKind: connection.Offerer{DB: w.db, Client: w.pool, Now: w.clock.Now}})
 	for _, row := range storetest.Rows(w.t, w.db) {
 		if row["kind"] == task.ItemKind {
 			if _, err := kernel.Do(w.t.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {

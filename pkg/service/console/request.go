@@ -147,7 +147,6 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 	}
 }
 
-// answer answers with an error.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, found *session.Session, err error) {
 	var failed *failure
 	var public *errs.Error

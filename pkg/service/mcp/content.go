@@ -88,7 +88,6 @@ func (s *server) addContent() {
 		texts: publishTexts, out: itemOut, run: publish})
 }
 
-// create creates an item.
 func create(ctx context.Context, c call, in createIn) (said, error) {
 	body := pick(in, "factory_id", "kind", "prompt", "from_content_item_id", "title", "caption", "hashtags",
 		"language", "duration_seconds", "format", "script", "product_id", "social_account_ids", "media")

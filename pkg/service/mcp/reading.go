@@ -198,7 +198,6 @@ func failures(ctx context.Context, c call, in failuresIn) (said, error) {
 	return said{text: text, data: out}, nil
 }
 
-// explain explains a code.
 func explain(_ context.Context, _ call, in explainIn) (said, error) {
 	at := slices.IndexFunc(errs.Infos, func(i errs.Info) bool { return string(i.Code) == in.Code })
 	if at < 0 {

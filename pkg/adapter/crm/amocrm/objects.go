@@ -15,7 +15,6 @@ import (
 // pageSize is the number of objects of a page, of at most 250.
 const pageSize = 100
 
-// call calls an account's API.
 func (a *Adapter) call(ctx context.Context, acc crm.Account, call wire.Call, out any) error {
 	call.URL, call.Bearer = a.host(acc.Domain)+"/api/v4"+call.URL, acc.Token.Access
 	return crm.JSON(ctx, a.client, call, crm.Refused, out)

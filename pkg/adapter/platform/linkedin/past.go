@@ -30,7 +30,7 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 		Elements []struct {
 			ID         string    `json:"id"`
 			Commentary string    `json:"commentary"`
-			At         int64     `json:"createdAt"` // Unix milliseconds
+			At         int64     `json:"createdAt"`
 			Reshared   *struct{} `json:"reshareContext"`
 			Content    struct {
 				Media struct {

@@ -185,7 +185,6 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/feed/update/" + id} }
 
-// body returns a post.
 func body(w *platform.Work[state]) map[string]any {
 	a, post, visibility := w.Account, w.Post, "PUBLIC"
 	own := optionsOf(post.Options)

@@ -247,7 +247,6 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	return ref, p.upload(ctx, w, length, true)
 }
 
-// photos posts photos.
 func (p *Platform) photos(ctx context.Context, w *platform.Work[state]) error {
 	addresses := make([]string, len(w.Post.Media))
 	for i, m := range w.Post.Media {

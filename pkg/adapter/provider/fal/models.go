@@ -104,7 +104,6 @@ func shaped(image member, keepsShape bool) model {
 	}
 }
 
-// film returns a video model.
 func film(ratio string, as func(int) any) model {
 	m := model{kind: provider.KindVideo, prompt: must("prompt"), ratio: ratio}
 	if as != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -44,9 +45,8 @@ func open(t *testing.T) *office {
 	o := &office{service: s, t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	o.db = storetest.Open(t, o.clock.Now, o.faults.Attach)
 	o.connections = connection.NewService(o.db, o.clock.Now, rand.Reader, nil, pool)
-	o.kernel = task.NewKernel(task.Config{DB: o.db, Now: o.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }, Handlers: map[task.Kind]task.Handler{
-			connection.OfferKind: connection.Offerer{DB: o.db, Client: pool, Now: o.clock.Now}}})
+	o.kernel = servicetest.Kernel(o.db, o.clock.Now, map[task.Kind]task.Handler{
+		connection.OfferKind: connection.Offerer{DB: o.db, Client: pool, Now: o.clock.Now}})
 	return o
 }
 
