@@ -35,7 +35,7 @@ var figures = []figure{
 	{"structs of pkg/area/content with a member Caption", 3, 3, (*sources).captions},
 	{"uses between files of pkg/area/content/item that go round", 0, 0, (*sources).knots},
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
-	{"lines of pkg/area/webhook", 4_621, 4_600, (*sources).webhook},
+	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
 	{"lines of more than 120 columns, struct tags included", 0, 0, (*sources).wide},
 	{"comments of at most six words", 1_602, 0, (*sources).brief},

@@ -11,8 +11,7 @@ import (
 
 // AWSSender sends events to AWS accounts of customers.
 type AWSSender interface {
-	// Send makes one attempt within the time of its context. Whatever goes wrong is
-	// part of the answer.
+	// Send makes one attempt within the time of its context. Whatever goes wrong is part of the answer.
 	Send(ctx context.Context, to AWSTarget, e SignedEvent) AWSAnswer
 }
 
@@ -39,8 +38,7 @@ type AWSAnswer struct {
 	Status *int
 	// Body is the part of the answer that is kept.
 	Body string
-	// Error names the problem that the customer has to fix. It is empty if the event was
-	// taken.
+	// Error names the problem that the customer has to fix. It is empty if the event was taken.
 	Error string
 }
 
@@ -74,8 +72,7 @@ func (a deliverAccount) send(ctx context.Context, e outgoing) (Outcome, error) {
 	return o, nil
 }
 
-// withoutNoncharacters escapes the two characters that are valid in JSON and that SQS
-// refuses.
+// withoutNoncharacters escapes the two characters that are valid in JSON and that SQS refuses.
 func withoutNoncharacters(body []byte) []byte {
 	body = bytes.ReplaceAll(body, []byte("\uFFFE"), []byte(`\ufffe`))
 	return bytes.ReplaceAll(body, []byte("\uFFFF"), []byte(`\uffff`))

@@ -77,8 +77,7 @@ func requestOf(address string, headers http.Header, body []byte) DeliveryRequest
 	return DeliveryRequest{Address: address, Headers: all, Body: new(string(body))}
 }
 
-// describe returns why an attempt failed. If there is a status, an error in reading the
-// body does not matter.
+// describe returns why an attempt failed. If there is a status, an error in reading the body does not matter.
 func describe(status *int, err error) string {
 	switch {
 	case status == nil:

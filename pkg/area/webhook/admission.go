@@ -19,9 +19,8 @@ type Admission struct {
 	Probe bool
 }
 
-// Admit decides whether an attempt may be made now. While the receiver is down, one attempt
-// at a time may be made, as its probe. An urgent attempt may always be made, as one more
-// probe if the receiver is down.
+// Admit decides whether an attempt may be made now. While the receiver is down, one attempt at a time may be made, as
+// its probe. An urgent attempt may always be made, as one more probe if the receiver is down.
 func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 	var err error
 	for range maxConflicts {

@@ -10,16 +10,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The circuit breaker opens after TripAfter attempts in a row within tripWithin that
-// the receiver did not answer.
+// The circuit breaker opens after TripAfter attempts in a row within tripWithin that the receiver did not answer.
 const (
 	TripAfter  = 5
 	tripWithin = time.Minute
 )
 
-// The wait between two probes of a receiver that is down: a tenth of the time that it
-// has been down, within these bounds. So it has all its events soon after its return,
-// measured by its absence.
+// The wait between two probes of a receiver that is down: a tenth of the time that it has been down, within these
+// bounds. So it has all its events soon after its return, measured by its absence.
 const (
 	shortestProbe = 2 * time.Second
 	longestProbe  = 5 * time.Minute
@@ -45,10 +43,9 @@ func breakerKey(ref Ref) store.Key {
 	return store.Key{PK: "breaker#" + ref.Owner.String(), SK: ref.ID}
 }
 
-// breaker is the circuit breaker of a receiver that does not answer, which functions
-// share by the table. While it is open one attempt at a time probes the receiver, and
-// all other events wait; waiting counts as no failure. Nothing depends on its item:
-// each event that waits has a task of its own.
+// breaker is the circuit breaker of a receiver that does not answer, which functions share by the table. While it is
+// open one attempt at a time probes the receiver, and all other events wait; waiting counts as no failure. Nothing
+// depends on its item: each event that waits has a task of its own.
 type breaker struct {
 	// To is the destination at that time. A new destination starts with a closed breaker.
 	To string `json:"to"`
@@ -62,8 +59,7 @@ type breaker struct {
 // open reports whether the webhook's receiver counts as down.
 func (b breaker) open(r *WebhookRecord) bool { return b.ProbeAt != nil && !b.stale(r) }
 
-// stale reports whether the breaker is about another destination, or about the time
-// before the webhook was enabled.
+// stale reports whether the breaker is about another destination, or about the time before the webhook was enabled.
 func (b breaker) stale(r *WebhookRecord) bool {
 	return b.To != r.GoesTo() || r.EnabledAt != nil && b.Since.Before(*r.EnabledAt)
 }
@@ -181,8 +177,7 @@ func (r *Receiver) noteReach(ctx context.Context, o Outcome) {
 	}
 }
 
-// closeBreaker deletes the breaker. If it was open, the same transaction wakes what was held
-// back.
+// closeBreaker deletes the breaker. If it was open, the same transaction wakes what was held back.
 func (r *Receiver) closeBreaker(ctx context.Context) error {
 	tx := &store.Tx{}
 	tx.Delete(r.breakerItem)

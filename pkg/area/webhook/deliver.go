@@ -42,8 +42,7 @@ type Deliverer struct {
 
 var _ task.Handler = (*Deliverer)(nil)
 
-// NewDeliverer returns a deliverer. Keep it: it remembers the latencies of receivers from one
-// attempt to the next.
+// NewDeliverer returns a deliverer. Keep it: it remembers the latencies of receivers from one attempt to the next.
 func NewDeliverer(c Config) *Deliverer {
 	return &Deliverer{Config: c, monitor: NewMonitor(c.DB, c.Now, c.Chance), ended: map[tenant.Owner]ended{}}
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// DisableMadeBy disables the webhooks of an account, in both modes, that the API keys made.
-// Each is a transaction of its own, so a repeat does the rest. It returns store.ErrConflict
-// if a webhook changes at the same time.
+// DisableMadeBy disables the webhooks of an account, in both modes, that the API keys made. Each is a transaction of
+// its own, so a repeat does the rest. It returns store.ErrConflict if a webhook changes at the same time.
 func DisableMadeBy(ctx context.Context, db *store.DB, now time.Time, account tenant.Account, keyIDs []string) error {
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		q := store.Query{Index: store.Table, Partition: List(tenant.Of(account, mode)), Limit: PerRead}
@@ -39,8 +38,7 @@ func DisableMadeBy(ctx context.Context, db *store.DB, now time.Time, account ten
 	return nil
 }
 
-// ReplaceIn writes the webhook, and the event for the account's other webhooks if this
-// one is disabled.
+// ReplaceIn writes the webhook, and the event for the account's other webhooks if this one is disabled.
 func (r *WebhookRecord) ReplaceIn(tx *store.Tx, it *store.Item, now time.Time) error {
 	if err := it.Encode(r); err != nil {
 		return err

@@ -99,9 +99,8 @@ func parseEvent(body string) (event.Ref, error) {
 	return ref, nil
 }
 
-// match finds the webhooks that want the events and whose makers may read them: for each
-// owner one consistent query, so that no webhook that was there is missed, and one read
-// of the makers.
+// match finds the webhooks that want the events and whose makers may read them: for each owner one consistent query, so
+// that no webhook that was there is missed, and one read of the makers.
 func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[tenant.Owner][]int,
 	failed []error) []*fanOut {
 	var (

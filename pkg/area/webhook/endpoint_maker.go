@@ -28,9 +28,8 @@ func MakerKey(account tenant.Account, maker string) store.Key {
 // Reader holds the scopes with which the maker of a webhook reads events.
 type Reader []auth.Scope
 
-// Reader returns the scopes of the maker, by its item. A key that has expired or was
-// revoked counts with its last scopes, so that replacing a key stops no webhook. An unknown
-// key has no scopes.
+// Reader returns the scopes of the maker, by its item. A key that has expired or was revoked counts with its last
+// scopes, so that replacing a key stops no webhook. An unknown key has no scopes.
 func (r *WebhookRecord) Reader(maker store.Item) (Reader, error) {
 	if r.MakerScopes != nil || maker.Kind == "" || maker.SK != r.CreatedBy {
 		return r.MakerScopes, nil

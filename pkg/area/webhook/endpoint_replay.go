@@ -25,8 +25,7 @@ type EndpointReplay struct {
 	After *store.Cursor `json:"after,omitempty"`
 }
 
-// NewReplay adds the task to a transaction that replays the events from since until
-// now.
+// NewReplay adds the task to a transaction that replays the events from since until now.
 func NewReplay(tx *store.Tx, to Ref, since, now time.Time) error {
 	t := task.Task{
 		Message: task.Message{

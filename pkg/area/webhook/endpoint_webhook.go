@@ -97,8 +97,7 @@ type WebhookRecord struct {
 	// MakerScopes are the scopes of a person when it made the webhook. The scopes of an API
 	// key are read from the key, so that a change takes effect on the next event.
 	MakerScopes []auth.Scope `json:"maker_scopes,omitempty"`
-	// EnabledAt is the time when the webhook was last enabled again, or nil if it never
-	// was.
+	// EnabledAt is the time when the webhook was last enabled again, or nil if it never was.
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// Latencies are the source of LatencyMS, which View computes.
 	Latencies Latencies `json:"latencies,omitzero"`

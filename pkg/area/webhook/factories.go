@@ -14,8 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxFactories bounds the factories that a webhook names: with the webhook they
-// are read in one round trip.
+// maxFactories bounds the factories that a webhook names: with the webhook they are read in one round trip.
 const maxFactories = 50
 
 // factoryIDs names factories in a request.
@@ -35,8 +34,7 @@ func (factoryIDs) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// keys returns the keys of the factories. It returns an error if one is not the id of a
-// factory.
+// keys returns the keys of the factories. It returns an error if one is not the id of a factory.
 func (ids factoryIDs) keys() ([]store.Key, error) {
 	keys := make([]store.Key, len(ids))
 	for i, f := range ids {
@@ -61,8 +59,7 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 	return owns(o, items)
 }
 
-// findNaming is find for a change that names factories, which it checks in the same
-// round trip.
+// findNaming is find for a change that names factories, which it checks in the same round trip.
 func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs,
 	match httpapi.IfMatch) (WebhookRecord, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {

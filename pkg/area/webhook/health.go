@@ -12,8 +12,7 @@ import (
 // successEvery is the precision of last_success_at: not every success is written.
 const successEvery = time.Minute
 
-// FailingLimit is the time for which all attempts at a webhook may fail before it is
-// disabled.
+// FailingLimit is the time for which all attempts at a webhook may fail before it is disabled.
 const FailingLimit = 5 * 24 * time.Hour
 
 // note applies the outcome of an attempt to the webhook's health. It reports whether

@@ -10,13 +10,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// SlowAfter is the time after which an attempt counts as slow. Quicker ones cost no
-// write.
+// SlowAfter is the time after which an attempt counts as slow. Quicker ones cost no write.
 const SlowAfter = 500 * time.Millisecond
 
-// SlowLimit is the number of slow attempts that all functions together have in flight at
-// one receiver, as far as they know; any more are put off. So a receiver that hangs
-// occupies few of them, long before it is known to be down.
+// SlowLimit is the number of slow attempts that all functions together have in flight at one receiver, as far as they
+// know; any more are put off. So a receiver that hangs occupies few of them, long before it is known to be down.
 const SlowLimit = 20
 
 // HangLimit is the same limit for a receiver that does not usually take long: its slow
@@ -35,15 +33,13 @@ func inFlightKey(ref Ref) store.Key {
 	return store.Key{PK: "inflight#" + ref.Owner.String(), SK: ref.ID}
 }
 
-// inFlight limits the slow attempts of all functions at one receiver. They are noted in one
-// item, in which each slow attempt has a value of its own: when it ends should its function
-// die.
+// inFlight limits the slow attempts of all functions at one receiver. They are noted in one item, in which each slow
+// attempt has a value of its own: when it ends should its function die.
 type inFlight struct {
 	key store.Key
 	// usual holds the recent latencies of the receiver.
 	usual Latencies
-	// slow counts the slow attempts as read, and dead names those whose functions must have
-	// died.
+	// slow counts the slow attempts as read, and dead names those whose functions must have died.
 	slow int
 	dead []string
 }
@@ -68,8 +64,7 @@ func (f *inFlight) full() bool {
 // pause returns until when an attempt that finds no room is put off.
 func (r *Receiver) pause() time.Time { return r.now().Add(Spread(Pause, 0.5, r.chance())) }
 
-// Watch notes an attempt, by a name that no other has, as soon as it is slow, until the
-// returned function is called.
+// Watch notes an attempt, by a name that no other has, as soon as it is slow, until the returned function is called.
 func (r *Receiver) Watch(ctx context.Context, name string) (ended func()) {
 	var mu lock.Mutex
 	var slow, over bool
@@ -92,9 +87,8 @@ func (r *Receiver) Watch(ctx context.Context, name string) (ended func()) {
 	}
 }
 
-// note writes until when a slow attempt lasts, or removes it if that is the zero time. It
-// also removes those of dead functions. A failure is not worth a repeat: the note ends by
-// itself.
+// note writes until when a slow attempt lasts, or removes it if that is the zero time. It also removes those of dead
+// functions. A failure is not worth a repeat: the note ends by itself.
 func (r *Receiver) note(ctx context.Context, name string, until time.Time) {
 	it := store.Item{Key: r.inFlight.key, Kind: inFlightKind, ExpireAt: r.now().Add(keepInFlight),
 		Attributes: map[string]string{name: ""}}

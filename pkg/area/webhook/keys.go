@@ -9,8 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Ref names a webhook. Its owner is part of all keys, so that a caller finds its own
-// webhooks and deliveries only.
+// Ref names a webhook. Its owner is part of all keys, so that a caller finds its own webhooks and deliveries only.
 type Ref struct {
 	tenant.Owner
 	ID string
@@ -44,8 +43,7 @@ func (r Ref) DeliveryKey(deliveryID string) store.Key {
 // circuit breaker of the webhook holds back.
 func (r Ref) Held() string { return "held#" + r.Owner.String() + "#" + r.ID }
 
-// HeldSince returns the prefix of the sort keys in Held of the deliveries that were
-// held back at the given time.
+// HeldSince returns the prefix of the sort keys in Held of the deliveries that were held back at the given time.
 func HeldSince(at time.Time) string { return at.Format(resource.TimeLayout) + "#" }
 
 // heldKey is the delivery's key in Held, until its next attempt.

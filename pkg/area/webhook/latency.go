@@ -22,13 +22,11 @@ type Latency struct {
 // accuracy is the relative error of a percentile.
 const accuracy = 0.1
 
-// growth is the ratio of the bounds of a bucket: no value in it differs from its
-// middle by more than accuracy.
+// growth is the ratio of the bounds of a bucket: no value in it differs from its middle by more than accuracy.
 const growth = (1 + accuracy) / (1 - accuracy)
 
-// Sketch is a DDSketch of latencies: bucket n counts latencies of up to growth^n
-// milliseconds. It is small (all latencies of an attempt fall into some fifty buckets), and
-// two sketches add up without loss.
+// Sketch is a DDSketch of latencies: bucket n counts latencies of up to growth^n milliseconds. It is small (all
+// latencies of an attempt fall into some fifty buckets), and two sketches add up without loss.
 type Sketch map[int]int64
 
 // Bucket returns the bucket of a latency.

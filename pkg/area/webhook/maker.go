@@ -52,9 +52,8 @@ func (s *Service) requireChanging(ctx context.Context, r *WebhookRecord, set set
 	return nil
 }
 
-// requireReading refuses a caller that may not read all events that the maker of the
-// webhook may read. param is the member of the request that needs it, or empty if the whole
-// request does.
+// requireReading refuses a caller that may not read all events that the maker of the webhook may read. param is the
+// member of the request that needs it, or empty if the whole request does.
 func (s *Service) requireReading(ctx context.Context, r *WebhookRecord, param string) error {
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.

@@ -63,8 +63,7 @@ type createInput struct {
 	Body createBody
 }
 
-// Path is the path of one webhook. It is exported because parameters of embedded
-// types are found in exported ones only.
+// Path is the path of one webhook. It is exported because parameters of embedded types are found in exported ones only.
 type Path struct {
 	// Id of the webhook.
 	ID string `path:"webhook_id" example:"whk_01h455vb4pex5vsknk084sn02q"`

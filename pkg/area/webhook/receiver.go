@@ -8,8 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxConflicts is the number of times that a change is applied again after another change
-// came first.
+// maxConflicts is the number of times that a change is applied again after another change came first.
 const maxConflicts = 20
 
 // Monitor watches the receivers of one function, from one attempt to the next.
@@ -41,8 +40,7 @@ func HealthKeys(ref Ref) []store.Key {
 	return []store.Key{ref.Key(), breakerKey(ref), inFlightKey(ref)}
 }
 
-// Receiver returns the receiver of a webhook from the items of Keys, which are empty if
-// they do not exist.
+// Receiver returns the receiver of a webhook from the items of Keys, which are empty if they do not exist.
 func (m *Monitor) Receiver(ref Ref, items []store.Item) (*Receiver, error) {
 	r := &Receiver{Monitor: m, ref: ref}
 	if err := errors.Join(r.read(items[0]), r.readBreaker(items[1])); err != nil {
@@ -64,10 +62,9 @@ func (r *Receiver) read(it store.Item) error {
 // Record returns the webhook as it is known. It has no state if the webhook was deleted.
 func (r *Receiver) Record() WebhookRecord { return r.record }
 
-// MayHang reports whether an attempt now would be made and could take long: attempts
-// of other functions do, or the receiver is down and due for a probe. An attempt that
-// would only be put off takes no time, and queues and buses in AWS do not hang. An
-// urgent attempt is never put off.
+// MayHang reports whether an attempt now would be made and could take long: attempts of other functions do, or the
+// receiver is down and due for a probe. An attempt that would only be put off takes no time, and queues and buses in
+// AWS do not hang. An urgent attempt is never put off.
 func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
 	switch {
 	case r.record.Destination != nil || r.record.State != StateEnabled:
@@ -79,10 +76,9 @@ func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
 	}
 }
 
-// Note takes over the outcome of an attempt: into the circuit breaker, and into the
-// webhook's health. It comes before the attempt's own record: after a crash in between
-// the attempt is made again, with the same lesson. For the same reason a failure to
-// note is logged only.
+// Note takes over the outcome of an attempt: into the circuit breaker, and into the webhook's health. It comes before
+// the attempt's own record: after a crash in between the attempt is made again, with the same lesson. For the same
+// reason a failure to note is logged only.
 func (r *Receiver) Note(ctx context.Context, o Outcome) {
 	r.noteReach(ctx, o)
 	r.noteHealth(ctx, o)

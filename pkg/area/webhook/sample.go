@@ -16,8 +16,7 @@ import (
 // eventType is the type of the sample to send.
 type eventType event.Type
 
-// Schema describes the type in the OpenAPI document, and lets requests name
-// known ones only.
+// Schema describes the type in the OpenAPI document, and lets requests name known ones only.
 func (eventType) Schema(huma.Registry) *huma.Schema {
 	var all []event.Type
 	for _, t := range event.Types {
@@ -31,8 +30,7 @@ func (eventType) Schema(huma.Registry) *huma.Schema {
 // eventPattern is a pattern of the events to get.
 type eventPattern event.Pattern
 
-// Schema describes a pattern in the OpenAPI document, and lets requests name
-// known ones only.
+// Schema describes a pattern in the OpenAPI document, and lets requests name known ones only.
 func (eventPattern) Schema(huma.Registry) *huma.Schema {
 	s := httpapi.Enum(event.Patterns())
 	s.Description = "A type of event, an area such as content.*, or * for all. Areas and * include types that are " +

@@ -2,8 +2,7 @@ package webhook
 
 import "time"
 
-// AttemptTimeout bounds an attempt, from looking the name up to the last byte of the
-// answer.
+// AttemptTimeout bounds an attempt, from looking the name up to the last byte of the answer.
 const AttemptTimeout = 15 * time.Second
 
 // Schedule lists the waits after failed attempts. After the attempt that follows the
@@ -26,8 +25,7 @@ func Wait(failures int, asked time.Duration, chance float64) time.Duration {
 	return max(Spread(Schedule[failures], Jitter, chance), time.Duration(float64(asked)*(1+Jitter*chance)))
 }
 
-// Spread makes a wait longer or shorter by up to a part of it. chance is a random
-// number from 0 to 1.
+// Spread makes a wait longer or shorter by up to a part of it. chance is a random number from 0 to 1.
 func Spread(wait time.Duration, part, chance float64) time.Duration {
 	return time.Duration(float64(wait) * (1 - part + 2*part*chance))
 }

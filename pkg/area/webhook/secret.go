@@ -21,13 +21,11 @@ const keyBytes = 32
 // Secret is a signing key as it is stored: sealed.
 type Secret struct {
 	Sealed []byte `json:"sealed"`
-	// Until is the end of a secret that a rotation has replaced. It is nil for the current
-	// secret.
+	// Until is the end of a secret that a rotation has replaced. It is nil for the current secret.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Secrets are the secrets of one webhook: the current one first, and the one before it
-// while a rotation lets both sign.
+// Secrets are the secrets of one webhook: the current one first, and the one before it while a rotation lets both sign.
 type Secrets []Secret
 
 // overlap is the time for which the secret before a rotation still signs.

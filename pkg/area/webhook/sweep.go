@@ -14,9 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// EventGrace is the age at which the missing deliveries of an event count as lost: longer
-// than a function may take from naming an event to committing it, and longer than the way
-// from there to the delivery usually takes.
+// EventGrace is the age at which the missing deliveries of an event count as lost: longer than a function may take from
+// naming an event to committing it, and longer than the way from there to the delivery usually takes.
 const EventGrace = 3 * time.Minute
 
 // firstLook is the period that the first sweep covers.
@@ -31,9 +30,8 @@ const checkpoint = "events"
 // sweepPage is the number of items that are read and repaired together.
 const sweepPage = 100
 
-// Sweeper finds events without the deliveries that they should have, and makes those. It
-// relies on the table alone. Sweepers may run at the same time: repairing an event twice
-// has one effect.
+// Sweeper finds events without the deliveries that they should have, and makes those. It relies on the table alone.
+// Sweepers may run at the same time: repairing an event twice has one effect.
 type Sweeper struct {
 	db         *store.DB
 	dispatcher *Dispatcher
@@ -47,19 +45,17 @@ func NewSweeper(db *store.DB, now func() time.Time) *Sweeper {
 
 // Swept counts the work of a sweep.
 type Swept struct {
-	// Events is the number of events read, and Made the number of deliveries that were
-	// missing.
+	// Events is the number of events read, and Made the number of deliveries that were missing.
 	Events int `json:"events"`
 	Made   int `json:"made"`
 	// Unfinished reports that the time did not suffice: the next sweep goes on.
 	Unfinished bool `json:"unfinished"`
 }
 
-// Sweep looks at all events since the last sweep, in the order of their time, and makes
-// the deliveries that are missing. After an event that failed it goes on, so that one
-// cannot keep the others from being repaired, but the next sweep begins with it again.
-// With atOnce it ignores the grace: an operator who knows that messages were lost need
-// not wait for it.
+// Sweep looks at all events since the last sweep, in the order of their time, and makes the deliveries that are
+// missing. After an event that failed it goes on, so that one cannot keep the others from being repaired, but the next
+// sweep begins with it again. With atOnce it ignores the grace: an operator who knows that messages were lost need not
+// wait for it.
 func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error) {
 	work, now := ctx, s.now()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -166,8 +162,7 @@ func stopped(work context.Context, done Swept, err error) (Swept, error) {
 	return done, err
 }
 
-// overtaken ends a sweep whose checkpoint another sweeper has moved: that one does the
-// rest.
+// overtaken ends a sweep whose checkpoint another sweeper has moved: that one does the rest.
 func overtaken(done Swept, err error) (Swept, error) {
 	if errors.Is(err, store.ErrConflict) {
 		return done, nil

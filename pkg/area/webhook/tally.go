@@ -8,9 +8,8 @@ import (
 // maxTallied bounds the webhooks in a tally.
 const maxTallied = 10_000
 
-// tally counts the answers of each webhook since it was last written. They are not
-// worth a write of their own: the next write of the webhook's health carries them, and
-// some are lost when the function ends.
+// tally counts the answers of each webhook since it was last written. They are not worth a write of their own: the next
+// write of the webhook's health carries them, and some are lost when the function ends.
 type tally struct {
 	mu sync.Mutex
 	of map[Ref]answers
@@ -29,8 +28,7 @@ func (t *tally) add(ref Ref, a Attempt, now time.Time) {
 	}
 }
 
-// put adds answers to those of a webhook. It drops answers older than an hour, since a
-// write would count them as new.
+// put adds answers to those of a webhook. It drops answers older than an hour, since a write would count them as new.
 func (t *tally) put(ref Ref, more answers, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

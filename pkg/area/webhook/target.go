@@ -13,8 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 )
 
-// RolePrefix begins the names of all roles that deliver may assume: its own
-// permission ends there.
+// RolePrefix begins the names of all roles that deliver may assume: its own permission ends there.
 const RolePrefix = "content-automation-"
 
 var (

@@ -8,16 +8,14 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// wakeRounds are the pauses before the later passes over the held deliveries: a function
-// that read the circuit breaker before it closed may hold an event back after that, and the
-// index lags.
+// wakeRounds are the pauses before the later passes over the held deliveries: a function that read the circuit breaker
+// before it closed may hold an event back after that, and the index lags.
 var wakeRounds = []time.Duration{5 * time.Second, 20 * time.Second}
 
 // indexLag bounds the delay of the index of held deliveries.
 const indexLag = 2 * time.Second
 
-// wakePage is the number of deliveries that one step wakes: their messages are written in
-// one transaction.
+// wakePage is the number of deliveries that one step wakes: their messages are written in one transaction.
 const wakePage = 90
 
 // Waker is the handler of the tasks that wake the held deliveries of a webhook. They have

@@ -1,7 +1,6 @@
-// Package webhook holds the operations on webhooks and on the log of their deliveries.
-// Events go from the bus to pkg/area/webhook, which makes their deliveries, and
-// from there to pkg/area/webhook, which makes the attempts. pkg/area/webhook
-// keeps the state of receivers, and pkg/area/webhook is the model that all share.
+// Package webhook holds the operations on webhooks and on the log of their deliveries. Events go from the bus to
+// pkg/area/webhook, which makes their deliveries, and from there to pkg/area/webhook, which makes the attempts.
+// pkg/area/webhook keeps the state of receivers, and pkg/area/webhook is the model that all share.
 package webhook
 
 import (
@@ -75,9 +74,8 @@ type Service struct {
 	random    io.Reader
 }
 
-// NewService returns the service. The principal is the role of the deliver function, which
-// customers allow to assume their roles. Secrets are drawn from random and sealed by the
-// envelope.
+// NewService returns the service. The principal is the role of the deliver function, which customers allow to assume
+// their roles. Secrets are drawn from random and sealed by the envelope.
 func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time,
 	random io.Reader) *Service {
 	return &Service{db, urls, principal, envelope, now, random}
@@ -139,9 +137,8 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 	return safehttp.InvalidURL(s.urls.CheckURL(ctx, raw), "/url")
 }
 
-// redirect sends the events to the destination in the settings, or refuses it. A
-// webhook that has a URL keeps one, and one that has a destination in AWS keeps one of
-// its type.
+// redirect sends the events to the destination in the settings, or refuses it. A webhook that has a URL keeps one, and
+// one that has a destination in AWS keeps one of its type.
 func (s *Service) redirect(ctx context.Context, r *WebhookRecord, set settings) error {
 	switch {
 	case r.Destination == nil && set.Destination != nil:
