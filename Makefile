@@ -96,12 +96,12 @@ layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arc
 # Both commands end with a table of what ran, for how long, and what did not run for want of which tool. The compiler and
 # the tests may use more memory, and take less time.
 .PHONY: test
-test: export GOGC := 300
+test: export GOGC := 800
 test: explorer-assets test-tools ## Run what tells a right change from a wrong one
 	@$(GO) run ./infra/verify/suite
 
 .PHONY: test-all
-test-all: export GOGC := 300
+test-all: export GOGC := 800
 test-all: explorer-assets test-tools ## Run the long tests too, before an issue is resolved: docs/tests.md
 	@.local/bin/local tools all
 	@$(GO) run ./infra/verify/suite -all
@@ -233,7 +233,7 @@ release-document: ## Keep the OpenAPI document as that of the release
 	$(GO) run ./clients/internal/generate -release
 
 .PHONY: test-clients
-test-clients: export GOGC := 300
+test-clients: export GOGC := 800
 test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults; lint the n8n node
 	@.local/bin/local tools sdk
 	$(GO) test -vet=off -count=1 -timeout 10m -tags clients ./clients/internal/verify
