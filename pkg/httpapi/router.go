@@ -37,6 +37,8 @@ type Op struct {
 	Description string
 	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
 	AccountWide bool
+	// Invites says that it lets others in, which a mandate may leave to people.
+	Invites bool
 	// Sheet is the name of the file of a list that is also returned as comma-separated values, such as
 	// publications.csv. Slice makes its pages.
 	Sheet string
@@ -305,6 +307,11 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		if op.AccountWide {
 			if err := auth.FromContext(ctx).RequireAccount(); err != nil {
+				return nil, c.fail(err)
+			}
+		}
+		if op.Invites {
+			if err := auth.FromContext(ctx).RequirePerson(auth.ActInvite); err != nil {
 				return nil, c.fail(err)
 			}
 		}

@@ -164,6 +164,7 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 			"Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the "+
 			"page ends if the calling key, or the person, loses one of both or all access.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
+	create.Invites = true
 	httpapi.Write(r, create, s.createLink)
 
 	httpapi.Read(r, op("getReviewLink", http.MethodGet, "/v1/review-links/{review_link_id}", auth.ContentRead,

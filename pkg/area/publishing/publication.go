@@ -381,6 +381,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	if err := match.Check(pub.Version); err != nil {
 		return out, err
 	}
+	if kind == item.ChangeEdit {
+		if err := auth.FromContext(ctx).RequirePost(pub.Platform, s.now()); err != nil {
+			return out, err
+		}
+	}
 	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
 	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
 		return out, err

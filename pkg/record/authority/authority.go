@@ -93,7 +93,7 @@ func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (
 		case len(k.ProfileIDs) > 0 && !slices.Contains(k.ProfileIDs, o.Profile):
 			return nil, ended("is bound to other profiles")
 		}
-		may, p.SpendLimit = k.Scopes, k.SpendLimit
+		may, p.SpendLimit, p.Mandate = k.Scopes, k.SpendLimit, k.Mandate.Terms()
 	default:
 		r, err := person.Read(&holder, now)
 		switch {
@@ -108,7 +108,16 @@ func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (
 	if o.Profile != "" {
 		p.Bind([]tenant.Profile{o.Profile})
 	}
-	return p, nil
+	return p, a.mandated(p, now)
+}
+
+// mandated applies the mandates of a principal, and returns an EndedError if one has ended.
+func (a Authority) mandated(p *auth.Principal, now time.Time) error {
+	p.Withhold()
+	if p.RequireMandate(now) != nil {
+		return &EndedError{a.Actor, "has a mandate that has ended"}
+	}
+	return nil
 }
 
 // Held is the principal of an authority, with the item that its rights were read from.
@@ -136,8 +145,10 @@ func (a Authority) Find(ctx context.Context, db *store.DB, o tenant.Owner, now t
 	if err := h.holder.Decode(&k); err != nil {
 		return h, err
 	}
-	h.Makers, _, err = keyrecord.MakersOf(ctx, db, o.Account, k.Makers)
-	return h, err
+	if h.Makers, _, err = keyrecord.MakersOf(ctx, db, o.Account, k.Makers); err != nil {
+		return h, err
+	}
+	return h, a.mandated(h.Principal, now)
 }
 
 // Lacks returns an EndedError if the principal lacks a scope by now, and otherwise nil.
