@@ -28,7 +28,7 @@ type MandateBody struct {
 	// Credits that the key may spend on a day (UTC), with the keys that it has created. A call that would spend more
 	// fails with 402 spend_limit_reached. Absent or null: no limit of a day.
 	CreditsADay *int64 `json:"credits_a_day,omitempty" nullable:"true" format:"credits" example:"200"`
-	// Platforms that it may publish to: ids of GET /v1/platforms. Absent or null: all.
+	// Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all.
 	Platforms []string `json:"platforms,omitempty" nullable:"true" format:"mandate-platforms"`
 	// Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none.
 	QuietHours *QuietHoursBody `json:"quiet_hours,omitempty"`
