@@ -95,6 +95,9 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 	if r.Credits == 0 {
 		return Hold{}, nil
 	}
+	if r.Payer.refused != nil {
+		return Hold{}, r.Payer.refused
+	}
 	if b.Lost > b.LostLimit {
 		return Hold{}, errLost(now, b)
 	}

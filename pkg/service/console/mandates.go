@@ -186,8 +186,8 @@ func (r *request) mandated() (some []key, err error) {
 // mostMandates bounds the keys whose spending is read.
 const mostMandates = 40
 
-// row is a mandate in the list.
-type row struct {
+// mandateRow is a mandate in the list.
+type mandateRow struct {
 	Key   key
 	Ended bool
 	// Today is what is spent of the credits of the day, or nil without a limit.
@@ -199,9 +199,9 @@ func listMandates(r *request) error {
 	if err != nil {
 		return err
 	}
-	var rows []row
+	var rows []mandateRow
 	for _, k := range keys {
-		one := row{Key: k, Ended: k.Mandate.Ended(r.site.Now())}
+		one := mandateRow{Key: k, Ended: k.Mandate.Ended(r.site.Now())}
 		if most := k.Mandate.CreditsADay; most != nil && k.Kind == tenant.Live {
 			one.Today = &limited{Name: k.Name, Spent: k.SpentToday, Limit: *most}
 		}
