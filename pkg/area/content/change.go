@@ -215,7 +215,7 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 				return err
 			}
 		}
-		if err := p.RequireHour(r.PublishAt.Time); err != nil {
+		if err := p.RequireHour(r.PlannedAt()); err != nil {
 			return err
 		}
 	}

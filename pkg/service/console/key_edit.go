@@ -19,7 +19,7 @@ func editedKey(r *request) (k key, d keyDraft, err error) {
 		return k, r.draft(), nil
 	}
 	d = keyDraft{Name: k.Name, IPs: strings.Join(k.IPs, ", "), Kind: k.Kind, Scopes: k.Scopes,
-		Expires: dayOf(k.ExpiresAt), Mandate: draftOf(k.Mandate)}
+		Expires: dayOf(k.ExpiresAt), Mandate: mandateDraftOf(k.Mandate)}
 	if k.SpendLimit != nil {
 		d.Limit = strconv.FormatInt(*k.SpendLimit, 10)
 	}

@@ -52,8 +52,8 @@ func mandateOf(r *request) mandateDraft {
 		Platforms: slices.Clone(r.Form["platforms"]), Acts: slices.Clone(r.Form["needs_person"])}
 }
 
-// draftOf returns the form of a mandate, which may be nil.
-func draftOf(m *mandate) (d mandateDraft) {
+// mandateDraftOf returns the form of a mandate, which may be nil.
+func mandateDraftOf(m *mandate) (d mandateDraft) {
 	if m == nil {
 		return d
 	}
@@ -119,7 +119,7 @@ func (d mandateDraft) body(before *mandate) (map[string]any, fieldErrors) {
 
 // differs reports whether a form asks for another mandate than that of its key.
 func (d mandateDraft) differs(from *mandate) bool {
-	was := draftOf(from)
+	was := mandateDraftOf(from)
 	return d.Credits != was.Credits || d.From != was.From || d.To != was.To || d.Until != was.Until ||
 		(d.From != "" && d.Zone != was.Zone) ||
 		!slices.Equal(slices.Sorted(slices.Values(d.Platforms)), slices.Sorted(slices.Values(was.Platforms))) ||
@@ -136,7 +136,7 @@ func (d mandateDraft) hours() string {
 
 // changedMandate adds lines about what a form changes in a mandate.
 func changedMandate(v *view, all []string, from *mandate, d mandateDraft) []string {
-	was := draftOf(from)
+	was := mandateDraftOf(from)
 	all = changed(v, all, "Credits a day", was.Credits, d.Credits)
 	all = changed(v, all, "Platforms that it may publish to", strings.Join(was.Platforms, ", "),
 		strings.Join(d.Platforms, ", "))
