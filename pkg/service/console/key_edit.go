@@ -133,7 +133,7 @@ func proposalOf(v *view, k key, d keyDraft) proposal {
 	}
 	all = changed(v, all, "Spending limit", before, d.Limit)
 	p.Changes = changedMandate(v, all, k.Mandate, d.Mandate)
-	if k.Mandate != nil && d.Mandate.empty() {
+	if k.Mandate != nil && d.Mandate.sent && d.Mandate.empty() {
 		p.Effects = append(p.Effects, v.T("Without a mandate, the scopes alone bound what an agent does."))
 	}
 	if len(k.IPs) > 0 && len(d.ranges()) == 0 {

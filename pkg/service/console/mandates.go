@@ -44,12 +44,14 @@ type mandateDraft struct {
 	Credits, From, To, Zone, Until string
 	Platforms                      []string
 	Acts                           []string
+	// sent reports whether the form had the fields of a mandate.
+	sent bool
 }
 
 func mandateOf(r *request) mandateDraft {
 	return mandateDraft{Credits: r.FormValue("credits_a_day"), From: r.FormValue("quiet_from"),
 		To: r.FormValue("quiet_to"), Zone: strings.TrimSpace(r.FormValue("quiet_zone")), Until: r.FormValue("until"),
-		Platforms: slices.Clone(r.Form["platforms"]), Acts: slices.Clone(r.Form["needs_person"])}
+		Platforms: slices.Clone(r.Form["platforms"]), Acts: slices.Clone(r.Form["needs_person"]), sent: r.Form.Has("credits_a_day")}
 }
 
 // mandateDraftOf returns the form of a mandate, which may be nil.
@@ -119,6 +121,9 @@ func (d mandateDraft) body(before *mandate) (map[string]any, fieldErrors) {
 
 // differs reports whether a form asks for another mandate than that of its key.
 func (d mandateDraft) differs(from *mandate) bool {
+	if !d.sent {
+		return false
+	}
 	was := mandateDraftOf(from)
 	return d.Credits != was.Credits || d.From != was.From || d.To != was.To || d.Until != was.Until ||
 		(d.From != "" && d.Zone != was.Zone) ||
@@ -136,6 +141,9 @@ func (d mandateDraft) hours() string {
 
 // changedMandate adds lines about what a form changes in a mandate.
 func changedMandate(v *view, all []string, from *mandate, d mandateDraft) []string {
+	if !d.differs(from) {
+		return all
+	}
 	was := mandateDraftOf(from)
 	all = changed(v, all, "Credits a day", was.Credits, d.Credits)
 	all = changed(v, all, "Platforms that it may publish to", strings.Join(was.Platforms, ", "),
