@@ -12,7 +12,7 @@ import (
 // Act is a kind of act that a mandate may leave to people.
 type Act string
 
-// The acts.
+// The acts that a mandate may leave to people.
 const (
 	ActPublish Act = "publish"
 	ActSpend   Act = "spend"
@@ -31,7 +31,7 @@ var Acts = []struct {
 	{ActInvite, "Let others in: API keys, review links, social accounts, CRMs and webhooks"},
 }
 
-// AllActs returns the names of all acts.
+// AllActs returns the names of all acts, in the order of the documents.
 func AllActs() []Act {
 	all := make([]Act, len(Acts))
 	for i, a := range Acts {
@@ -182,8 +182,9 @@ func (p *Principal) RequirePerson(act Act) error {
 	if m == nil {
 		return nil
 	}
-	return errs.New(errs.PersonRequired, "The mandate %s of the API key leaves this to people, as its needs_person has "+
-		"%s. Ask a person of the account to do it in the account area, or with a key without such a mandate.", m.ID, act)
+	return errs.New(errs.PersonRequired, "The mandate %s of the API key leaves this to people, as its needs_person "+
+		"has %s. Ask a person of the account to do it in the account area, or with a key without such a "+
+		"mandate.", m.ID, act)
 }
 
 // RequireMandate returns outside_mandate if a mandate has ended.
@@ -202,8 +203,8 @@ func (p *Principal) RequireMandate(now time.Time) error {
 func (p *Principal) RequirePlatform(platform string) error {
 	for _, m := range p.mandates() {
 		if m.Platforms != nil && !slices.Contains(m.Platforms, platform) {
-			return m.outside("platforms", time.Time{}, "The mandate %s of the API key permits publishing on %s, not on "+
-				"%s. Choose other accounts, or ask a person of the account to publish there.", m.ID,
+			return m.outside("platforms", time.Time{}, "The mandate %s of the API key permits publishing on %s, "+
+				"not on %s. Choose other accounts, or ask a person of the account to publish there.", m.ID,
 				strings.Join(m.Platforms, ", "), platform)
 		}
 	}

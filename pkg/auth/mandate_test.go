@@ -60,7 +60,8 @@ func TestAMandateIsNoWiderThanAnother(t *testing.T) {
 	}
 	for want, wider := range map[string][]*auth.Mandate{
 		"mandate":       {nil},
-		"credits_a_day": {change(func(m *auth.Mandate) { m.CreditsADay = nil }), change(func(m *auth.Mandate) { m.CreditsADay = &eleven })},
+		"credits_a_day": {change(func(m *auth.Mandate) { m.CreditsADay = nil }),
+			change(func(m *auth.Mandate) { m.CreditsADay = &eleven })},
 		"platforms": {change(func(m *auth.Mandate) { m.Platforms = nil }),
 			change(func(m *auth.Mandate) { m.Platforms = []string{"vk", "tiktok"} })},
 		"quiet_hours": {change(func(m *auth.Mandate) { m.QuietHours = nil }), change(func(m *auth.Mandate) {
@@ -98,7 +99,8 @@ func TestMandatesOfMakersBind(t *testing.T) {
 		"outside_mandate platforms": p(auth.Mandate{Platforms: []string{"vk"}}).RequirePlatform("telegram"),
 		"outside_mandate quiet_hours": p(auth.Mandate{QuietHours: &auth.QuietHours{From: "11:00", To: "13:00",
 			Timezone: "UTC"}}).RequireHour(now),
-		"person_required ": p(auth.Mandate{NeedsPerson: []auth.Act{auth.ActDelete}}).MayCall(auth.ContentWrite, "DELETE"),
+		"person_required ": p(auth.Mandate{NeedsPerson: []auth.Act{auth.ActDelete}}).MayCall(auth.ContentWrite,
+			"DELETE"),
 	} {
 		limit := ""
 		if c, ok := errs.As(err).Context.(errs.MandateContext); ok {

@@ -8,19 +8,21 @@ import (
 	"testing"
 )
 
-// A person sets the mandate of a key in its form, which lists the changes, sees it in the list of mandates, and ends it.
+// A person sets the mandate of a key in its form, which lists the changes, sees it in the list of mandates, and ends
+// it.
 func TestAMandateIsSetAndEnded(t *testing.T) {
 	s := start(t)
-	made := s.must(t, "POST", "/v1/api-keys", object{"name": "Agent", "kind": "live", "scopes": []string{"account:read"}},
-		201)
+	made := s.must(t, "POST", "/v1/api-keys", object{"name": "Agent", "kind": "live", "scopes": []string{
+		"account:read"}}, 201)
 	id, secret := made["id"].(string), made["secret"].(string)
 	path := "/settings/api-keys/" + id
 	b := s.signedIn(t, "owner")
 	b.get("/settings/mandates").shows(t, "No key has a mandate")
 	b.get(path+"/edit").shows(t, "Mandate of an agent", `name="platforms" value="telegram"`,
 		`name="needs_person" value="delete"`)
-	form := url.Values{"name": {"Agent"}, "version": {"1"}, "scopes-account": {"account:read"}, "credits_a_day": {"150"},
-		"quiet_from": {"22:00"}, "quiet_to": {"08:00"}, "quiet_zone": {"Europe/Berlin"}, "platforms": {"telegram", "vk"},
+	form := url.Values{"name": {"Agent"}, "version": {"1"}, "scopes-account": {"account:read"},
+		"credits_a_day": {"150"},
+		"quiet_from":    {"22:00"}, "quiet_to": {"08:00"}, "quiet_zone": {"Europe/Berlin"}, "platforms": {"telegram", "vk"},
 		"needs_person": {"delete"}, "until": {"2099-01-31"}}
 	listed := b.post(path+"/edit", form)
 	listed.shows(t, "Credits a day: None → 150", "Platforms that it may publish to: None → telegram, vk",

@@ -20,8 +20,8 @@ type mandated struct {
 	}
 }
 
-// An agent spends up to the credits of its day, also with calls at once; publishes on its platforms, outside of its quiet
-// hours; leaves deletions to people; and does nothing after the end of its mandate. The audit log names the mandate.
+// An agent spends up to the credits of its day, also with calls at once; publishes on its platforms, outside of its
+// quiet hours; leaves deletions to people; and does nothing after the end of its mandate. The audit log names the mandate.
 func TestAnAgentWithAMandate(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)

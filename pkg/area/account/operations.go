@@ -125,9 +125,13 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
 	keys := []store.Key{store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account),
-		credential.KeyOf(p.Account, p.Actor.ID), ledger.SpendKey(p.Account, p.Actor.ID, s.now())}
+		credential.KeyOf(p.Account, p.Actor.ID)}
 	for _, bound := range p.Profiles {
 		keys = append(keys, ledger.PurseKey(p.Owner.Of(bound)))
+	}
+	purses, limited := len(keys), p.Mandate != nil && p.Mandate.CreditsADay != nil
+	if limited {
+		keys = append(keys, ledger.SpendKey(p.Account, p.Actor.ID, s.now()))
 	}
 	items, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -151,8 +155,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.Actor.ID, Name: key.Name, Kind: string(p.Mode),
 		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt, Mandate: key.Mandate,
 		ProfileIDs: append([]tenant.Profile{}, p.Profiles...)}}
-	if m := key.Mandate; m != nil && m.CreditsADay != nil {
-		left := max(*m.CreditsADay-ledger.SpentOn(items[3], s.now()), 0)
+	if limited {
+		left := max(*p.Mandate.CreditsADay-ledger.SpentOn(items[purses], s.now()), 0)
 		me.Key.CreditsToday = &left
 	}
 	if p.Actor.Kind == auth.Person {
@@ -162,7 +166,7 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		}
 		me.Person = &r.Person
 	}
-	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[4:], s.now()), LowThreshold: a.LowThreshold}
+	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[3:purses], s.now()), LowThreshold: a.LowThreshold}
 	if len(p.Profiles) > 0 {
 		me.Balance.LowThreshold = 0
 	}

@@ -219,8 +219,8 @@ func within(set, rights *Settings) error {
 		default:
 			param += "/" + member
 		}
-		return invalid(param, "The calling key has a mandate, so it cannot give a wider one, or none. Each member must "+
-			"permit no more than that of its own mandate; quiet_hours must be the same.")
+		return invalid(param, "The calling key has a mandate, so it cannot give a wider one, or none. Each member "+
+			"must permit no more than that of its own mandate; quiet_hours must be the same.")
 	}
 	return nil
 }

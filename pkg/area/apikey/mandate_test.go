@@ -69,7 +69,8 @@ func TestAKeyShowsItsMandate(t *testing.T) {
 func TestBadMandatesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	create := func(name, param string, m object) rejectedCall {
-		return rejectedCall{name, "POST", "/v1/api-keys", body("mandate", m), 422, errs.ValidationFailed, "/mandate/" + param}
+		return rejectedCall{name, "POST", "/v1/api-keys", body("mandate", m), 422, errs.ValidationFailed,
+			"/mandate/" + param}
 	}
 	hours := func(from, to, zone string) object {
 		return object{"quiet_hours": object{"from": from, "to": to, "timezone": zone}}
@@ -82,7 +83,8 @@ func TestBadMandatesAreRefused(t *testing.T) {
 		create("an unknown zone", "quiet_hours/timezone", hours("22:00", "08:00", "Mars/Crater")),
 		create("no time of day", "quiet_hours/from", hours("25:00", "08:00", "UTC")),
 		create("hours without an end", "quiet_hours/to", hours("08:00", "08:00", "UTC")),
-		create("hours without a zone", "quiet_hours/timezone", object{"quiet_hours": object{"from": "22:00", "to": "08:00"}}),
+		create("hours without a zone", "quiet_hours/timezone", object{"quiet_hours": object{"from": "22:00",
+			"to": "08:00"}}),
 		create("an unknown member", "speed", object{"speed": 3}),
 	})
 }
@@ -116,7 +118,8 @@ func TestNoKeyGetsAroundItsMandate(t *testing.T) {
 	agent.Call("POST", "/v1/api-keys", body("kind", "live", "scopes", manager, "mandate",
 		bounded(w, "credits_a_day", 10, "until", until))).Into(t, http.StatusCreated, &child)
 	s, _ := w.secret(child.Secret)
-	if len(s.Makers) == 0 || s.Makers[0].Key != k.ID || s.Makers[0].Mandate == nil || *s.Makers[0].Mandate.CreditsADay != 200 {
+	if len(s.Makers) == 0 || s.Makers[0].Key != k.ID || s.Makers[0].Mandate == nil ||
+		*s.Makers[0].Mandate.CreditsADay != 200 {
 		t.Fatalf("the mandate of its maker is not known: %+v", s.Makers)
 	}
 	// It narrows itself. What it has made is bound by that, too, also by its end.

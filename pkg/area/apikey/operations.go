@@ -67,7 +67,8 @@ type patchBody struct {
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits"`
-	// Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null: none.
+	// Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null:
+	// none.
 	Mandate *MandateBody `json:"mandate,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`

@@ -126,6 +126,27 @@ func TestAutomaticPublicationKeepsToTheMandate(t *testing.T) {
 	}
 }
 
+// An item whose time has become a quiet one waits for another time once it is generated.
+func TestAnOrderInNewQuietHoursWaitsForATime(t *testing.T) {
+	w := newWorld(t)
+	w.attach(w.connect("telegram"))
+	agent := w.agent("agent", keyrecord.Mandate{})
+	evening := w.at(12).Add(8 * time.Hour)
+	var it item.Item
+	agent.Call("POST", "/v1/content-items", w.body("publish_at", evening)).Into(t, 202, &it)
+	agent.ChangeKey(func(k *keyrecord.Record) {
+		k.Mandate.QuietHours = &auth.QuietHours{From: "19:00", To: "21:00", Timezone: "UTC"}
+	})
+	w.clock.Add(time.Second)
+	w.do(it.ID)
+	w.work()
+	w.clock.Add(12 * time.Hour)
+	w.work()
+	if got := w.get(it.ID); got.State != item.Generated || got.WaitsFor != item.WaitsForSlot {
+		t.Errorf("it is %s and waits for %s", got.State, got.WaitsFor)
+	}
+}
+
 // The rights are those of the time of publication: an end of the mandate, and a platform that it lost, count.
 func TestAMandateThatWasNarrowedEndsWhatIsScheduled(t *testing.T) {
 	for name, narrow := range map[string]func(*world, *keyrecord.Mandate){

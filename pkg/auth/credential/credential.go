@@ -230,8 +230,8 @@ func parseMandate(text string) *auth.Mandate {
 	return m
 }
 
-// formatMakers writes the makers as words such as key_1=5, or key_1= without a limit. A maker with a mandate has that as
-// a third part, in base64.
+// formatMakers writes the makers as words such as key_1=5, or key_1= without a limit. A maker with a mandate has that
+// as a third part, in base64.
 func formatMakers(all []auth.KeyLimit) string {
 	words := make([]string, len(all))
 	for i, maker := range all {

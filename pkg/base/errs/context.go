@@ -30,9 +30,9 @@ type SpendContext struct {
 	DayEndsAt string `json:"day_ends_at,omitempty" format:"date-time" example:"2027-01-16T00:00:00.000Z"`
 }
 
-// MandateContext is the data of outside_mandate.
+// MandateContext is the data of outside_mandate about the limit that was reached.
 type MandateContext struct {
-	// Id of the mandate.
+	// Id of the mandate that does not permit the request.
 	Mandate string `json:"mandate" example:"key_01h455vb4pex5vsknk084sn02q:3"`
 	// Member of the mandate that does not permit the request.
 	Limit string `json:"limit" enum:"platforms,quiet_hours,until"`

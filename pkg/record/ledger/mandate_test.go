@@ -218,12 +218,12 @@ func (s *sequence) run() error {
 	return nil
 }
 
-// No sequence of calls spends more on a day than a mandate permits, by one key or by the keys that it has made, whatever
-// becomes of the work and however many calls are made at once.
+// No sequence of calls spends more on a day than a mandate permits, by one key or by the keys that it has made,
+// whatever becomes of the work and however many calls are made at once.
 func TestNoSequenceSpendsMoreThanAMandate(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1_000_000_000)
-	for seed := range breadth.Of(300, 10_000) {
+	for seed := range breadth.Of(150, 10_000) {
 		s := &sequence{w: w, random: rand.New(rand.NewPCG(uint64(seed), 50)), spent: map[string]int64{}}
 		s.most = 1 + s.random.Int64N(200)
 		maker := agent(fmt.Sprint("key_", seed), s.most)

@@ -235,8 +235,8 @@ func spendLimitReached(credits int64, p Payer) func(store.Item) error {
 func dayReached(credits int64, p Payer, spent int64) error {
 	day, _ := time.Parse(time.DateOnly, p.Day) // it was formatted here
 	ends := day.AddDate(0, 0, 1)
-	return errs.New(errs.SpendLimitReached, "This costs %d credits. The mandate %s of the API key permits %d credits a "+
-		"day, and %d are spent or reserved today. Wait until %s, or ask a person of the account to raise its "+
+	return errs.New(errs.SpendLimitReached, "This costs %d credits. The mandate %s of the API key permits %d credits "+
+		"a day, and %d are spent or reserved today. Wait until %s, or ask a person of the account to raise its "+
 		"credits_a_day.", credits, p.Mandate, *p.DayLimit, spent, ends.Format(time.RFC3339)).
 		With(errs.SpendContext{SpendLimitCredits: *p.DayLimit, RequiredCredits: credits,
 			AvailableCredits: max(*p.DayLimit-spent, 0), Mandate: p.Mandate,

@@ -51,7 +51,7 @@ func showKeyEdit(r *request, k key, d keyDraft, found fieldErrors) error {
 	}
 	data := map[string]any{"Key": k, "Draft": d, "Rows": rowsOf(d.Scopes), "Presets": presets, "Version": version,
 		"Preset": r.URL.Path}
-	if err := r.addMandate(data, d.Mandate); err != nil {
+	if err := addMandate(r, data, d.Mandate); err != nil {
 		return err
 	}
 	v.Data = data

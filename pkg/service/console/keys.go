@@ -273,7 +273,7 @@ func (r *request) showNewKey(found fieldErrors) error {
 	d := r.draft()
 	data := map[string]any{"Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
 		"Lifetimes": lifetimes, "Rows": rowsOf(d.Scopes), "Preset": keysPath + "/new"}
-	if err := r.addMandate(data, d.Mandate); err != nil {
+	if err := addMandate(r, data, d.Mandate); err != nil {
 		return err
 	}
 	v.Data = data

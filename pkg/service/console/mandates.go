@@ -26,7 +26,7 @@ type mandate struct {
 	Until       *time.Time       `json:"until"`
 }
 
-// Ended reports whether the mandate has ended.
+// Ended reports whether the mandate has ended, so that its key does nothing any more.
 func (m mandate) Ended(now time.Time) bool { return m.Until != nil && !now.Before(*m.Until) }
 
 // Texts returns the acts that only people do, in words.
@@ -51,7 +51,8 @@ type mandateDraft struct {
 func mandateOf(r *request) mandateDraft {
 	return mandateDraft{Credits: r.FormValue("credits_a_day"), From: r.FormValue("quiet_from"),
 		To: r.FormValue("quiet_to"), Zone: strings.TrimSpace(r.FormValue("quiet_zone")), Until: r.FormValue("until"),
-		Platforms: slices.Clone(r.Form["platforms"]), Acts: slices.Clone(r.Form["needs_person"]), sent: r.Form.Has("credits_a_day")}
+		Platforms: slices.Clone(r.Form["platforms"]), Acts: slices.Clone(r.Form["needs_person"]),
+		sent: r.Form.Has("credits_a_day")}
 }
 
 // mandateDraftOf returns the form of a mandate, which may be nil.
@@ -72,7 +73,7 @@ func mandateDraftOf(m *mandate) (d mandateDraft) {
 	return d
 }
 
-// Platform reports whether a platform is chosen.
+// Platform reports whether the platform with an id is chosen in the form.
 func (d mandateDraft) Platform(id string) bool { return slices.Contains(d.Platforms, id) }
 
 // Act reports whether an act is left to people.
@@ -154,7 +155,7 @@ func changedMandate(v *view, all []string, from *mandate, d mandateDraft) []stri
 }
 
 // addMandate adds what the fields of a mandate need to the data of a page.
-func (r *request) addMandate(data map[string]any, d mandateDraft) error {
+func addMandate(r *request, data map[string]any, d mandateDraft) error {
 	var platforms []platform
 	if err := r.api.get(r.Context(), "/v1/social/platforms", nil, &platforms); err != nil {
 		return err
@@ -173,7 +174,7 @@ func addMandates(open func(string, func(*request) error)) {
 }
 
 // mandated returns the keys with a mandate that can be used, with what they have spent today.
-func (r *request) mandated() (some []key, err error) {
+func mandated(r *request) (some []key, err error) {
 	all, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
 	for _, k := range all {
 		if k.Mandate != nil && k.Active() && len(some) < mostMandates {
@@ -194,7 +195,7 @@ func (r *request) mandated() (some []key, err error) {
 // mostMandates bounds the keys whose spending is read.
 const mostMandates = 40
 
-// mandateRow is a mandate in the list.
+// mandateRow is a mandate in the list of those that the person sees.
 type mandateRow struct {
 	Key   key
 	Ended bool
@@ -203,7 +204,7 @@ type mandateRow struct {
 }
 
 func listMandates(r *request) error {
-	keys, err := r.mandated()
+	keys, err := mandated(r)
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	v.Error = message
 	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
 		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
-	if err := r.addMandate(data, mandateOf(r)); err != nil {
+	if err := addMandate(r, data, mandateOf(r)); err != nil {
 		return err
 	}
 	v.Data = data
