@@ -59,7 +59,7 @@ func TestAMandateIsNoWiderThanAnother(t *testing.T) {
 		return &m
 	}
 	for want, wider := range map[string][]*auth.Mandate{
-		"mandate":       {nil},
+		"mandate": {nil},
 		"credits_a_day": {change(func(m *auth.Mandate) { m.CreditsADay = nil }),
 			change(func(m *auth.Mandate) { m.CreditsADay = &eleven })},
 		"platforms": {change(func(m *auth.Mandate) { m.Platforms = nil }),

@@ -22,7 +22,8 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 		`name="needs_person" value="delete"`)
 	form := url.Values{"name": {"Agent"}, "version": {"1"}, "scopes-account": {"account:read"},
 		"credits_a_day": {"150"},
-		"quiet_from":    {"22:00"}, "quiet_to": {"08:00"}, "quiet_zone": {"Europe/Berlin"}, "platforms": {"telegram", "vk"},
+		"quiet_from":    {"22:00"}, "quiet_to": {"08:00"}, "quiet_zone": {"Europe/Berlin"},
+		"platforms":    {"telegram", "vk"},
 		"needs_person": {"delete"}, "until": {"2099-01-31"}}
 	listed := b.post(path+"/edit", form)
 	listed.shows(t, "Credits a day: None → 150", "Platforms that it may publish to: None → telegram, vk",

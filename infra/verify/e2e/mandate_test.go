@@ -21,7 +21,8 @@ type mandated struct {
 }
 
 // An agent spends up to the credits of its day, also with calls at once; publishes on its platforms, outside of its
-// quiet hours; leaves deletions to people; and does nothing after the end of its mandate. The audit log names the mandate.
+// quiet hours; leaves deletions to people; and does nothing after the end of its mandate. The audit log names the
+// mandate.
 func TestAnAgentWithAMandate(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -74,8 +75,8 @@ func TestAnAgentWithAMandate(t *testing.T) {
 	}
 
 	own := func() string {
-		return into[contentItem](call(t, agent, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post",
-			"source": "provided", "caption": "Words"}), http.StatusAccepted).ID
+		return into[contentItem](call(t, agent, http.MethodPost, contentPath, object{"factory_id": factory,
+			"kind": "post", "source": "provided", "caption": "Words"}), http.StatusAccepted).ID
 	}
 	first := own()
 	if err := call(t, agent, http.MethodPost, contentPath+"/"+first+"/publish", object{"social_account_ids": []string{
@@ -91,8 +92,8 @@ func TestAnAgentWithAMandate(t *testing.T) {
 	until(t, owner, first, "published")
 
 	now := time.Now().UTC()
-	into[mandated](call(t, owner, http.MethodPatch, path, object{"mandate": object{"quiet_hours": object{"timezone": "UTC",
-		"from": now.Add(-time.Hour).Format("15:04"), "to": now.Add(2 * time.Hour).Format("15:04")}}}), http.StatusOK)
+	into[mandated](call(t, owner, http.MethodPatch, path, object{"mandate": object{"quiet_hours": object{
+		"timezone": "UTC", "from": now.Add(-time.Hour).Format("15:04"), "to": now.Add(2 * time.Hour).Format("15:04")}}}), http.StatusOK)
 	second := contentPath + "/" + own()
 	for to, body := range map[string]object{"/publish": there, "/schedule": {"publish_at": now.Add(time.Hour),
 		"social_account_ids": []string{telegram}}} {
@@ -105,7 +106,8 @@ func TestAnAgentWithAMandate(t *testing.T) {
 	into[contentItem](call(t, agent, http.MethodPost, second+"/schedule", object{"publish_at": now.Add(3 * time.Hour),
 		"social_account_ids": []string{telegram}}), http.StatusOK)
 
-	ended := into[mandated](call(t, owner, http.MethodPatch, path, object{"mandate": object{"until": now}}), http.StatusOK)
+	ended := into[mandated](call(t, owner, http.MethodPatch, path, object{"mandate": object{"until": now}}),
+		http.StatusOK)
 	a := call(t, agent, http.MethodGet, "/v1/me", nil)
 	if err := a.refused(http.StatusForbidden, "outside_mandate"); err != nil || !strings.Contains(a.Raw,
 		`"mandate":"`+ended.Mandate.ID+`"`) {

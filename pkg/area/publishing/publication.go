@@ -369,4 +369,3 @@ func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publicatio
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
 	return r.PostOf(pub, limits, history)
 }
-
