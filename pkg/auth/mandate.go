@@ -62,7 +62,7 @@ type QuietHours struct {
 	From string `json:"from" example:"22:00"`
 	// Time of day at which they end (HH:MM).
 	To string `json:"to" example:"08:00"`
-	// IANA time zone.
+	// IANA time zone in which both times of day are meant.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
 }
 

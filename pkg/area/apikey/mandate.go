@@ -48,7 +48,7 @@ type QuietHoursBody struct {
 	From string `json:"from" minLength:"5" maxLength:"5" example:"22:00"`
 	// Time of day at which they end (HH:MM). It may be earlier than from: then they contain midnight.
 	To string `json:"to" minLength:"5" maxLength:"5" example:"08:00"`
-	// IANA time zone.
+	// IANA time zone in which both times of day are meant.
 	Timezone string `json:"timezone" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
 }
 

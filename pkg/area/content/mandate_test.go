@@ -292,7 +292,7 @@ func (s *trial) judge(what string, a apitest.Answer, began time.Time, named []st
 	}
 }
 
-// call makes one random call.
+// call makes one random call of the agent, and judges it.
 func (s *trial) call(n int, ready string) {
 	began := s.w.clock.Now()
 	at := began.Add(time.Duration(1+n*37%4000) * time.Minute)
@@ -326,7 +326,7 @@ func (s *trial) call(n int, ready string) {
 	}
 }
 
-// mandate draws a mandate.
+// mandate draws a mandate for the sequence, from nothing to everything.
 func (s *trial) mandate() (m keyrecord.Mandate) {
 	r := s.random
 	m.NeedsPerson = []auth.Act{}
