@@ -7286,7 +7286,7 @@ type MandateBody struct {
 	// Credits that the key may spend on a day (UTC), with the keys that it has created. A call that would spend more fails
 	// with 402 spend_limit_reached. Absent or null: no limit of a day.
 	CreditsADay Nullable[int64] `json:"credits_a_day,omitzero"`
-	// Platforms that it may publish to: ids of GET /v1/platforms. Absent or null: all.
+	// Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all.
 	Platforms Nullable[[]string] `json:"platforms,omitzero"`
 	// Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none.
 	QuietHours *QuietHoursBody `json:"quiet_hours,omitzero"`
@@ -10348,7 +10348,7 @@ type QuietHours struct {
 	From string `json:"from"`
 	// Time of day at which they end (HH:MM).
 	To string `json:"to"`
-	// IANA time zone.
+	// IANA time zone in which both times of day are meant.
 	Timezone string `json:"timezone"`
 }
 
@@ -10358,7 +10358,7 @@ type QuietHoursBody struct {
 	From string `json:"from"`
 	// Time of day at which they end (HH:MM). It may be earlier than from: then they contain midnight.
 	To string `json:"to"`
-	// IANA time zone.
+	// IANA time zone in which both times of day are meant.
 	Timezone string `json:"timezone"`
 }
 

@@ -6643,7 +6643,7 @@ export interface MandateBody {
    * fails with 402 spend_limit_reached. Absent or null: no limit of a day.
    */
   credits_a_day?: number | null | undefined;
-  /** Platforms that it may publish to: ids of GET /v1/platforms. Absent or null: all. */
+  /** Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all. */
   platforms?: string[] | null | undefined;
   /** Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none. */
   quiet_hours?: QuietHoursBody | undefined;
@@ -9707,7 +9707,7 @@ export interface QuietHours {
   from: string;
   /** Time of day at which they end (HH:MM). */
   to: string;
-  /** IANA time zone. */
+  /** IANA time zone in which both times of day are meant. */
   timezone: string;
 }
 
@@ -9717,7 +9717,7 @@ export interface QuietHoursBody {
   from: string;
   /** Time of day at which they end (HH:MM). It may be earlier than from: then they contain midnight. */
   to: string;
-  /** IANA time zone. */
+  /** IANA time zone in which both times of day are meant. */
   timezone: string;
 }
 

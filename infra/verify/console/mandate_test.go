@@ -41,6 +41,7 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 	for name, values := range form {
 		bad[name] = values
 	}
+	bad.Set("version", "2")
 	bad.Set("quiet_zone", "Mars/Crater")
 	b.saved(b.post(path+"/edit", bad), path+"/edit", "save").shows(t, `aria-errormessage="quiet_zone-error"`)
 	b.post(path+"/edit", url.Values{"name": {"Agent"}, "scopes-account": {"account:read"}}).

@@ -114,12 +114,12 @@ func TestAnAgentWithAMandate(t *testing.T) {
 		t.Errorf("after the end: %v: %s", err, a.Raw)
 	}
 	mandates := map[string]int{}
-	eventually(t, "all is in the audit log", func() bool {
+	eventually(t, "all refusals are in the audit log", func() bool {
 		clear(mandates)
 		for _, e := range into[[]struct {
 			Mandate *string
 			Status  int
-		}](call(t, owner, http.MethodGet, "/v1/audit-log?limit=100&key_id="+key.ID, nil), http.StatusOK) {
+		}](call(t, owner, http.MethodGet, "/v1/audit-log?status=4xx&limit=100&key_id="+key.ID, nil), http.StatusOK) {
 			if e.Mandate == nil {
 				t.Errorf("an entry without its mandate: %+v", e)
 				return true

@@ -26,11 +26,13 @@ type Authority struct {
 	Role auth.Role `json:"role,omitempty"`
 	// Scopes are those that the principal had when it gave the content. Scopes that it gets later do not count.
 	Scopes []auth.Scope `json:"scopes,omitempty"`
+	// Mandate is the id of the mandate under which a key gave the content, for the audit log. Empty: it had none.
+	Mandate string `json:"mandate,omitempty"`
 }
 
 // Of returns the authority of a caller. If scopes are named, it keeps those alone, so that the document stays small.
 func Of(p *auth.Principal, only ...auth.Scope) Authority {
-	a := Authority{Actor: p.Actor, Role: p.Role, Scopes: slices.Clone(p.Scopes)}
+	a := Authority{Actor: p.Actor, Role: p.Role, Scopes: slices.Clone(p.Scopes), Mandate: p.MandateID()}
 	if len(only) > 0 {
 		a.Scopes = slices.DeleteFunc(a.Scopes, func(s auth.Scope) bool { return !slices.Contains(only, s) })
 	}

@@ -6628,7 +6628,7 @@ class MandateBody(TypedDict):
     fails with 402 spend_limit_reached. Absent or null: no limit of a day.
     """
     platforms: NotRequired[Optional[List[str]]]
-    """Platforms that it may publish to: ids of GET /v1/platforms. Absent or null: all."""
+    """Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all."""
     quiet_hours: NotRequired["QuietHoursBody"]
     """Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none."""
     needs_person: NotRequired[Optional[List["MandateBodyNeedsPerson"]]]
