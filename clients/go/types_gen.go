@@ -415,6 +415,9 @@ type APIKey struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
 	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
 	ProfileIDs []string `json:"profile_ids"`
 	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
@@ -452,6 +455,9 @@ type APIKeyCreate struct {
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Mandate of the key, which bounds what an agent does with it. A key with a mandate can create only keys whose mandate
+	// permits no more, and its own binds them, too. Absent or null: none, so that the scopes alone bound it.
+	Mandate *MandateBody `json:"mandate,omitzero"`
 	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
 	// Absent or empty: the whole account.
 	ProfileIDs []string `json:"profile_ids,omitzero"`
@@ -518,6 +524,9 @@ type APIKeyDetails struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
 	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
 	ProfileIDs []string `json:"profile_ids"`
 	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
@@ -534,6 +543,8 @@ type APIKeyDetails struct {
 	UsageByDay []APIKeyDay `json:"usage_by_day"`
 	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
 	SpentCreditsThisMonth int64 `json:"spent_credits_this_month"`
+	// Credits that the key, and the keys that it has made, have spent and reserved today (UTC).
+	SpentCreditsToday int64 `json:"spent_credits_today"`
 }
 
 // APIKeyEventData: Data of the event.
@@ -558,6 +569,23 @@ type APIKeyExpiringEvent struct {
 	Type string `json:"type"`
 	// Data of the event.
 	Data APIKeyEventData `json:"data"`
+}
+
+// APIKeyMandate: The mandate of a key as callers see it.
+type APIKeyMandate struct {
+	// Id of the mandate: that of the key, and the version of the key that has set it. The audit log names it.
+	ID string `json:"id"`
+	// Credits that the key may spend on a day (UTC), with the keys that it has created. Null: no limit of a day.
+	CreditsADay *int64 `json:"credits_a_day"`
+	// Platforms that it may publish to. Null: all.
+	Platforms []string `json:"platforms"`
+	// Hours of each day in which nothing of it is published. Work that spends is permitted. Null: none.
+	QuietHours *QuietHours `json:"quiet_hours"`
+	// Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete.
+	// invite: let others in by API keys, review links, social accounts, CRMs and webhooks.
+	NeedsPerson []string `json:"needs_person"`
+	// Time from which on the key does nothing any more. Null: none.
+	Until *time.Time `json:"until"`
 }
 
 // APIKeyOldSecret: The public form of a secret that a rotation has replaced.
@@ -598,6 +626,9 @@ type APIKeyRevoked struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
 	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
 	ProfileIDs []string `json:"profile_ids"`
 	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
@@ -679,6 +710,8 @@ type APIKeyUpdate struct {
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null: none.
+	Mandate *MandateBody `json:"mandate,omitzero"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
@@ -721,6 +754,9 @@ type APIKeyWithSecret struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+	// Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
 	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
 	ProfileIDs []string `json:"profile_ids"`
 	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
@@ -778,6 +814,8 @@ type AuditEntry struct {
 	Actor AuditActor `json:"actor"`
 	// API key of the request. Null if it was not made with an API key.
 	KeyID *string `json:"key_id"`
+	// Id of the mandate under which the API key acted. Null if it has none.
+	Mandate *string `json:"mandate"`
 	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
@@ -1992,6 +2030,10 @@ type CallingKey struct {
 	ProfileIDs []string `json:"profile_ids"`
 	// Time at which the key expires. Null: never.
 	ExpiresAt *time.Time `json:"expires_at"`
+	// Mandate of the key, which bounds what an agent does with it. Null: none.
+	Mandate *APIKeyMandate `json:"mandate"`
+	// Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day.
+	CreditsLeftToday *int64 `json:"credits_left_today"`
 }
 
 // CaptionFormat: How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a
@@ -4710,6 +4752,7 @@ const (
 	ErrorCodeScopeEscalation       ErrorCode = "scope_escalation"
 	ErrorCodePersonRequired        ErrorCode = "person_required"
 	ErrorCodeProfileNotAllowed     ErrorCode = "profile_not_allowed"
+	ErrorCodeOutsideMandate        ErrorCode = "outside_mandate"
 	ErrorCodeNotFound              ErrorCode = "not_found"
 	ErrorCodeUnknownPath           ErrorCode = "unknown_path"
 	ErrorCodeMethodNotAllowed      ErrorCode = "method_not_allowed"
@@ -7237,6 +7280,37 @@ type LookupResult struct {
 	// What tells it from others of its name, such as an address. Null: nothing is known.
 	Detail *string `json:"detail"`
 }
+
+// MandateBody: The mandate of a key in a body, also in a merge patch.
+type MandateBody struct {
+	// Credits that the key may spend on a day (UTC), with the keys that it has created. A call that would spend more fails
+	// with 402 spend_limit_reached. Absent or null: no limit of a day.
+	CreditsADay Nullable[int64] `json:"credits_a_day,omitzero"`
+	// Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all.
+	Platforms Nullable[[]string] `json:"platforms,omitzero"`
+	// Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none.
+	QuietHours *QuietHoursBody `json:"quiet_hours,omitzero"`
+	// Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and
+	// approve content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social
+	// accounts, CRMs and webhooks. Absent, null or empty: none.
+	NeedsPerson Nullable[[]MandateBodyNeedsPerson] `json:"needs_person,omitzero"`
+	// Time from which on the key does nothing any more (RFC 3339): its calls fail with 403 outside_mandate. A time that is
+	// past ends the mandate at once. Absent or null: none.
+	Until Nullable[time.Time] `json:"until,omitzero"`
+}
+
+// MandateBodyNeedsPerson: Acts that only people do: a call that does one fails with 403 person_required. publish:
+// schedule, publish and approve content. spend: spend credits. delete: delete. invite: let others in by API keys,
+// review links, social accounts, CRMs and webhooks. Absent, null or empty: none.
+type MandateBodyNeedsPerson string
+
+// The values of MandateBodyNeedsPerson.
+const (
+	MandateBodyNeedsPersonPublish MandateBodyNeedsPerson = "publish"
+	MandateBodyNeedsPersonSpend   MandateBodyNeedsPerson = "spend"
+	MandateBodyNeedsPersonDelete  MandateBodyNeedsPerson = "delete"
+	MandateBodyNeedsPersonInvite  MandateBodyNeedsPerson = "invite"
+)
 
 // Media: A File as the API returns it.
 type Media struct {
@@ -10267,6 +10341,26 @@ const (
 
 // QualityInput has the values of Quality.
 type QualityInput = Quality
+
+// QuietHours: Hours of each day in a time zone. From may be later than To: then they contain midnight.
+type QuietHours struct {
+	// Time of day at which they begin (HH:MM).
+	From string `json:"from"`
+	// Time of day at which they end (HH:MM).
+	To string `json:"to"`
+	// IANA time zone in which both times of day are meant.
+	Timezone string `json:"timezone"`
+}
+
+// QuietHoursBody: Quiet hours in a body.
+type QuietHoursBody struct {
+	// Time of day at which they begin (HH:MM).
+	From string `json:"from"`
+	// Time of day at which they end (HH:MM). It may be earlier than from: then they contain midnight.
+	To string `json:"to"`
+	// IANA time zone in which both times of day are meant.
+	Timezone string `json:"timezone"`
+}
 
 // RateLimit: The calling key's rate limit.
 type RateLimit struct {

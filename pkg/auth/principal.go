@@ -30,6 +30,8 @@ type Denial struct {
 	Count int `json:"count,omitempty"`
 	// Rate is the limit that was reached, or nil for other reasons.
 	Rate *errs.RateContext `json:"rate,omitempty"`
+	// Mandate is the limit of a mandate that was reached, or nil for other reasons.
+	Mandate *errs.MandateContext `json:"mandate,omitempty"`
 }
 
 // EnterprisePlan is the one plan whose accounts may use the API.
@@ -101,15 +103,20 @@ type Principal struct {
 	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.
 	SpendLimit *int64 `json:"spend_limit,omitempty"`
-	// Makers are the keys that have made the key, from its maker on. What the key spends counts for their limits.
+	// Mandate is the mandate of the key. Nil means none.
+	Mandate *Mandate `json:"mandate,omitempty"`
+	// Makers are the keys that have made the key, from its maker on. What the key spends counts for their limits, and
+	// their mandates bind it.
 	Makers []KeyLimit `json:"makers,omitempty"`
 	Denial *Denial    `json:"refusal,omitempty"`
 }
 
-// KeyLimit is the number of credits that a key may spend in a calendar month (UTC). Nil means no limit.
+// KeyLimit has the limits of a key that count for the keys that it has made. Limit is the number of credits that it may
+// spend in a calendar month (UTC). Nil means no limit.
 type KeyLimit struct {
-	Key   string `json:"key"`
-	Limit *int64 `json:"limit,omitempty"`
+	Key     string   `json:"key"`
+	Limit   *int64   `json:"limit,omitempty"`
+	Mandate *Mandate `json:"mandate,omitempty"`
 }
 
 // Bind binds the principal to the profiles.
@@ -149,6 +156,13 @@ func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 func (p *Principal) Require(s Scope, param string) error {
 	if p.Has(s) {
 		return nil
+	}
+	if s == ContentPublish {
+		if err := p.RequirePerson(ActPublish); err != nil {
+			e := errs.As(err)
+			e.Param = param
+			return e
+		}
 	}
 	e := errs.New(errs.InsufficientScope, "%s", MessageScope(s))
 	if e.Param = param; param != "" {

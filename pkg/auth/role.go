@@ -77,8 +77,12 @@ func (p *Principal) MayCall(scope Scope, method string) error {
 	switch {
 	case scope == PersonScope && p.Actor.Kind != Person:
 		return errs.New(errs.PersonRequired, "%s", messagePersonRequired)
+	case method == http.MethodDelete && p.leaves(ActDelete) != nil:
+		return p.RequirePerson(ActDelete)
 	case scope == PersonScope || p.Has(scope) || p.Role == Auditor && reads:
 		return nil
+	case scope == ContentPublish && p.leaves(ActPublish) != nil:
+		return p.RequirePerson(ActPublish)
 	case p.Role != "":
 		return errs.New(errs.InsufficientScope, "Your role, %s, does not permit this: it lacks the scope %s. Ask an "+
 			"owner or an admin of the account.", p.Role, scope)

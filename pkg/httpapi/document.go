@@ -49,6 +49,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 func (op Op) errors(takesBody bool) []errs.Code {
 	codes := append([]errs.Code{
 		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
+		errs.PersonRequired, errs.OutsideMandate,
 		errs.RateLimited, errs.Internal, errs.ProviderUnavailable, errs.Timeout, errs.ValidationFailed,
 	}, op.Errors...)
 	if op.AccountWide {

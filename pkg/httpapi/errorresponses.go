@@ -26,6 +26,7 @@ var contexts = map[errs.Code]struct {
 	errs.InvalidState:        {reflect.TypeFor[errs.StateContext](), false},
 	errs.InsufficientBalance: {reflect.TypeFor[errs.BalanceContext](), true},
 	errs.SpendLimitReached:   {reflect.TypeFor[errs.SpendContext](), true},
+	errs.OutsideMandate:      {reflect.TypeFor[errs.MandateContext](), true},
 	errs.RuleViolated:        {reflect.TypeFor[errs.RuleContext](), true},
 	errs.RateLimited:         {reflect.TypeFor[errs.RateContext](), false},
 }
@@ -34,7 +35,8 @@ var contexts = map[errs.Code]struct {
 var common = []errs.Code{
 	errs.InvalidHeader, errs.MalformedJSON, errs.MissingAPIKey, errs.InvalidAPIKey, errs.InsufficientBalance,
 	errs.SpendLimitReached,
-	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.IdempotencyInProgress, errs.ValidationFailed,
+	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.PersonRequired, errs.OutsideMandate,
+	errs.IdempotencyInProgress, errs.ValidationFailed,
 	errs.IdempotencyKeyReused,
 	errs.RateLimited,
 }

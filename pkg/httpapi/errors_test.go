@@ -20,7 +20,7 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 400 invalid_request_error malformed_json invalid_cursor invalid_header
 401 authentication_error missing_api_key invalid_api_key
 402 payment_error insufficient_balance spend_limit_reached
-403 permission_error insufficient_scope plan_not_allowed ip_not_allowed scope_escalation person_required profile_not_allowed
+403 permission_error insufficient_scope plan_not_allowed ip_not_allowed scope_escalation person_required profile_not_allowed outside_mandate
 404 invalid_request_error not_found unknown_path
 405 invalid_request_error method_not_allowed
 409 conflict_error idempotency_in_progress invalid_state stale_proposal duplicate

@@ -85,6 +85,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 			if p.Denial.Rate != nil {
 				e.Context = *p.Denial.Rate
 			}
+		} else if p.Denial.Mandate != nil {
+			e.Context = *p.Denial.Mandate
 		}
 		return e
 	}

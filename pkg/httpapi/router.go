@@ -37,6 +37,8 @@ type Op struct {
 	Description string
 	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
 	AccountWide bool
+	// Invites says that it lets others in, which a mandate may leave to people.
+	Invites bool
 	// Sheet is the name of the file of a list that is also returned as comma-separated values, such as
 	// publications.csv. Slice makes its pages.
 	Sheet string
@@ -285,6 +287,21 @@ func dataOf(envelope reflect.Type) reflect.Type {
 	return data.Type
 }
 
+// permits refuses a caller who may not call the operation.
+func (op Op) permits(p *auth.Principal, now time.Time) error {
+	err := p.RequireMandate(now)
+	if err == nil {
+		err = p.MayCall(op.Scope, op.Method)
+	}
+	if err == nil && op.AccountWide {
+		err = p.RequireAccount()
+	}
+	if err == nil && op.Invites {
+		err = p.RequirePerson(auth.ActInvite)
+	}
+	return err
+}
+
 // register adds an operation to the router. The scope is checked again, though the authorizer has done so, and errors
 // get the form of this API.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
@@ -300,13 +317,8 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	}
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
-		if err := auth.FromContext(ctx).MayCall(op.Scope, op.Method); err != nil {
+		if err := op.permits(auth.FromContext(ctx), r.now()); err != nil {
 			return nil, c.fail(err)
-		}
-		if op.AccountWide {
-			if err := auth.FromContext(ctx).RequireAccount(); err != nil {
-				return nil, c.fail(err)
-			}
 		}
 		a, err := (*answer)(nil), c.misnamed
 		if err == nil {

@@ -390,6 +390,11 @@ export interface ApiKey {
   expires_at: string | null;
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
   /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
   profile_ids: string[];
   /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
@@ -433,6 +438,11 @@ export interface ApiKeyCreate {
    * spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
    */
   spend_limit_credits?: number | null | undefined;
+  /**
+   * Mandate of the key, which bounds what an agent does with it. A key with a mandate can create only keys whose
+   * mandate permits no more, and its own binds them, too. Absent or null: none, so that the scopes alone bound it.
+   */
+  mandate?: MandateBody | undefined;
   /**
    * Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
    * Absent or empty: the whole account.
@@ -503,6 +513,11 @@ export interface ApiKeyDetails {
   expires_at: string | null;
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
   /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
   profile_ids: string[];
   /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
@@ -519,6 +534,8 @@ export interface ApiKeyDetails {
   usage_by_day: ApiKeyDay[] | null;
   /** Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC). */
   spent_credits_this_month: number;
+  /** Credits that the key, and the keys that it has made, have spent and reserved today (UTC). */
+  spent_credits_today: number;
 }
 
 /** Data of the event. */
@@ -543,6 +560,25 @@ export interface ApiKeyExpiringEvent {
   type: 'api_key.expiring';
   /** Data of the event. */
   data: ApiKeyEventData;
+}
+
+/** The mandate of a key as callers see it. */
+export interface ApiKeyMandate {
+  /** Id of the mandate: that of the key, and the version of the key that has set it. The audit log names it. */
+  id: string;
+  /** Credits that the key may spend on a day (UTC), with the keys that it has created. Null: no limit of a day. */
+  credits_a_day: number | null;
+  /** Platforms that it may publish to. Null: all. */
+  platforms: string[] | null;
+  /** Hours of each day in which nothing of it is published. Work that spends is permitted. Null: none. */
+  quiet_hours: QuietHours | null;
+  /**
+   * Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete.
+   * invite: let others in by API keys, review links, social accounts, CRMs and webhooks.
+   */
+  needs_person: string[];
+  /** Time from which on the key does nothing any more. Null: none. */
+  until: string | null;
 }
 
 /** The public form of a secret that a rotation has replaced. */
@@ -583,6 +619,11 @@ export interface ApiKeyRevoked {
   expires_at: string | null;
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
   /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
   profile_ids: string[];
   /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
@@ -660,6 +701,10 @@ export interface ApiKeyUpdate {
    * spend_limit_reached. Test keys spend none. Null: no limit of its own.
    */
   spend_limit_credits?: number | null | undefined;
+  /**
+   * Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null: none.
+   */
+  mandate?: MandateBody | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
 }
@@ -702,6 +747,11 @@ export interface ApiKeyWithSecret {
   expires_at: string | null;
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /**
+   * Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it creates.
+   * Null: none.
+   */
+  mandate: ApiKeyMandate | null;
   /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
   profile_ids: string[];
   /** Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys. */
@@ -755,6 +805,8 @@ export interface AuditEntry {
   actor: AuditActor;
   /** API key of the request. Null if it was not made with an API key. */
   key_id: string | null;
+  /** Id of the mandate under which the API key acted. Null if it has none. */
+  mandate: string | null;
   /**
    * operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
    * as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
@@ -2112,6 +2164,10 @@ export interface CallingKey {
   profile_ids: string[];
   /** Time at which the key expires. Null: never. */
   expires_at: string | null;
+  /** Mandate of the key, which bounds what an agent does with it. Null: none. */
+  mandate: ApiKeyMandate | null;
+  /** Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day. */
+  credits_left_today: number | null;
 }
 
 /**
@@ -4700,7 +4756,7 @@ export interface ErrorBody {
  * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
  * reason for which nobody was admitted. Null if the request succeeded.
  */
-export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rule_violated' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
+export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'outside_mandate' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rule_violated' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
 
 /** One invalid field of a request. */
 export interface ErrorDetail {
@@ -6579,6 +6635,37 @@ export interface LookupResult {
   /** What tells it from others of its name, such as an address. Null: nothing is known. */
   detail: string | null;
 }
+
+/** The mandate of a key in a body, also in a merge patch. */
+export interface MandateBody {
+  /**
+   * Credits that the key may spend on a day (UTC), with the keys that it has created. A call that would spend more
+   * fails with 402 spend_limit_reached. Absent or null: no limit of a day.
+   */
+  credits_a_day?: number | null | undefined;
+  /** Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all. */
+  platforms?: string[] | null | undefined;
+  /** Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none. */
+  quiet_hours?: QuietHoursBody | undefined;
+  /**
+   * Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and
+   * approve content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social
+   * accounts, CRMs and webhooks. Absent, null or empty: none.
+   */
+  needs_person?: MandateBodyNeedsPerson[] | null | undefined;
+  /**
+   * Time from which on the key does nothing any more (RFC 3339): its calls fail with 403 outside_mandate. A time that
+   * is past ends the mandate at once. Absent or null: none.
+   */
+  until?: string | null | undefined;
+}
+
+/**
+ * Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and approve
+ * content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social accounts, CRMs
+ * and webhooks. Absent, null or empty: none.
+ */
+export type MandateBodyNeedsPerson = 'publish' | 'spend' | 'delete' | 'invite';
 
 /** A File as the API returns it. */
 export interface Media {
@@ -9613,6 +9700,26 @@ export type Quality = 'draft' | 'standard' | 'best' | (string & {});
  * factory writes in each quality. Absent: the factory's.
  */
 export type QualityInput = 'draft' | 'standard' | 'best';
+
+/** Hours of each day in a time zone. From may be later than To: then they contain midnight. */
+export interface QuietHours {
+  /** Time of day at which they begin (HH:MM). */
+  from: string;
+  /** Time of day at which they end (HH:MM). */
+  to: string;
+  /** IANA time zone in which both times of day are meant. */
+  timezone: string;
+}
+
+/** Quiet hours in a body. */
+export interface QuietHoursBody {
+  /** Time of day at which they begin (HH:MM). */
+  from: string;
+  /** Time of day at which they end (HH:MM). It may be earlier than from: then they contain midnight. */
+  to: string;
+  /** IANA time zone in which both times of day are meant. */
+  timezone: string;
+}
 
 /** The calling key's rate limit. */
 export interface RateLimit {

@@ -80,7 +80,7 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 	failed := s.first(t, "/v1"+strings.TrimPrefix(down, "/settings")+"/deliveries?limit=1")
 	event, call := s.first(t, "/v1/events?limit=1"), s.entries(t, "limit=1&key_id="+id)[0].RequestID
 	return append(pages[:1], "/settings", down+"/edit", down+"/replay", down+"/deliveries/"+failed,
-		"/settings/events/"+event, "/settings/audit-log/"+call, "/settings/api-keys/"+id+"/edit", "/settings/programs",
+		"/settings/events/"+event, "/settings/audit-log/"+call, "/settings/api-keys/"+id+"/edit", "/settings/mandates", "/settings/programs",
 		"/settings/audit-log?reads=1", "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
 		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
 		"/settings/people", "/settings/sign-on", "/settings/profile", "/settings/cli?"+cliForm().Encode())

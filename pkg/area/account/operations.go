@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -84,6 +85,10 @@ type CallingKey struct {
 	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false"`
 	// Time at which the key expires. Null: never.
 	ExpiresAt *resource.Time `json:"expires_at"`
+	// Mandate of the key, which bounds what an agent does with it. Null: none.
+	Mandate *keyrecord.Mandate `json:"mandate"`
+	// Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day.
+	CreditsToday *int64 `json:"credits_left_today"`
 }
 
 // MeBalance is the account's balance.
@@ -124,14 +129,19 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	for _, bound := range p.Profiles {
 		keys = append(keys, ledger.PurseKey(p.Owner.Of(bound)))
 	}
+	purses, limited := len(keys), p.Mandate != nil && p.Mandate.CreditsADay != nil
+	if limited {
+		keys = append(keys, ledger.SpendKey(p.Account, p.Actor.ID, s.now()))
+	}
 	items, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
 		return Me{}, err
 	}
 	var a Account
 	var key struct {
-		Name      string         `json:"name"`
-		ExpiresAt *resource.Time `json:"expires_at"`
+		Name      string             `json:"name"`
+		ExpiresAt *resource.Time     `json:"expires_at"`
+		Mandate   *keyrecord.Mandate `json:"mandate"`
 	}
 	if items[0].Kind == "" || items[2].Kind == "" {
 		return Me{}, errs.Missing(Kind, string(p.Account))
@@ -143,8 +153,12 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		return Me{}, err
 	}
 	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.Actor.ID, Name: key.Name, Kind: string(p.Mode),
-		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt,
+		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt, Mandate: key.Mandate,
 		ProfileIDs: append([]tenant.Profile{}, p.Profiles...)}}
+	if limited {
+		left := max(*p.Mandate.CreditsADay-ledger.SpentOn(items[purses], s.now()), 0)
+		me.Key.CreditsToday = &left
+	}
 	if p.Actor.Kind == auth.Person {
 		r, err := person.Read(&items[2], s.now())
 		if err != nil {
@@ -152,7 +166,7 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		}
 		me.Person = &r.Person
 	}
-	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[3:], s.now()), LowThreshold: a.LowThreshold}
+	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[3:purses], s.now()), LowThreshold: a.LowThreshold}
 	if len(p.Profiles) > 0 {
 		me.Balance.LowThreshold = 0
 	}

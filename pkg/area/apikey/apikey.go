@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,8 @@ type Details struct {
 	Days []credential.Day `json:"usage_by_day"`
 	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
 	Spent int64 `json:"spent_credits_this_month"`
+	// Credits that the key, and the keys that it has made, have spent and reserved today (UTC).
+	SpentToday int64 `json:"spent_credits_today"`
 }
 
 // Usage counts the uses of a key.
@@ -90,6 +93,7 @@ type Settings struct {
 	IPAllowList []string          `json:"ip_allow_list"`
 	ExpiresAt   *resource.Time    `json:"expires_at"`
 	SpendLimit  *int64            `json:"spend_limit_credits"`
+	Mandate     *MandateBody      `json:"mandate"`
 	Metadata    resource.Metadata `json:"metadata"`
 	// ProfileIDs are set when the key is made.
 	ProfileIDs []tenant.Profile `json:"profile_ids"`
@@ -120,7 +124,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
 		Kind:     kind, State: keyrecord.Active, CreatedBy: by, ProfileIDs: set.ProfileIDs,
 	}, Root: h.root, Makers: h.makers}
-	apply(&r, set, now)
+	apply(&r, set, now, r.Version)
 	show(&r, secret)
 	r.Show(now)
 	it, err := store.NewItem("api_key", tenant.Of(accountID, ""), r.ID, r)
@@ -178,12 +182,13 @@ func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account,
 // update changes a key's settings, which are valid.
 func (s *Service) update(ctx context.Context, tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
-	if !same(r.SpendLimit, set.SpendLimit) {
-		if err := s.limitMade(ctx, tx, it.Account, r.ID, set.SpendLimit); err != nil {
+	before := r.Limits()
+	apply(&r, set, s.now(), r.Version+1)
+	if !reflect.DeepEqual(before, r.Limits()) {
+		if err := s.limitMade(ctx, tx, it.Account, r.Limits()); err != nil {
 			return Key{}, err
 		}
 	}
-	apply(&r, set, s.now())
 	if r.State == keyrecord.Expired && (r.ExpiresAt == nil || s.now().Before(r.ExpiresAt.Time)) {
 		r.State = keyrecord.Active
 	}
@@ -212,17 +217,21 @@ func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) erro
 	}
 	it.Due = DueExpiry(r)
 	tx.Replace(it)
-	if r.State == before.State && len((&auth.Principal{Scopes: r.Scopes}).Lacking(before.Scopes)) == 0 {
+	if r.State == before.State && len((&auth.Principal{Scopes: r.Scopes}).Lacking(before.Scopes)) == 0 &&
+		reflect.DeepEqual(r.Mandate, before.Mandate) {
 		return nil
 	}
 	return person.StartRecheck(tx, s.now(), it.Account, r.ID, it.Version, r.Kind)
 }
 
-// apply sets settings that were validated.
-func apply(r *keyrecord.Record, set Settings, now time.Time) {
+// apply sets settings that were validated, in a version of the key.
+func apply(r *keyrecord.Record, set Settings, now time.Time, version int64) {
 	PlanExpiry(r, set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
 	r.ExpiresAt, r.SpendLimit = set.ExpiresAt, set.SpendLimit
+	if !reflect.DeepEqual(set.Mandate, mandateOf(r.Mandate)) {
+		r.Mandate = set.Mandate.mandate(keyrecord.MandateID(r.ID, version))
+	}
 	r.Metadata = set.Metadata.OrEmpty()
 }
 
@@ -236,7 +245,7 @@ func credentialOf(r *keyrecord.Record, a account.Account, hash string) credentia
 	sec := credential.Credential{
 		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,
 		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind), SpendLimit: r.SpendLimit,
-		Profiles: r.ProfileIDs,
+		Profiles: r.ProfileIDs, Mandate: r.Mandate.Terms(),
 	}
 	for _, scope := range r.Scopes {
 		sec.Scopes = append(sec.Scopes, string(scope))
@@ -269,6 +278,7 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	if n := set.SpendLimit; n != nil && (*n < 0 || *n > ledger.MaxCredits) {
 		invalid("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
 	}
+	found = append(found, set.Mandate.check())
 	if set.ExpiresAt != nil {
 		at := resource.Instant(set.ExpiresAt.Time)
 		set.ExpiresAt = &at

@@ -157,12 +157,13 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	}
 	h.lineage, err = s.lineageOf(ctx, accountID, r.Makers)
 	h.makers = append([]string{caller}, r.Makers...)
-	h.limits = append([]auth.KeyLimit{{Key: caller, Limit: r.SpendLimit}}, h.limits...)
+	h.limits = append([]auth.KeyLimit{r.Limits()}, h.limits...)
 	return h, err
 }
 
 func settingsOf(r *keyrecord.Record) Settings {
-	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, r.Metadata, r.ProfileIDs}
+	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, mandateOf(r.Mandate), r.Metadata,
+		r.ProfileIDs}
 }
 
 // mayChange refuses to change the key to settings that the grantor may not grant. Narrowing
@@ -208,6 +209,18 @@ func within(set, rights *Settings) error {
 	if most := rights.SpendLimit; most != nil && (set.SpendLimit == nil || *set.SpendLimit > *most) {
 		return invalid("/spend_limit_credits", "The calling key may spend %d credits a month, so it cannot give a "+
 			"higher limit, or none.", *most)
+	}
+	if most := rights.Mandate.mandate("").Terms(); most != nil {
+		param := "/mandate"
+		switch member := set.Mandate.mandate("").Terms().Within(most); member {
+		case "":
+			return nil
+		case "mandate":
+		default:
+			param += "/" + member
+		}
+		return invalid(param, "The calling key has a mandate, so it cannot give a wider one, or none. Each member "+
+			"must permit no more than that of its own mandate; quiet_hours must be the same.")
 	}
 	return nil
 }

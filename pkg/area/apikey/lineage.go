@@ -36,20 +36,20 @@ func (l lineage) unchanged(tx *store.Tx) {
 	}
 }
 
-// limitMade gives the keys that a key has made, directly or through others, its new limit. The transaction fails if a
+// limitMade gives the keys that a key has made, directly or through others, its new limits. The transaction fails if a
 // key or secret is made at the same time: it would have the limit before.
-func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.Account, keyID string,
-	limit *int64) error {
+func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.Account,
+	limit auth.KeyLimit) error {
 	counter, err := s.db.GetAll(ctx, account.SecretsKey(accountID))
 	if err != nil {
 		return err
 	}
-	limits, made := map[string]*int64{}, []*ending{}
+	limits, made := map[string]auth.KeyLimit{}, []*ending{}
 	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	err = s.db.Each(ctx, q, func(it store.Item) error {
 		r, err := keyrecord.Read(&it, s.now())
-		limits[r.ID] = r.SpendLimit
-		if slices.Contains(r.Makers, keyID) && r.State != keyrecord.Revoked {
+		limits[r.ID] = r.Limits()
+		if slices.Contains(r.Makers, limit.Key) && r.State != keyrecord.Revoked {
 			made = append(made, &ending{r, it})
 		}
 		return err
@@ -58,17 +58,16 @@ func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.
 		tx.Counted(account.SecretsKey(accountID), counter[0].Count())
 		return err
 	}
-	limits[keyID] = limit
+	limits[limit.Key] = limit
 	for _, k := range made {
 		var all []auth.KeyLimit
 		for _, maker := range k.Makers {
-			all = append(all, auth.KeyLimit{Key: maker, Limit: limits[maker]})
+			one := limits[maker]
+			one.Key = maker // also of a key that is gone
+			all = append(all, one)
 		}
 		credential.ChangeMakers(tx, k.item.Attributes[account.SecretAttribute], all)
 	}
 	tx.Counted(account.SecretsKey(accountID), counter[0].Count())
 	return nil
 }
-
-// same reports whether two limits are the same.
-func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }

@@ -37,6 +37,9 @@ type createBody struct {
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"5000"`
+	// Mandate of the key, which bounds what an agent does with it. A key with a mandate can create only keys whose
+	// mandate permits no more, and its own binds them, too. Absent or null: none, so that the scopes alone bound it.
+	Mandate *MandateBody `json:"mandate,omitempty"`
 	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
 	// Absent or empty: the whole account.
 	ProfileIDs []tenant.Profile `json:"profile_ids,omitempty" format:"bound-profile" nullable:"false" example:"[]"`
@@ -64,6 +67,9 @@ type patchBody struct {
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits"`
+	// Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null:
+	// none.
+	Mandate *MandateBody `json:"mandate,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
@@ -124,7 +130,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
 			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made "+
 			"it may now. Only this response contains the secret. Store it safely.")
-	create.Status = http.StatusCreated
+	create.Status, create.Invites = http.StatusCreated, true
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
 
@@ -203,7 +209,7 @@ func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) 
 		return out, e
 	}
 	// Validity comes first: a misspelt scope is a mistake, not an attempt to gain one.
-	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata, b.ProfileIDs}
+	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Mandate, b.Metadata, b.ProfileIDs}
 	if err := s.validate(&set, nil); err != nil {
 		return out, err
 	}
@@ -313,7 +319,7 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 		}
 	}
 	return Details{r.Key, credential.UsageOf(items[:days], current, now), credential.DaysOf(items[:days], current, now),
-		items[days+1].Count()}, nil
+		items[days+1].Count(), ledger.SpentOn(items[days+1], now)}, nil
 }
 
 func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {

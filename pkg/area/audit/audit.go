@@ -61,6 +61,9 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	if c.ErrorCode != "" {
 		e.ErrorCode = &c.ErrorCode
 	}
+	if mandate := c.Principal.MandateID(); mandate != "" {
+		e.Mandate = &mandate
+	}
 	return chain.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
 }
 

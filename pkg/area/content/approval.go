@@ -78,6 +78,11 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
 	}
+	if state == item.Approved && r.PublishAt != nil {
+		if err := auth.FromContext(ctx).RequireHour(r.PublishAt.Time); err != nil {
+			return out, err
+		}
+	}
 	if state == item.Approved {
 		if waited && r.Planned(now) {
 			err = publisher{s}.orderPlanned(ctx, r)

@@ -200,10 +200,23 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 		if required, err := s.required(ctx, &asked); err != nil {
 			return err
 		} else if !required {
+			if err := p.RequirePerson(auth.ActPublish); err != nil {
+				return err
+			}
 			return errs.New(errs.InsufficientScope, "The content item is going to be published by itself, so that a "+
 				"change needs the scope %s, which the API key lacks. Use a key that has it, or clear the schedule "+
 				"first.",
 				auth.ContentPublish)
+		}
+	}
+	if r.State == item.Scheduled {
+		for _, pub := range r.Publications {
+			if err := p.RequirePlatform(pub.Platform); err != nil {
+				return err
+			}
+		}
+		if err := p.RequireHour(r.PlannedAt()); err != nil {
+			return err
 		}
 	}
 	r.PublishFor(p)

@@ -72,6 +72,11 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := b.PublishAt.check(now); err != nil {
 		return err
 	}
+	if !b.PublishAt.Next {
+		if err := p.RequireHour(b.PublishAt.Time.Time); err != nil {
+			return err
+		}
+	}
 	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
 		options: b.Options, param: "/publish_at", new: !r.Provided(), at: now,
 		obeyed: true, factory: refs.factories[b.FactoryID]}

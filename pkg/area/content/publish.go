@@ -148,6 +148,8 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	w.options, w.param, w.at = b.Options, "/publish_at", at
 	if b.PublishAt != nil && b.PublishAt.Next {
 		w.at = now
+	} else if err := p.RequireHour(at); err != nil {
+		return out, err
 	}
 	targets, err := w.targets(ctx, w.r.SocialAccountIDs)
 	if err != nil {
@@ -282,6 +284,9 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if w.r.State == item.Published && len(w.asked) == 0 && len(usual) == 0 || len(b.Accounts) > 0 && len(w.asked) == 0 {
 		return out, errs.New(errs.InvalidState, "The content item is published on all these accounts.").
 			With(errs.StateContext{State: string(w.r.State), Allowed: []string{string(item.Delete)}})
+	}
+	if err := p.RequireHour(now); err != nil {
+		return out, err
 	}
 	w.options, w.param, w.at = b.Options, "/social_account_ids", now
 	targets, err := w.targets(ctx, usual)

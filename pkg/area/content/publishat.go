@@ -94,6 +94,7 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
 			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
+	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
 		s.now(), besides)
 	if err == nil && !ok {

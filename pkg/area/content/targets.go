@@ -131,6 +131,15 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 			found = append(found, errs.Invalid(param, "%s", o.Message))
 			continue
 		}
+		if err := p.RequirePlatform(acct.Platform); err != nil {
+			if len(w.asked) == 0 {
+				omitted, unlawful = append(omitted, publication.Outside(accountID, err)), append(unlawful, err)
+			} else {
+				found = append(found, err)
+			}
+			chosen[acct.Platform] = true
+			continue
+		}
 		options, sent := w.options[acct.Platform]
 		if pub := w.r.PublicationTo(accountID); !sent && pub != nil {
 			options = pub.Options
@@ -166,7 +175,7 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 	if len(all) == 0 {
 		found = append(found, unlawful...)
 		for _, o := range omitted {
-			if o.Code == item.OmittedUnlawful {
+			if o.Code == item.OmittedUnlawful || o.Code == item.OmittedMandate {
 				continue
 			}
 			found = append(found, errs.Invalid("/social_account_ids", "%s", o.Message))

@@ -71,7 +71,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"the changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\nTo "+
 			"connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An "+
 			"account of a CRM is connected once.")
-	connect.Status = http.StatusCreated
+	connect.Status, connect.Invites = http.StatusCreated, true
 	connect.Errors = []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.Duplicate, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
 

@@ -219,6 +219,9 @@ func (s *Service) reply(ctx context.Context, tx *store.Tx, in *replyInput) (out 
 		return out, errs.Invalid("/text", "%s takes up to %d bytes in a reply; there are %d", limits.Label,
 			limit.MaxBytes, len(in.Body.Text))
 	}
+	if err := auth.FromContext(ctx).RequirePost(r.Platform, s.now()); err != nil {
+		return out, err
+	}
 	if err := s.reachable(ctx, it.Owner, r); err != nil {
 		return out, err
 	}

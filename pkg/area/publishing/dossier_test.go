@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/law"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -173,5 +174,33 @@ func TestALostAnswerOfTheAuditLog(t *testing.T) {
 	}
 	if got := w.get(pub); got.State != item.PublicationPublished || len(w.posts) > 1 {
 		t.Errorf("%s, %d posts", got.State, len(w.posts))
+	}
+}
+
+// The entry of a post in the audit log names the mandate under which a key has ordered it.
+func TestTheEntryOfAPostNamesItsMandate(t *testing.T) {
+	w := newWorld(t)
+	telegram := w.connect("telegram")
+	w.Caller = w.As(func(p *auth.Principal) { p.Mandate = &auth.Mandate{ID: p.Actor.ID + ":2"} })
+	it := w.provide("caption", "Words", "publish_at", w.clock.Now().AddDate(0, 0, 1), "social_account_ids",
+		[]string{telegram})
+	w.work()
+	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, new(object))
+	w.clock.Add(24 * 3600e9)
+	w.work()
+	found := 0
+	for _, row := range storetest.Rows(t, w.entries) {
+		var e chain.Entry
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.OperationID == "publication.published" {
+			if found++; e.Mandate == nil || *e.Mandate != w.Principal.Actor.ID+":2" {
+				t.Errorf("the entry names %v", e.Mandate)
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("there are %d entries", found)
 	}
 }

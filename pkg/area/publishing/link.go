@@ -88,7 +88,10 @@ const (
 // at returns the link as callers see it at a time. holder is the item of its authority.
 func (l linkRecord) at(now time.Time, owner tenant.Owner, holder store.Item) (ReviewLink, error) {
 	v := l.ReviewLink
-	_, err := l.principal(holder, owner, now)
+	p, err := l.Authority.Principal(holder, owner, now)
+	if err == nil {
+		err = opens(p)
+	}
 	if v.State = linkActive; err != nil || !now.Before(v.ExpiresAt.Time) {
 		v.State = linkExpired
 	}
@@ -98,14 +101,9 @@ func (l linkRecord) at(now time.Time, owner tenant.Owner, holder store.Item) (Re
 	return v, err
 }
 
-// principal returns the principal of the link's page, with the present rights of who has made it. Its error is an
-// authority.EndedError if the page has ended with them.
-func (l linkRecord) principal(holder store.Item, owner tenant.Owner, now time.Time) (*auth.Principal, error) {
-	p, err := l.Authority.Principal(holder, owner, now)
-	if err == nil {
-		err = errors.Join(authority.Lacks(p, auth.ContentRead), authority.Lacks(p, auth.ContentPublish))
-	}
-	return p, err
+// opens returns an EndedError unless the principal who has made a link may open its page to others.
+func opens(p *auth.Principal) error {
+	return errors.Join(authority.Lacks(p, auth.ContentRead), authority.Lacks(p, auth.ContentPublish))
 }
 
 type linkBody struct {
@@ -164,6 +162,7 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 			"Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the "+
 			"page ends if the calling key, or the person, loses one of both or all access.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
+	create.Invites = true
 	httpapi.Write(r, create, s.createLink)
 
 	httpapi.Read(r, op("getReviewLink", http.MethodGet, "/v1/review-links/{review_link_id}", auth.ContentRead,
@@ -344,15 +343,14 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 	if !web.MatchesBearer(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
 		return nil, store.Item{}, nil, nil
 	}
-	holder, err := s.db.GetAll(ctx, l.Authority.Key(items[0].Owner.Account))
-	if err != nil {
-		return nil, store.Item{}, nil, err
+	h, err := l.Authority.Find(ctx, s.db, items[0].Owner, s.now())
+	if err == nil {
+		err = opens(h.Principal)
 	}
-	p, err := l.principal(holder[0], items[0].Owner, s.now())
 	if errors.As(err, new(*authority.EndedError)) {
 		return nil, store.Item{}, nil, nil
 	}
-	return &l, items[0], p, err
+	return &l, items[0], h.Principal, err
 }
 
 // reviewed returns the items of a link, in their order.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
@@ -368,32 +367,4 @@ func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publicatio
 	history store.Item) (item.PublishedPost, error) {
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
 	return r.PostOf(pub, limits, history)
-}
-
-// change starts a change of a published post.
-func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
-	caption *string) (out item.PublishedPost, err error) {
-	r, it, history, err := s.find(ctx, publicationID)
-	if err != nil {
-		return out, err
-	}
-	pub := r.Publication(publicationID)
-	if err := match.Check(pub.Version); err != nil {
-		return out, err
-	}
-	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
-	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
-		return out, err
-	}
-	if caption != nil {
-		if err := s.content.ModerateCaption(ctx, it.Owner.Mode, *caption); err != nil {
-			return out, err
-		}
-	}
-	if err := it.Encode(r); err != nil {
-		return out, err
-	}
-	r.Index(&it)
-	tx.Replace(it)
-	return s.show(ctx, r, pub, history)
 }

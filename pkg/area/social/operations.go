@@ -88,7 +88,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"operator. "+
 			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
 			"never a second one.")
-	connect.Status = http.StatusCreated
+	connect.Status, connect.Invites = http.StatusCreated, true
 	connect.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
 

@@ -105,7 +105,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"`content:read`. A later change of the key's scopes takes effect on the next event. With "+
 			"`fields`, only these members of `data.object` are sent, and the signature covers what is "+
 			"sent. Only this response contains the signing secret: store it safely.\n\n"+targetGuide)
-	create.Status = http.StatusCreated
+	create.Status, create.Invites = http.StatusCreated, true
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 

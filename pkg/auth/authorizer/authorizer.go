@@ -178,11 +178,17 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 		return &auth.Denial{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
 			"to the IP allow-lists of the account and of the key."}
 	}
-	if known {
-		if err := p.MayCall(scope, method); err != nil {
-			e := errs.As(err)
-			return &auth.Denial{Code: e.Code, Message: e.Message}
+	err := p.RequireMandate(now)
+	if err == nil && known {
+		err = p.MayCall(scope, method)
+	}
+	if err != nil {
+		e := errs.As(err)
+		d := &auth.Denial{Code: e.Code, Message: e.Message}
+		if c, ok := e.Context.(errs.MandateContext); ok {
+			d.Mandate = &c
 		}
+		return d
 	}
 	n, ceiling := s.Excess()
 	switch {
@@ -227,7 +233,7 @@ func principal(s *credential.Credential, c caller, now time.Time) *auth.Principa
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),
 		},
-		SpendLimit: s.SpendLimit, Makers: s.Makers, OldSecret: !s.UntilAt.IsZero(),
+		SpendLimit: s.SpendLimit, Makers: s.Makers, Mandate: s.Mandate, OldSecret: !s.UntilAt.IsZero(),
 	}
 	p.Bind(s.Profiles)
 	if p.Role != "" {
@@ -243,6 +249,7 @@ func principal(s *credential.Credential, c caller, now time.Time) *auth.Principa
 	for _, scope := range s.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(scope))
 	}
+	p.Withhold()
 	return p
 }
 

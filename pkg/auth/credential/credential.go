@@ -3,7 +3,11 @@
 package credential
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +38,8 @@ type Credential struct {
 	Limit int
 	// SpendLimit is the number of credits per calendar month. Nil means no limit.
 	SpendLimit *int64
+	// Mandate is the mandate of the key. Nil means none.
+	Mandate *auth.Mandate
 	// Makers are the keys that have made the key, from its maker on, with their limits. ChangeMakers changes them.
 	Makers []auth.KeyLimit
 	// ExpiresAt is the time at which the key ends. The zero time means never.
@@ -73,6 +79,7 @@ const (
 	accountIPs = "account_ips"
 	profiles   = "profiles"
 	makers     = "makers"
+	mandate    = "mandate"
 	revoked    = "revoked"
 	movedTo    = "moved_to"
 	from       = "from"
@@ -141,7 +148,7 @@ func (c *Credential) texts() map[string]string {
 	return map[string]string{
 		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "),
 		role: c.Role, keyIPs: strings.Join(c.KeyIPs, " "), accountIPs: strings.Join(c.AccountIPs, " "),
-		profiles: joined(c.Profiles),
+		profiles: joined(c.Profiles), mandate: formatMandate(c.Mandate),
 	}
 }
 
@@ -199,7 +206,32 @@ func ChangeMakers(tx *store.Tx, hash string, all []auth.KeyLimit) {
 	tx.Update(key(hash), u, store.Exists, store.Conflict)
 }
 
-// formatMakers writes the makers as words such as key_1=5, or key_1= without a limit.
+// formatMandate writes a mandate as JSON, or as an empty text without one.
+func formatMandate(m *auth.Mandate) string {
+	if m == nil {
+		return ""
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("credential: mandate %s: %v", m.ID, err)) // its members are texts and numbers
+	}
+	return string(text)
+}
+
+// parseMandate reads a mandate. One that cannot be read permits nothing.
+func parseMandate(text string) *auth.Mandate {
+	if text == "" {
+		return nil
+	}
+	m := &auth.Mandate{}
+	if err := json.Unmarshal([]byte(text), m); err != nil {
+		return &auth.Mandate{ID: m.ID, Until: &time.Time{}}
+	}
+	return m
+}
+
+// formatMakers writes the makers as words such as key_1=5, or key_1= without a limit. A maker with a mandate has that
+// as a third part, in base64.
 func formatMakers(all []auth.KeyLimit) string {
 	words := make([]string, len(all))
 	for i, maker := range all {
@@ -207,16 +239,24 @@ func formatMakers(all []auth.KeyLimit) string {
 		if maker.Limit != nil {
 			words[i] += strconv.FormatInt(*maker.Limit, 10)
 		}
+		if maker.Mandate != nil {
+			words[i] += "=" + base64.RawURLEncoding.EncodeToString([]byte(formatMandate(maker.Mandate)))
+		}
 	}
 	return strings.Join(words, " ")
 }
 
 func parseMakers(words string) (all []auth.KeyLimit) {
 	for word := range strings.FieldsSeq(words) {
-		id, limit, _ := strings.Cut(word, "=")
+		id, rest, _ := strings.Cut(word, "=")
+		limit, mandated, has := strings.Cut(rest, "=")
 		maker := auth.KeyLimit{Key: id}
 		if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
 			maker.Limit = &n
+		}
+		if has {
+			text, _ := base64.RawURLEncoding.DecodeString(mandated) // what cannot be read permits nothing
+			maker.Mandate = parseMandate(cmp.Or(string(text), "?"))
 		}
 		all = append(all, maker)
 	}
@@ -335,7 +375,7 @@ func read(hash string, it store.Item) *Credential {
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
 		Count: int(it.Numbers[calls]),
-		From:  a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]),
+		From:  a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]), Mandate: parseMandate(a[mandate]),
 	}
 	for _, name := range strings.Fields(a[profiles]) {
 		c.Profiles = append(c.Profiles, tenant.Profile(name))

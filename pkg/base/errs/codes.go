@@ -6,6 +6,7 @@ var Codes = []Code{
 	MissingAPIKey, InvalidAPIKey,
 	InsufficientBalance, SpendLimitReached,
 	InsufficientScope, PlanNotAllowed, IPNotAllowed, ScopeEscalation, PersonRequired, ProfileNotAllowed,
+	OutsideMandate,
 	NotFound, UnknownPath,
 	MethodNotAllowed,
 	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate,

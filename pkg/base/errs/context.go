@@ -18,12 +18,26 @@ type BalanceContext struct {
 
 // SpendContext is the data of spend_limit_reached.
 type SpendContext struct {
-	// Credits that the API key may spend in a calendar month (UTC).
+	// Credits that the API key may spend in a calendar month (UTC), or by its mandate on a day (UTC).
 	SpendLimitCredits int64 `json:"spend_limit_credits"`
 	// Credits that the request costs.
 	RequiredCredits int64 `json:"required_credits"`
-	// Credits that the API key can still spend in this month.
+	// Credits that the API key can still spend in this month, or on this day.
 	AvailableCredits int64 `json:"available_credits"`
+	// Id of the mandate whose credits_a_day was reached. Absent: the limit is that of a month.
+	Mandate string `json:"mandate,omitempty"`
+	// Time at which the day of the mandate ends. Absent: the limit is that of a month.
+	DayEndsAt string `json:"day_ends_at,omitempty" format:"date-time" example:"2027-01-16T00:00:00.000Z"`
+}
+
+// MandateContext is the data of outside_mandate about the limit that was reached.
+type MandateContext struct {
+	// Id of the mandate that does not permit the request.
+	Mandate string `json:"mandate" example:"key_01h455vb4pex5vsknk084sn02q:3"`
+	// Member of the mandate that does not permit the request.
+	Limit string `json:"limit" enum:"platforms,quiet_hours,until"`
+	// Time from which on the mandate permits it: the end of the quiet hours. Null for other limits.
+	From *string `json:"from" format:"date-time" example:"2027-01-15T07:00:00.000Z"`
 }
 
 // RuleContext is the data of rule_violated.

@@ -33,6 +33,7 @@ const (
 	ScopeEscalation   Code = "scope_escalation"
 	PersonRequired    Code = "person_required"
 	ProfileNotAllowed Code = "profile_not_allowed"
+	OutsideMandate    Code = "outside_mandate"
 
 	NotFound    Code = "not_found" // 404
 	UnknownPath Code = "unknown_path"

@@ -111,10 +111,11 @@ var Infos = []Info{
 		Never, `"message": "This costs 120 credits, and the balance is 45. Top up the account, or request something ` +
 			`that costs less.", "context": {"required_credits": 120, "available_credits": 45}`},
 	{SpendLimitReached, http.StatusPaymentRequired, payment,
-		"The work would exceed the key's limit of spending in this month.",
-		"The key has `spend_limit_credits`, which holds for each calendar month (UTC). Nothing was created or " +
-			"reserved.",
-		"Raise the limit of the key with a key that may do so, use another key, or wait for the next month.",
+		"The work would exceed the key's limit of spending in this month, or on this day.",
+		"The key has `spend_limit_credits`, which holds for each calendar month (UTC), or a mandate with " +
+			"`credits_a_day`. Nothing was created or reserved.",
+		"Raise the limit of the key with a key that may do so, use another key, or wait for the next month. If " +
+			"`context` names a mandate, wait until `day_ends_at`, or ask a person of the account.",
 		Never, `"message": "This costs 120 credits. The API key may spend 1000 a month and has spent 950. Raise its ` +
 			`limit, use another key, or wait for the next month (UTC).", "context": {"spend_limit_credits": 1000, ` +
 			`"required_credits": 120, "available_credits": 50}`},
@@ -146,9 +147,10 @@ var Infos = []Info{
 		Never, `"message": "The calling key does not have the scope studio:use, so it cannot grant it. Use a key ` +
 			`that has it.", "param": "/scopes"`},
 	{PersonRequired, http.StatusForbidden, permission,
-		"Only people may call the operation, not API keys.",
-		"The operation manages the people of the account. No scope of a key permits it.",
-		"Sign in to the account area as an owner or an admin, and do it there.",
+		"Only people may do this, not the API key.",
+		"The operation manages the people of the account, which no scope of a key permits. Or the mandate of the key " +
+			"leaves this to people: its `needs_person` has publish, spend, delete or invite.",
+		"Sign in to the account area, and do it there. An agent shows its user what it has prepared, and where.",
 		Never, `"message": "Only a person who has signed in to the account area may do this. API keys cannot manage ` +
 			`people, whatever their scopes."`},
 
@@ -159,6 +161,16 @@ var Infos = []Info{
 		"Use a key of the account that is not bound to profiles.",
 		Never, `"message": "This concerns the whole account, and the API key is bound to profiles. Use a key without ` +
 			`profile_ids."`},
+
+	{OutsideMandate, http.StatusForbidden, permission,
+		"The mandate of the key does not permit this.",
+		"The mandate names other `platforms`, the time of publication is in its `quiet_hours`, or its `until` is " +
+			"past. `limit` in `context` tells which.",
+		"Choose another account, or a time from `from` of `context` on. People change and end mandates in the " +
+			"account area.",
+		Never, `"message": "The mandate key_01h455vb4pex5vsknk084sn02q:3 of the API key permits publishing on ` +
+			`telegram, not on instagram. Choose other accounts, or ask a person of the account to publish there.", ` +
+			`"context": {"mandate": "key_01h455vb4pex5vsknk084sn02q:3", "limit": "platforms", "from": null}`},
 
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",

@@ -41,6 +41,9 @@ type Key struct {
 	//
 	// SpendLimit is enforced when credits are reserved.
 	SpendLimit *int64 `json:"spend_limit_credits"`
+	// Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+	// creates. Null: none.
+	Mandate *Mandate `json:"mandate"`
 	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
 	//
 	// ProfileIDs never change: what the key has made stays where it can reach it.

@@ -42,10 +42,11 @@ func MakersOf(ctx context.Context, db *store.DB, account tenant.Account, ids []s
 		if it := found[maker]; it.Kind != "" {
 			err = it.Decode(&r)
 		}
+		r.ID = maker // also of a key that is gone
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, auth.KeyLimit{Key: maker, Limit: r.SpendLimit})
+		all = append(all, r.Limits())
 	}
 	return all, items, nil
 }

@@ -26,11 +26,13 @@ type Authority struct {
 	Role auth.Role `json:"role,omitempty"`
 	// Scopes are those that the principal had when it gave the content. Scopes that it gets later do not count.
 	Scopes []auth.Scope `json:"scopes,omitempty"`
+	// Mandate is the id of the mandate under which a key gave the content, for the audit log. Empty: it had none.
+	Mandate string `json:"mandate,omitempty"`
 }
 
 // Of returns the authority of a caller. If scopes are named, it keeps those alone, so that the document stays small.
 func Of(p *auth.Principal, only ...auth.Scope) Authority {
-	a := Authority{Actor: p.Actor, Role: p.Role, Scopes: slices.Clone(p.Scopes)}
+	a := Authority{Actor: p.Actor, Role: p.Role, Scopes: slices.Clone(p.Scopes), Mandate: p.MandateID()}
 	if len(only) > 0 {
 		a.Scopes = slices.DeleteFunc(a.Scopes, func(s auth.Scope) bool { return !slices.Contains(only, s) })
 	}
@@ -93,7 +95,7 @@ func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (
 		case len(k.ProfileIDs) > 0 && !slices.Contains(k.ProfileIDs, o.Profile):
 			return nil, ended("is bound to other profiles")
 		}
-		may, p.SpendLimit = k.Scopes, k.SpendLimit
+		may, p.SpendLimit, p.Mandate = k.Scopes, k.SpendLimit, k.Mandate.Terms()
 	default:
 		r, err := person.Read(&holder, now)
 		switch {
@@ -108,7 +110,16 @@ func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (
 	if o.Profile != "" {
 		p.Bind([]tenant.Profile{o.Profile})
 	}
-	return p, nil
+	return p, a.mandated(p, now)
+}
+
+// mandated applies the mandates of a principal, and returns an EndedError if one has ended.
+func (a Authority) mandated(p *auth.Principal, now time.Time) error {
+	p.Withhold()
+	if p.RequireMandate(now) != nil {
+		return &EndedError{a.Actor, "has a mandate that has ended"}
+	}
+	return nil
 }
 
 // Held is the principal of an authority, with the item that its rights were read from.
@@ -136,8 +147,10 @@ func (a Authority) Find(ctx context.Context, db *store.DB, o tenant.Owner, now t
 	if err := h.holder.Decode(&k); err != nil {
 		return h, err
 	}
-	h.Makers, _, err = keyrecord.MakersOf(ctx, db, o.Account, k.Makers)
-	return h, err
+	if h.Makers, _, err = keyrecord.MakersOf(ctx, db, o.Account, k.Makers); err != nil {
+		return h, err
+	}
+	return h, a.mandated(h.Principal, now)
 }
 
 // Lacks returns an EndedError if the principal lacks a scope by now, and otherwise nil.

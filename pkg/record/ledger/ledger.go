@@ -90,10 +90,13 @@ type Hold struct {
 // is insufficient, and spend_limit_reached if the payer's limit would be exceeded. If the balance has changed since it
 // was read, so that a notice of a low balance became due or is no longer due, the commit returns store.ErrConflict:
 // read the balance again and retry. Reserve returns rate_limited if the account's losses of today exceed their limit.
-// Free work has no entry.
+// Reserve returns person_required if the mandate of the payer's key leaves spending to people. Free work has no entry.
 func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error) {
 	if r.Credits == 0 {
 		return Hold{}, nil
+	}
+	if r.Payer.refused != nil {
+		return Hold{}, r.Payer.refused
 	}
 	if b.Lost > b.LostLimit {
 		return Hold{}, errLost(now, b)

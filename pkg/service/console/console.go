@@ -95,6 +95,7 @@ func New(o Options) (http.Handler, error) {
 	open("POST /settings/language", chooseLanguage)
 	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
+	addMandates(open)
 	addWebhooks(open)
 	addEvents(open)
 	addUsage(open)

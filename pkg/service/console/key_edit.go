@@ -19,7 +19,7 @@ func editedKey(r *request) (k key, d keyDraft, err error) {
 		return k, r.draft(), nil
 	}
 	d = keyDraft{Name: k.Name, IPs: strings.Join(k.IPs, ", "), Kind: k.Kind, Scopes: k.Scopes,
-		Expires: dayOf(k.ExpiresAt)}
+		Expires: dayOf(k.ExpiresAt), Mandate: mandateDraftOf(k.Mandate)}
 	if k.SpendLimit != nil {
 		d.Limit = strconv.FormatInt(*k.SpendLimit, 10)
 	}
@@ -49,8 +49,12 @@ func showKeyEdit(r *request, k key, d keyDraft, found fieldErrors) error {
 	if version == "" {
 		version = strconv.FormatInt(k.Version, 10)
 	}
-	v.Data = map[string]any{"Key": k, "Draft": d, "Rows": rowsOf(d.Scopes), "Presets": presets, "Version": version,
+	data := map[string]any{"Key": k, "Draft": d, "Rows": rowsOf(d.Scopes), "Presets": presets, "Version": version,
 		"Preset": r.URL.Path}
+	if err := addMandate(r, data, d.Mandate); err != nil {
+		return err
+	}
+	v.Data = data
 	return r.show(faulty(found), "key-edit", v)
 }
 
@@ -87,6 +91,16 @@ func changesOf(k key, d keyDraft) (patch map[string]any, found fieldErrors) {
 	case limit != nil && (before == nil || *before != *limit):
 		patch["spend_limit_credits"] = *limit
 	}
+	if d.Mandate.differs(k.Mandate) {
+		m, found := d.Mandate.body(k.Mandate)
+		if found != nil {
+			return nil, found
+		}
+		patch["mandate"] = nil
+		if m != nil {
+			patch["mandate"] = m
+		}
+	}
 	return patch, nil
 }
 
@@ -117,7 +131,11 @@ func proposalOf(v *view, k key, d keyDraft) proposal {
 	if k.SpendLimit != nil {
 		before = strconv.FormatInt(*k.SpendLimit, 10)
 	}
-	p.Changes = changed(v, all, "Spending limit", before, d.Limit)
+	all = changed(v, all, "Spending limit", before, d.Limit)
+	p.Changes = changedMandate(v, all, k.Mandate, d.Mandate)
+	if k.Mandate != nil && d.Mandate.sent && d.Mandate.empty() {
+		p.Effects = append(p.Effects, v.T("Without a mandate, the scopes alone bound what an agent does."))
+	}
 	if len(k.IPs) > 0 && len(d.ranges()) == 0 {
 		p.Effects = append(p.Effects, v.T("Without a list, all addresses may use the key."))
 	}

@@ -31,6 +31,8 @@ type key struct {
 	CreatedBy  string       `json:"created_by"`
 	SpendLimit *int64       `json:"spend_limit_credits"`
 	Spent      int64        `json:"spent_credits_this_month"`
+	SpentToday int64        `json:"spent_credits_today"`
+	Mandate    *mandate     `json:"mandate"`
 	OldSecrets []oldSecret  `json:"old_secrets"`
 	Secret     *string      `json:"secret"`
 	ProfileIDs []string     `json:"profile_ids"`
@@ -215,6 +217,7 @@ type keyDraft struct {
 	Kind                      tenant.Mode
 	Scopes                    []auth.Scope
 	Profiles                  []string
+	Mandate                   mandateDraft
 	// Opened is the time at which the form was opened, as a Unix time.
 	Opened int64
 }
@@ -237,7 +240,7 @@ func (d keyDraft) limit() (*int64, error) {
 func (r *request) draft() keyDraft {
 	d := keyDraft{Name: r.FormValue("name"), Expires: r.FormValue("expires"), IPs: r.FormValue("ips"),
 		Limit: r.FormValue("limit"), Kind: tenant.Mode(r.FormValue("kind"))}
-	d.Profiles, d.Scopes = r.Form["profiles"], chosenScopes(r)
+	d.Profiles, d.Scopes, d.Mandate = r.Form["profiles"], chosenScopes(r), mandateOf(r)
 	if d.Kind == "" {
 		d.Kind = r.session.Mode
 	}
@@ -268,8 +271,12 @@ func (r *request) showNewKey(found fieldErrors) error {
 	v := r.view("Create an API key", keysPath)
 	v.mend(found)
 	d := r.draft()
-	v.Data = map[string]any{"Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
+	data := map[string]any{"Draft": d, "LiveProfiles": live, "TestProfiles": test, "Presets": presets,
 		"Lifetimes": lifetimes, "Rows": rowsOf(d.Scopes), "Preset": keysPath + "/new"}
+	if err := addMandate(r, data, d.Mandate); err != nil {
+		return err
+	}
+	v.Data = data
 	return r.show(faulty(found), "key-new", v)
 }
 
@@ -293,6 +300,11 @@ func createKey(r *request) error {
 		return r.showNewKey(about("limit", mends["/spend_limit_credits"].text))
 	} else if limit != nil {
 		body["spend_limit_credits"] = *limit
+	}
+	if m, found := d.Mandate.body(nil); found != nil {
+		return r.showNewKey(found)
+	} else if m != nil {
+		body["mandate"] = m
 	}
 	var made key
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)

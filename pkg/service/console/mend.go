@@ -14,7 +14,8 @@ import (
 type fieldErrors map[string]string
 
 // formFields are the fields of forms in the order in which pages show them: the first with an error gets the focus.
-var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles", "description",
+var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
+	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
 	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "from", "to", "operation_id", "status",
 	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
@@ -64,6 +65,12 @@ var mends = map[string]mend{
 	"/trigger":               {"trigger", "Choose what starts the automation."},
 	"/secondary_url":         {"url", "Write an address that begins with https:// and that the internet reaches."},
 	"/metadata_url/metadata": {"metadata", "Paste the metadata of your provider: an XML document."},
+
+	"/mandate/credits_a_day":        {"credits_a_day", "Credits a day are a whole number."},
+	"/mandate/until":                {"until", "Choose the day on which the mandate ends."},
+	"/mandate/quiet_hours/from":     {"quiet_from", "Write the time at which the quiet hours begin, such as 22:00."},
+	"/mandate/quiet_hours/to":       {"quiet_to", "Write the time at which the quiet hours end, such as 08:00."},
+	"/mandate/quiet_hours/timezone": {"quiet_zone", "Write a time zone such as Europe/Berlin."},
 }
 
 // codes are what to do about an error that is about no field.

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -192,8 +193,12 @@ func (r *request) showConsent(status int, w wish, message string) error {
 	}
 	v := r.view("Connect a program", "")
 	v.Error = message
-	v.Data = map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
+	data := map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
 		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
+	if err := addMandate(r, data, mandateOf(r)); err != nil {
+		return err
+	}
+	v.Data = data
 	return r.show(status, "consent", v)
 }
 
@@ -219,6 +224,11 @@ func consent(r *request, w wish) error {
 		"expires_at": ends, "metadata": map[string]string{"program": w.Program.ID}}
 	if profile := r.PostFormValue("profile_" + string(mode)); profile != "" {
 		body["profile_ids"] = []string{profile}
+	}
+	if m, found := mandateOf(r).body(nil); found != nil {
+		return r.showConsent(http.StatusUnprocessableEntity, w, slices.Collect(maps.Values(found))[0])
+	} else if m != nil {
+		body["mandate"] = m
 	}
 	a := r.api
 	a.mode = mode

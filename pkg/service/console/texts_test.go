@@ -40,6 +40,9 @@ func texts(t *testing.T) (all []string) {
 	for _, r := range roles {
 		all = append(all, r.Value, r.Text)
 	}
+	for _, a := range auth.Acts {
+		all = append(all, a.Text)
+	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
 		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds,
 		monthFigures) {
@@ -53,7 +56,7 @@ func texts(t *testing.T) (all []string) {
 	}
 	// The states and kinds of the API.
 	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
-		"deleted", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
+		"deleted", "ended", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
 		"carousel", "story", "music_clip")
 	for _, r := range scopeRows {
 		all = append(all, r.Text)

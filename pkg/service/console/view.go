@@ -116,7 +116,8 @@ type group struct {
 // navigation are the links of all pages.
 var navigation = []group{
 	{"", []link{{homePath, "Home", "home", false}}},
-	{"Build", []link{{keysPath, "API keys", "key", false}, {webhooksPath, "Webhooks", "webhook", false},
+	{"Build", []link{{keysPath, "API keys", "key", false}, {mandatesPath, "Mandates", "shield", false},
+		{webhooksPath, "Webhooks", "webhook", false},
 		{eventsPath, "Events", "list", false}, {auditPath, "Audit log", "scroll", false}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", false}, {calendarPath, "Calendar", "calendar", false},
 		{automationsPath, "Automations", "zap", false}, {experimentsPath, "Experiments", "gauge", false},

@@ -147,6 +147,9 @@ func overview(ctx context.Context, c call, _ nothing) (said, error) {
 			return said{}, err
 		case part.name == "account":
 			out[part.name] = pick(a.Data, part.members...)
+			if key, _ := pick(a.Data, "key")["key"].(object); key["mandate"] != nil {
+				out["mandate"], out["credits_left_today"] = key["mandate"], key["credits_left_today"]
+			}
 		default:
 			out[part.name] = picks(a.Data, part.members...)
 		}

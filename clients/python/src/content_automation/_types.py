@@ -396,6 +396,10 @@ class ApiKey(TypedDict):
     """Time at which the key expires. Null: never."""
     spend_limit_credits: Optional[int]
     """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
     profile_ids: List[str]
     """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     old_secrets: List["ApiKeyOldSecret"]
@@ -439,6 +443,10 @@ class ApiKeyCreate(TypedDict):
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
     spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
+    """
+    mandate: NotRequired["MandateBody"]
+    """Mandate of the key, which bounds what an agent does with it. A key with a mandate can create only keys whose
+    mandate permits no more, and its own binds them, too. Absent or null: none, so that the scopes alone bound it.
     """
     profile_ids: NotRequired[List[str]]
     """Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
@@ -514,6 +522,10 @@ class ApiKeyDetails(TypedDict):
     """Time at which the key expires. Null: never."""
     spend_limit_credits: Optional[int]
     """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
     profile_ids: List[str]
     """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     old_secrets: List["ApiKeyOldSecret"]
@@ -530,6 +542,8 @@ class ApiKeyDetails(TypedDict):
     """The calls of each of the last 30 days (UTC), the earliest first."""
     spent_credits_this_month: int
     """Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC)."""
+    spent_credits_today: int
+    """Credits that the key, and the keys that it has made, have spent and reserved today (UTC)."""
 
 
 
@@ -558,6 +572,26 @@ class ApiKeyExpiringEvent(TypedDict):
     """Type of the event."""
     data: "ApiKeyEventData"
     """Data of the event."""
+
+
+
+class ApiKeyMandate(TypedDict):
+    """The mandate of a key as callers see it."""
+
+    id: str
+    """Id of the mandate: that of the key, and the version of the key that has set it. The audit log names it."""
+    credits_a_day: Optional[int]
+    """Credits that the key may spend on a day (UTC), with the keys that it has created. Null: no limit of a day."""
+    platforms: Optional[List[str]]
+    """Platforms that it may publish to. Null: all."""
+    quiet_hours: Optional["QuietHours"]
+    """Hours of each day in which nothing of it is published. Work that spends is permitted. Null: none."""
+    needs_person: List[str]
+    """Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete.
+    invite: let others in by API keys, review links, social accounts, CRMs and webhooks.
+    """
+    until: Optional[str]
+    """Time from which on the key does nothing any more. Null: none."""
 
 
 
@@ -602,6 +636,10 @@ class ApiKeyRevoked(TypedDict):
     """Time at which the key expires. Null: never."""
     spend_limit_credits: Optional[int]
     """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
     profile_ids: List[str]
     """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     old_secrets: List["ApiKeyOldSecret"]
@@ -685,6 +723,10 @@ class ApiKeyUpdate(TypedDict):
     """Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
     spend_limit_reached. Test keys spend none. Null: no limit of its own.
     """
+    mandate: NotRequired["MandateBody"]
+    """Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null:
+    none.
+    """
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
 
@@ -731,6 +773,10 @@ class ApiKeyWithSecret(TypedDict):
     """Time at which the key expires. Null: never."""
     spend_limit_credits: Optional[int]
     """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it: it holds for the key and for the keys that it
+    creates. Null: none.
+    """
     profile_ids: List[str]
     """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     old_secrets: List["ApiKeyOldSecret"]
@@ -786,6 +832,8 @@ class AuditEntry(TypedDict):
     """Who made the request."""
     key_id: Optional[str]
     """API key of the request. Null if it was not made with an API key."""
+    mandate: Optional[str]
+    """Id of the mandate under which the API key acted. Null if it has none."""
     operation_id: Optional[str]
     """operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…,
     such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
@@ -2102,6 +2150,10 @@ class CallingKey(TypedDict):
     """Profiles that the key is bound to. Empty: the whole account."""
     expires_at: Optional[str]
     """Time at which the key expires. Null: never."""
+    mandate: Optional["ApiKeyMandate"]
+    """Mandate of the key, which bounds what an agent does with it. Null: none."""
+    credits_left_today: Optional[int]
+    """Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day."""
 
 
 CaptionFormat = Union[Literal["plain", "html"], str]
@@ -4763,7 +4815,7 @@ class ErrorBody(TypedDict):
     """Page about the code."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "outside_mandate", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
 reason for which nobody was admitted. Null if the request succeeded.
 """
@@ -6566,6 +6618,35 @@ class LookupResult(TypedDict):
     detail: Optional[str]
     """What tells it from others of its name, such as an address. Null: nothing is known."""
 
+
+
+class MandateBody(TypedDict):
+    """The mandate of a key in a body, also in a merge patch."""
+
+    credits_a_day: NotRequired[Optional[int]]
+    """Credits that the key may spend on a day (UTC), with the keys that it has created. A call that would spend more
+    fails with 402 spend_limit_reached. Absent or null: no limit of a day.
+    """
+    platforms: NotRequired[Optional[List[str]]]
+    """Platforms that it may publish to: ids of GET /v1/social/platforms. Absent or null: all."""
+    quiet_hours: NotRequired["QuietHoursBody"]
+    """Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none."""
+    needs_person: NotRequired[Optional[List["MandateBodyNeedsPerson"]]]
+    """Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and
+    approve content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social
+    accounts, CRMs and webhooks. Absent, null or empty: none.
+    """
+    until: NotRequired[Optional[str]]
+    """Time from which on the key does nothing any more (RFC 3339): its calls fail with 403 outside_mandate. A time that
+    is past ends the mandate at once. Absent or null: none.
+    """
+
+
+MandateBodyNeedsPerson = Literal["publish", "spend", "delete", "invite"]
+"""Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and approve
+content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social accounts, CRMs
+and webhooks. Absent, null or empty: none.
+"""
 
 
 class Media(TypedDict):
@@ -9623,6 +9704,24 @@ a tenth of the other parts, often by a better model, and for videos with a secon
 again. best: the best model, always with a second look. The price includes the second look. A text model of the
 factory writes in each quality. Absent: the factory's.
 """
+
+QuietHours = TypedDict(
+    "QuietHours",
+    {
+        "from": str,
+        "to": str,
+        "timezone": str,
+    },
+)
+
+QuietHoursBody = TypedDict(
+    "QuietHoursBody",
+    {
+        "from": str,
+        "to": str,
+        "timezone": str,
+    },
+)
 
 
 class RateLimit(TypedDict):

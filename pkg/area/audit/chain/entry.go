@@ -29,6 +29,8 @@ type Entry struct {
 	Actor Actor `json:"actor"`
 	// API key of the request. Null if it was not made with an API key.
 	KeyID *string `json:"key_id"`
+	// Id of the mandate under which the API key acted. Null if it has none.
+	Mandate *string `json:"mandate"`
 	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…,
 	// such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
 	// review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account

@@ -154,6 +154,9 @@ type OmittedAccount struct {
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
 const OmittedKind = "unsupported_kind"
 
+// OmittedMandate is the code of an account of a platform that the mandate of a key does not permit.
+const OmittedMandate = string(errs.OutsideMandate)
+
 // OmittedUnlawful is the code of an account where a rule of law forbids the content.
 const OmittedUnlawful = string(errs.RuleViolated)
 

@@ -10,7 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -33,7 +35,14 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 		return o, nil // an item of a plan that has no time any more was unscheduled
 	}
-	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, r)
+	p, err := w.principal(ctx, s.Owner, r)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if end := p.QuietUntil(w.Now()); r.PublishAt == nil && !end.IsZero() {
+		return task.Outcome{Wait: end.Sub(w.Now())}, nil
+	}
+	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, r, p)
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -75,6 +84,16 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	return o, nil
 }
 
+// principal returns the principal on whose behalf an item is published, with its present mandates. It has none if its
+// authority has ended: then its publications say so.
+func (w automatic) principal(ctx context.Context, o tenant.Owner, r *item.Record) (*auth.Principal, error) {
+	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
+	if errors.As(err, new(*authority.EndedError)) {
+		return &auth.Principal{}, nil
+	}
+	return h.Principal, err
+}
+
 // Omit returns why an account cannot publish items of a kind, or nil if it can.
 func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.OmittedAccount {
 	o := &item.OmittedAccount{SocialAccountID: a.ID}
@@ -93,8 +112,9 @@ func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.
 }
 
 // wanted returns the accounts to which an item is published without a further call, and those that are left out. If
-// its creation named none, they are those of its factory. If there are none, lacks is what the item waits for.
-func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target,
+// its creation named none, they are those of its factory. If there are none, lacks is what the item waits for. The
+// mandates of the principal bound them.
+func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p *auth.Principal) (targets []Target,
 	omitted []item.OmittedAccount, lacks string, err error) {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil || !factoryrecord.Usable(items[0], o) {
@@ -128,6 +148,9 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 	if len(ids) == 0 {
 		return nil, nil, item.WaitsForAccount, nil
 	}
+	if r.PublishAt != nil && p.RequireHour(r.PublishAt.Time) != nil {
+		return nil, nil, item.WaitsForSlot, nil
+	}
 	accounts, err := w.accounts(ctx, o, ids)
 	if err != nil {
 		return nil, nil, "", err
@@ -141,6 +164,10 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 		limits := adapter.Capabilities()
 		if out := Omit(&acct, limits, r.Kind); out != nil {
 			omitted = append(omitted, *out)
+			continue
+		}
+		if err := p.RequirePlatform(acct.Platform); err != nil {
+			omitted = append(omitted, Outside(id, err))
 			continue
 		}
 		t := Target{Account: acct, Limits: limits}

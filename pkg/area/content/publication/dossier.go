@@ -216,7 +216,10 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 	if err != nil || w.Entries == nil {
 		return err
 	}
-	return chain.Write(ctx, w.Entries, w.EntryRegion, p.Owner, p.r.Authority.Actor, chain.Entry{
-		At: resource.Instant(p.now), OperationID: publishedOperation, Path: "/v1/publications/" + pub.ID + "/dossier",
-		Status: http.StatusOK, Count: 1, DossierSHA256: &sha})
+	e := chain.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
+		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha}
+	if m := p.r.Authority.Mandate; m != "" {
+		e.Mandate = &m
+	}
+	return chain.Write(ctx, w.Entries, w.EntryRegion, p.Owner, p.r.Authority.Actor, e)
 }

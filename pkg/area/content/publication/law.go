@@ -7,11 +7,17 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// Outside returns why an account is left out whose platform a mandate does not permit, as the error says.
+func Outside(accountID string, err error) item.OmittedAccount {
+	return item.OmittedAccount{SocialAccountID: accountID, Code: item.OmittedMandate, Message: errs.As(err).Message}
+}
 
 // Forbidden returns why an account is left out of a call that does not name it: a rule of law forbids the content
 // there.

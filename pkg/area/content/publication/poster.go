@@ -143,7 +143,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 			"The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
-		if ended, err := w.ended(ctx, s.Owner, r); err != nil {
+		if ended, err := w.ended(ctx, s.Owner, r, pub.Platform); err != nil {
 			return o, err
 		} else if ended != nil {
 			return w.ends(ctx, s, p, progress, ended)
@@ -229,11 +229,14 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
 }
 
-// ended returns the failure of an item on whose behalf nobody may publish any more, or nil.
-func (w *Worker) ended(ctx context.Context, o tenant.Owner, r *item.Record) (*platform.Error, error) {
+// ended returns the failure of an item on whose behalf nobody may publish on a platform any more, or nil.
+func (w *Worker) ended(ctx context.Context, o tenant.Owner, r *item.Record, on string) (*platform.Error, error) {
 	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
 	if err == nil {
 		err = authority.Lacks(h.Principal, auth.ContentPublish)
+	}
+	if err == nil && h.RequirePlatform(on) != nil {
+		err = &authority.EndedError{Actor: h.Actor, Reason: "has a mandate that does not permit " + on}
 	}
 	var ended *authority.EndedError
 	if errors.As(err, &ended) {

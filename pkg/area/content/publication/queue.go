@@ -35,6 +35,8 @@ type Times struct {
 	// Factory is the id of the factory, and Accounts are its social accounts.
 	Factory  string
 	Accounts []string
+	// Skip reports whether a time is left out. Nil leaves none out.
+	Skip func(time.Time) bool
 }
 
 // Between returns the times of the schedule from a time on and before another one, in their order.
@@ -47,7 +49,8 @@ func (t Times) Between(from, to time.Time) (all []time.Time) {
 			}
 			y, m, d := day.Date()
 			slot := time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, t.Zone).UTC()
-			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) {
+			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) &&
+				(t.Skip == nil || !t.Skip(slot)) {
 				all = append(all, slot)
 			}
 		}

@@ -197,6 +197,14 @@ export const apiKeysDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'ip_allow_list', preSend: [list('ip_allow_list')] } },
       },
       {
+        displayName: 'Mandate',
+        name: 'mandate',
+        type: 'json',
+        default: '{}',
+        description: 'Mandate of the key, which bounds what an agent does with it. A key with a mandate can create only keys whose mandate permits no more, and its own binds them, too. Absent or null: none, so that the scopes alone bound it. Members: credits_a_day, platforms, quiet_hours, needs_person, until.',
+        routing: { send: { type: 'body', property: 'mandate', preSend: [json('mandate')] } },
+      },
+      {
         displayName: 'Metadata',
         name: 'metadata',
         type: 'json',
@@ -295,6 +303,14 @@ export const apiKeysDescription: INodeProperties[] = [
         default: '',
         description: 'Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all. Several values are separated by commas.',
         routing: { send: { type: 'body', property: 'ip_allow_list', preSend: [list('ip_allow_list')] } },
+      },
+      {
+        displayName: 'Mandate',
+        name: 'mandate',
+        type: 'json',
+        default: '{}',
+        description: 'Mandate of the key, which bounds what an agent does with it. Members that are absent stay as they are. Null: none. Members: credits_a_day, platforms, quiet_hours, needs_person, until.',
+        routing: { send: { type: 'body', property: 'mandate', preSend: [json('mandate')] } },
       },
       {
         displayName: 'Metadata',
