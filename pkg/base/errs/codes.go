@@ -8,7 +8,7 @@ var Codes = []Code{
 	InsufficientScope, PlanNotAllowed, IPNotAllowed, ScopeEscalation, PersonRequired, ProfileNotAllowed,
 	NotFound, UnknownPath,
 	MethodNotAllowed,
-	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate,
+	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate, QuoteUsed,
 	VersionMismatch,
 	BodyTooLarge, UnsupportedMediaType,
 	ValidationFailed, IdempotencyKeyReused, WrongFactoryType, UnsupportedModel, UnsupportedMedia,

@@ -40,7 +40,7 @@ func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
 
 func (w *world) openPurse(limit *int64) {
 	w.t.Helper()
-	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, limit); return nil })
+	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: limit}); return nil })
 }
 
 // shows fails the test unless the profile has spent and has left what it should; a negative rest means no limit.
@@ -94,7 +94,7 @@ func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
 	w.shows("without a limit", 300, -1)
 	change := func(limit *int64) {
 		it := w.purse()
-		w.must(func(tx *store.Tx) error { ledger.ChangePurse(tx, w.clock.Now(), it, limit); return nil })
+		w.must(func(tx *store.Tx) error { ledger.ChangePurse(tx, w.clock.Now(), it, ledger.Bounds{Limit: limit}); return nil })
 	}
 	change(aws.Int64(310))
 	w.shows("with a limit of 310", 300, 10)
@@ -143,7 +143,7 @@ func TestAUsedProfileConflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, try := range map[string]func(*store.Tx){
-		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, nil) },
+		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, ledger.Bounds{}) },
 		"closed":  func(tx *store.Tx) { ledger.ClosePurse(tx, purse, uses) },
 	} {
 		if err := w.try(func(tx *store.Tx) error { try(tx); return nil }); !errors.Is(err, store.ErrConflict) {
