@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -25,8 +26,7 @@ func (db *DB) Rehearse(ctx context.Context, tx *Tx) (refused []error, err error)
 		return nil, err
 	}
 	never := &Tx{}
-	never.check(IDKey("never#"+rand.Text()), condition{cond: "attribute_exists(#pk) AND attribute_not_exists(#pk)",
-		names: map[string]string{"#pk": attrPK}}, errRehearsed)
+	never.Update(IDKey("never#"+rand.Text()), Written(expression.UpdateBuilder{}), Exists, Conflict)
 	items := make([]types.TransactWriteItem, 0, len(tx.ops)+1)
 	for _, o := range append(never.ops, tx.ops...) {
 		items = append(items, db.named(o.write))

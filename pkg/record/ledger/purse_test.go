@@ -94,7 +94,10 @@ func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
 	w.shows("without a limit", 300, -1)
 	change := func(limit *int64) {
 		it := w.purse()
-		w.must(func(tx *store.Tx) error { ledger.ChangePurse(tx, w.clock.Now(), it, ledger.Bounds{Limit: limit}); return nil })
+		w.must(func(tx *store.Tx) error {
+			ledger.ChangePurse(tx, w.clock.Now(), it, ledger.Bounds{Limit: limit})
+			return nil
+		})
 	}
 	change(aws.Int64(310))
 	w.shows("with a limit of 310", 300, 10)
