@@ -368,11 +368,12 @@ var groups = []group{
 		},
 		{
 			id: "createAutomation", name: "create", method: "POST", path: "/v1/automations",
-			summary: "Create an automation", doc: "Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.\n\nNeeds the scope `content:write`.",
+			summary: "Create an automation", doc: "Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the response has the times of the next 7 days, or an item that stands for each entry, with its price.\n\nNeeds the scope `content:write`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "factory_id", kind: "string", doc: "Factory that makes the items. It cannot be changed", required: true},
 				{name: "max_per_day", kind: "integer", doc: "Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is left over is skipped. Default: 5"},
+				{name: "rehearse", kind: "boolean", doc: "Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal and how to mend it. Nothing is created, generated or spent"},
 			},
 		},
 		{
@@ -551,8 +552,12 @@ var groups = []group{
 		},
 		{
 			id: "createContentItems", name: "create-batch", method: "POST", path: "/v1/content-items/batch",
-			summary: "Create several content items", doc: "Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first.\n\nNeeds the scope `content:write`.",
+			summary: "Create several content items", doc: "Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first. With `rehearse` nothing is created: the first item of the response has the `rehearsal` of the batch, with each refusal.\n\nNeeds the scope `content:write`.",
 			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "quote_id", kind: "string", doc: "Id of a quote of the same body: the call costs at most what the quote says. A quote is used once"},
+				{name: "rehearse", kind: "boolean", doc: "Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal and how to mend it. Nothing is created, generated or spent"},
+			},
 		},
 		{
 			id: "getContentItem", name: "get", method: "GET", path: "/v1/content-items/{content_item_id}",
@@ -772,7 +777,7 @@ var groups = []group{
 		},
 		{
 			id: "createContentPlan", name: "create-content-plan", method: "POST", path: "/v1/factories/{factory_id}/content-plan",
-			summary: "Create a content plan", doc: "Plans `days` times `posts_per_day` content items, at most 900. A text model writes a topic, an angle and a hook for each item in the background, different from those of the factory's last 90 days. The items are then created with the current settings of the factory, as `POST /v1/content-items` creates them, and their `publish_at` follows its schedule. The credits of all items are reserved at once; the topics cost nothing. An item for which no new topic is found counts as failed, and its credits are released. The event `content_plan.proposed` reports that topics wait for approval, and `content_plan.completed` reports that all items have ended. If another plan of the factory has some of the days, the call needs `replace`. With `approve: topics` the plan stops at the topics: read them in its `calendar`, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of each item.\n\nNeeds the scope `factories:write`.",
+			summary: "Create a content plan", doc: "Plans `days` times `posts_per_day` content items, at most 900. A text model writes a topic, an angle and a hook for each item in the background, different from those of the factory's last 90 days. The items are then created with the current settings of the factory, as `POST /v1/content-items` creates them, and their `publish_at` follows its schedule. The credits of all items are reserved at once; the topics cost nothing. An item for which no new topic is found counts as failed, and its credits are released. The event `content_plan.proposed` reports that topics wait for approval, and `content_plan.completed` reports that all items have ended. If another plan of the factory has some of the days, the call needs `replace`. With `approve: topics` the plan stops at the topics: read them in its `calendar`, change them, and approve them. With `rehearse` nothing is created: the `rehearsal` of the response has the calendar, the price and each refusal. With a test key nothing is spent, and `sandbox` selects the result of each item.\n\nNeeds the scope `factories:write`.",
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -791,6 +796,8 @@ var groups = []group{
 				{name: "from_experiment_ids", kind: "list", doc: "Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied"},
 				{name: "write_ahead_hours", kind: "integer", doc: "Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest"},
 				{name: "replace", kind: "boolean", doc: "Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is refused. Default: false"},
+				{name: "quote_id", kind: "string", doc: "Id of a quote of the same body: the call costs at most what the quote says. A quote is used once"},
+				{name: "rehearse", kind: "boolean", doc: "Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal and how to mend it. Nothing is created, generated or spent"},
 			},
 			begins: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed", "proposed"}, []string{"failed", "canceled"}, "content_plan_id"},
 		},
@@ -1145,6 +1152,7 @@ var groups = []group{
 				{name: "name", kind: "string", doc: "Name of the client. The page by which its social accounts are connected shows it", required: true},
 				{name: "logo", kind: "string", doc: "Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile keeps a copy for that page"},
 				{name: "spend_limit_credits", kind: "integer", doc: "Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402 spend_limit_reached. Absent or null: no limit of its own"},
+				{name: "quote_required_above_credits", kind: "integer", doc: "Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content items take one. Work that takes none is refused above it. Absent or null: it needs none"},
 				{name: "region", kind: "string", doc: "Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of this country. A factory may have another one. Absent or null: none"},
 			},
 		},
@@ -1162,6 +1170,7 @@ var groups = []group{
 				{name: "name", kind: "string", doc: "Name of the client"},
 				{name: "logo", kind: "string", doc: "Id of a media with its logo. Null removes it"},
 				{name: "spend_limit_credits", kind: "integer", doc: "Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once. Null: no limit of its own"},
+				{name: "quote_required_above_credits", kind: "integer", doc: "Credits of one call above which live work for the profile needs a quote_id. Null: it needs none"},
 				{name: "region", kind: "string", doc: "Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of this country. A factory may have another one. Null: none"},
 			},
 			match: true,
@@ -1319,6 +1328,21 @@ var groups = []group{
 				{name: "publish_at", kind: "string", doc: "Time of publication. Absent: that of the item, or else now"},
 				{name: "at", kind: "string", doc: "Time for which rules of law are checked (RFC 3339). Absent: that of the publication"},
 			},
+		},
+	}},
+	{name: "quotes", doc: "Hold the price of a rehearsal", operations: []operation{
+		{
+			id: "createQuote", name: "create", method: "POST", path: "/v1/quotes",
+			summary: "Hold the price of a rehearsal", doc: "Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. A rehearsal with refusals has no quote, because the call would not run.\n\nNeeds the scope `account:read`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "rehearsal_id", kind: "string", doc: "Id of a rehearsal of the last 7 days without refusals", required: true},
+			},
+		},
+		{
+			id: "getQuote", name: "get", method: "GET", path: "/v1/quotes/{quote_id}",
+			summary: "Get a quote", doc: "Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after its end.\n\nNeeds the scope `account:read`.",
+			args: []string{"quote_id"},
 		},
 	}},
 	{name: "review-links", doc: "List, create and delete links by which people without an account review content", operations: []operation{

@@ -57,6 +57,8 @@ type Client struct {
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
+	// Hold the price of a rehearsal.
+	Quotes *QuotesService
 	// List, create and delete links by which people without an account review content.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
@@ -96,6 +98,7 @@ func (c *Client) bind() {
 	c.Promotions = &PromotionsService{&c.transport}
 	c.Publications = &PublicationsService{&c.transport}
 	c.Publishing = &PublishingService{&c.transport}
+	c.Quotes = &QuotesService{&c.transport}
 	c.ReviewLinks = &ReviewLinksService{&c.transport}
 	c.Sandbox = &SandboxService{&c.transport}
 	c.SocialAccounts = &SocialAccountsService{&c.transport}
@@ -932,7 +935,9 @@ func (s *AutomationsService) ListPage(ctx context.Context, params *ListAutomatio
 //
 // Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
 // expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling
-// key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+// key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent. With
+// `rehearse` nothing is created: the `rehearsal` of the response has the times of the next 7 days, or an item that
+// stands for each entry, with its price.
 //
 // Needs the scope `content:write`.
 func (s *AutomationsService) Create(ctx context.Context, body AutomationCreate, options ...RequestOption) (*AutomationDetails, error) {
@@ -1280,7 +1285,8 @@ func (s *ContentService) Create(ctx context.Context, body ContentItemCreate, opt
 //
 // Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent.
 // The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that
-// of the first.
+// of the first. With `rehearse` nothing is created: the first item of the response has the `rehearsal` of the batch,
+// with each refusal.
 //
 // Needs the scope `content:write`.
 func (s *ContentService) CreateBatch(ctx context.Context, body ContentItemBatchCreate, options ...RequestOption) ([]ContentItem, error) {
@@ -1772,7 +1778,8 @@ func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID str
 // found counts as failed, and its credits are released. The event `content_plan.proposed` reports that topics wait for
 // approval, and `content_plan.completed` reports that all items have ended. If another plan of the factory has some of
 // the days, the call needs `replace`. With `approve: topics` the plan stops at the topics: read them in its `calendar`,
-// change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of each item.
+// change them, and approve them. With `rehearse` nothing is created: the `rehearsal` of the response has the calendar,
+// the price and each refusal. With a test key nothing is spent, and `sandbox` selects the result of each item.
 //
 // Needs the scope `factories:write`.
 func (s *FactoriesService) CreateContentPlan(ctx context.Context, factoryID string, body ContentPlanCreate, options ...RequestOption) (*ContentPlan, error) {
@@ -2945,6 +2952,43 @@ func (s *PublishingService) ListSlotsPage(ctx context.Context, params *ListSlots
 func (s *PublishingService) Validate(ctx context.Context, body PublishingValidate, options ...RequestOption) (*ContentItemValidation, error) {
 	result := new(ContentItemValidation)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/publishing/validate", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// QuotesService: Hold the price of a rehearsal.
+type QuotesService struct{ t *transport }
+
+// Create: Hold the price of a rehearsal.
+//
+// Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of
+// `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the lower
+// one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what is
+// made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. A rehearsal
+// with refusals has no quote, because the call would not run.
+//
+// Needs the scope `account:read`.
+func (s *QuotesService) Create(ctx context.Context, body QuoteCreate, options ...RequestOption) (*Quote, error) {
+	result := new(Quote)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/quotes", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get a quote.
+//
+// Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after its end.
+//
+// Needs the scope `account:read`.
+func (s *QuotesService) Get(ctx context.Context, quoteID string, options ...RequestOption) (*Quote, error) {
+	pQuoteID, err := segment("quote_id", quoteID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Quote)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/quotes/"+pQuoteID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil

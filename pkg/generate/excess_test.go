@@ -139,3 +139,22 @@ func TestWhatFailsIsLostAsFarAsItWasPaid(t *testing.T) {
 		}
 	}
 }
+
+// A result of quoted work that has cost more than was reserved is charged what was reserved. The rest is lost.
+func TestAQuoteBoundsTheChargeOfALongerResult(t *testing.T) {
+	w := newWorld(t)
+	w.objects.typ, w.objects.seconds = media.Video, 50
+	order := avatar("thing_1")
+	order.Quoted = &ledger.Quoted{QuoteID: "qte_1", Credits: 20}
+	w.acceptWork(order)
+	if b := w.balance(); b.Credits != 980 {
+		t.Errorf("it reserves %d", 1000-b.Credits)
+	}
+	w.drain()
+	if v := w.ended("thing_1", "generated"); v.Cost != 20 {
+		t.Errorf("it cost %d", v.Cost)
+	}
+	if b := w.balance(); b.Credits != 980 || b.Lost != 470 {
+		t.Errorf("the balance is %+v", b)
+	}
+}

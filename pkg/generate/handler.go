@@ -84,10 +84,11 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 }
 
 // finish ends the work with success: the resource, its events, its charge and its place among the waiting work. If the
-// result has cost more than was reserved, the difference is charged, too, or the work fails.
+// result has cost more than was reserved, the difference is charged, too, or the work fails. A quote bounds the charge:
+// the difference is lost.
 func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err error) {
 	made, extra := a.made(), a.extra()
-	if extra > 0 {
+	if extra > 0 && !a.Quoted {
 		if err := w.covered(ctx, a, extra); err != nil {
 			return o, err
 		}
@@ -96,6 +97,10 @@ func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err err
 	o.Join = w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
 		hold := work.Ticket().Hold
 		ledger.Charge(tx, w.Now(), a.Owner.Account, hold)
+		if a.Quoted {
+			ledger.Lose(tx, w.Now(), a.Owner.Account, extra)
+			extra = 0
+		}
 		if extra > 0 {
 			balance, err := w.DB.Get(ctx, ledger.BalanceKey(a.Owner.Account))
 			if err != nil {

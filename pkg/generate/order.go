@@ -23,6 +23,8 @@ type Order struct {
 	Parts []Part `json:"parts"`
 	// Makes names the requested result, such as content_item.post.
 	Makes string `json:"makes,omitempty"`
+	// Quoted is the part of a quote that bounds the price, or nil.
+	Quoted *ledger.Quoted `json:"quoted,omitempty"`
 	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
 	// Delay is the time that is added to the usual duration, to rehearse waiting.
@@ -65,10 +67,13 @@ func (o Order) Usual() time.Duration {
 	return d
 }
 
-// price returns the price of all parts together.
+// price returns the price of all parts together, or what a quote bounds it by.
 func (o Order) price() (credits int64) {
 	for _, p := range o.Parts {
 		credits += p.Credits
+	}
+	if o.Quoted != nil {
+		credits = min(credits, o.Quoted.Credits)
 	}
 	return credits
 }

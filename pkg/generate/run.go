@@ -26,6 +26,8 @@ type run struct {
 	Risk int64 `json:"risk,omitempty"`
 	// Keeps reports whether the resource shows the completed parts of work that did not succeed.
 	Keeps bool `json:"keeps,omitempty"`
+	// Quoted reports that a quote bounds the price.
+	Quoted bool `json:"quoted,omitempty"`
 	// Parts are the parts to generate, with their progress.
 	Parts []part `json:"parts"`
 }
@@ -85,7 +87,8 @@ func expire(tx *store.Tx, now time.Time, o Order) error {
 
 // begin adds the task of an order to the transaction.
 func begin(tx *store.Tx, now time.Time, o Order) error {
-	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, Keeps: o.Keeps}
+	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, Keeps: o.Keeps,
+		Quoted: o.Quoted != nil}
 	for _, p := range o.Parts {
 		one := part{Part: p}
 		if p.Reuse != nil {

@@ -23,7 +23,7 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 403 permission_error insufficient_scope plan_not_allowed ip_not_allowed scope_escalation person_required profile_not_allowed outside_mandate
 404 invalid_request_error not_found unknown_path
 405 invalid_request_error method_not_allowed
-409 conflict_error idempotency_in_progress invalid_state stale_proposal duplicate
+409 conflict_error idempotency_in_progress invalid_state stale_proposal duplicate quote_used
 412 conflict_error version_mismatch
 413 invalid_request_error body_too_large
 415 invalid_request_error unsupported_media_type

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -255,6 +256,31 @@ func answerKey(p *auth.Principal, key string) store.Key {
 // partsOf returns the name of the parts of an answer. Each run has its own, so that the parts of two runs are never
 // mixed.
 func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
+
+// RequestDigest distinguishes requests by their path and body, but for some members of the body. Like callFingerprint,
+// it takes the body in its canonical form.
+func RequestDigest(ctx context.Context, without ...string) (string, error) {
+	c := callFrom(ctx)
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(c.body, &body); err != nil {
+		return "", fmt.Errorf("httpapi: digest of a body: %w", err)
+	}
+	for _, member := range without {
+		delete(body, member)
+	}
+	rest, err := json.Marshal(body)
+	if err != nil {
+		return "", fmt.Errorf("httpapi: digest of a body: %w", err)
+	}
+	canonical, err := jcs.Transform(rest)
+	if err != nil {
+		return "", fmt.Errorf("httpapi: digest of a body: %w", err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %s\n", c.method, c.path)
+	h.Write(canonical)
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)), nil
+}
 
 // callFingerprint distinguishes calls by everything that determines their effect. A body counts in its canonical form
 // (RFC 8785): the order of members, white space and the form of numbers make no other request. It is keyed by the

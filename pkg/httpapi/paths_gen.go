@@ -83,6 +83,8 @@ var Paths = []string{
 	"/v1/publishing/lookups",
 	"/v1/publishing/slots",
 	"/v1/publishing/validate",
+	"/v1/quotes",
+	"/v1/quotes/{quote_id}",
 	"/v1/review-links",
 	"/v1/review-links/{review_link_id}",
 	"/v1/sandbox/reset",

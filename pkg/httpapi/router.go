@@ -258,8 +258,9 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
-		a.Location, after = p.Pending()
-		a.RetryAfter = seconds(after)
+		if a.Location, after = p.Pending(); a.Location != "" { // nothing is pending after a rehearsal
+			a.RetryAfter = seconds(after)
+		}
 	}
 	return a, nil
 }

@@ -723,6 +723,8 @@ export class AutomationsResource {
    * Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
    * expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the
    * calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+   * With `rehearse` nothing is created: the `rehearsal` of the response has the times of the next 7 days, or an item
+   * that stands for each entry, with its price.
    *
    * Needs the scope `content:write`.
    */
@@ -1042,7 +1044,8 @@ export class ContentResource {
    *
    * Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or
    * spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code`
-   * is that of the first.
+   * is that of the first. With `rehearse` nothing is created: the first item of the response has the `rehearsal` of the
+   * batch, with each refusal.
    *
    * Needs the scope `content:write`.
    */
@@ -1467,7 +1470,8 @@ export class FactoriesResource {
    * found counts as failed, and its credits are released. The event `content_plan.proposed` reports that topics wait
    * for approval, and `content_plan.completed` reports that all items have ended. If another plan of the factory has
    * some of the days, the call needs `replace`. With `approve: topics` the plan stops at the topics: read them in its
-   * `calendar`, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of
+   * `calendar`, change them, and approve them. With `rehearse` nothing is created: the `rehearsal` of the response has
+   * the calendar, the price and each refusal. With a test key nothing is spent, and `sandbox` selects the result of
    * each item.
    *
    * Needs the scope `factories:write`.
@@ -2369,6 +2373,41 @@ export class PublishingResource {
   }
 }
 
+/** Hold the price of a rehearsal. */
+export class QuotesResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Hold the price of a rehearsal.
+   *
+   * Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of
+   * `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the
+   * lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what
+   * is made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. A
+   * rehearsal with refusals has no quote, because the call would not run.
+   *
+   * Needs the scope `account:read`.
+   */
+  create(body: T.QuoteCreate, options?: RequestOptions): Call<T.Quote> {
+    return this.#core.call('POST', '/v1/quotes', [], { body }, options);
+  }
+
+  /**
+   * Get a quote.
+   *
+   * Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after its end.
+   *
+   * Needs the scope `account:read`.
+   */
+  get(quoteId: string, options?: RequestOptions): Call<T.Quote> {
+    return this.#core.call('GET', '/v1/quotes/{quote_id}', [quoteId], {}, options);
+  }
+}
+
 /** The parameters of listReviewLinks. */
 export interface ListReviewLinksParams {
   /** Maximum number of results. */
@@ -3023,6 +3062,8 @@ export class Client {
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
+  /** Hold the price of a rehearsal. */
+  readonly quotes: QuotesResource;
   /** List, create and delete links by which people without an account review content. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
@@ -3057,6 +3098,7 @@ export class Client {
     this.promotions = new PromotionsResource(this.core);
     this.publications = new PublicationsResource(this.core);
     this.publishing = new PublishingResource(this.core);
+    this.quotes = new QuotesResource(this.core);
     this.reviewLinks = new ReviewLinksResource(this.core);
     this.sandbox = new SandboxResource(this.core);
     this.socialAccounts = new SocialAccountsResource(this.core);

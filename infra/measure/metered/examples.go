@@ -2,6 +2,7 @@ package metered
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -76,6 +77,16 @@ func (w *World) Examples() map[string]Example {
 		}
 		return id, err
 	}
+	rehearsal := func(ctx context.Context) (Object, error) {
+		a, err := w.Call(ctx, Request{Operation: "createContentItems", Body: Object{"rehearse": true, "items": []Object{
+			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}}}})
+		if err != nil {
+			return nil, err
+		}
+		var items []struct{ Rehearsal struct{ ID string } }
+		err = json.Unmarshal(a.Data, &items)
+		return Object{"rehearsal_id": items[0].Rehearsal.ID}, err
+	}
 	draft := func(ctx context.Context) (string, error) {
 		_, id, err := w.drafted(ctx)
 		return id, err
@@ -114,6 +125,9 @@ func (w *World) Examples() map[string]Example {
 		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
+
+		"createQuote": {Make: rehearsal},
+		"getQuote":    {ID: fresh("createQuote")},
 
 		"listPlans":   {},
 		"listModels":  {},

@@ -65,7 +65,7 @@ var outcomes = map[string]outcome{
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
-	"verifyProvenance": missing, "bulkPublishing": missing,
+	"createQuote": missing, "verifyProvenance": missing, "bulkPublishing": missing,
 	"validatePublishing": problem, "getCreatorInfo": missing, "listLookups": missing, "getBestTimes": missing,
 	"listAccountMetrics": missing, "createExperiment": missing, "importPosts": missing,
 	// The list has the other profile alone.

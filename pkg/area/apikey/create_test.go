@@ -201,7 +201,7 @@ func TestKeysAreListedByTheirProfile(t *testing.T) {
 		bound = append(bound, id.New(id.Profile, w.clock.Now()))
 		o := w.Principal.Owner.Of(tenant.Profile(bound[len(bound)-1]))
 		o.Mode = tenant.Live
-		ledger.OpenPurse(tx, o, nil)
+		ledger.OpenPurse(tx, o, ledger.Bounds{})
 	}
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/quota"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -130,6 +131,9 @@ type Details struct {
 	Automation
 	// The last 10 runs, newest first.
 	Runs []Run `json:"runs" nullable:"false"`
+	// Rehearsal of the automation, in the response to a call with rehearse. The automation of such a response does not
+	// exist. Null for all others.
+	Rehearsal *rehearsal.Rehearsal `json:"rehearsal"`
 }
 
 // Record is the stored document of an automation.
@@ -324,7 +328,11 @@ func (s *Service) check(ctx context.Context, factoryID string, template map[stri
 			return errs.Invalid("/template/"+member, "is set by the automation. Leave it out")
 		}
 	}
-	err := s.items.Check(ctx, sample.fill(template, factoryID, utm, true))
+	return inTemplate(s.items.Check(ctx, sample.fill(template, factoryID, utm, true)))
+}
+
+// inTemplate returns the refusal of the body that a template makes as one of the template.
+func inTemplate(err error) error {
 	if err == nil {
 		return nil
 	}

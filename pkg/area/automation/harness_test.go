@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -97,6 +98,7 @@ func newWorld(t *testing.T) *world {
 	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.clock.Now)
 	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
+		quote.NewService(w.db, w.clock.Now),
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
 	w.service = service
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(fetch.ParseFeed), Now: w.clock.Now,

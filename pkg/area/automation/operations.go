@@ -4,16 +4,19 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -38,6 +41,7 @@ type createBody struct {
 	MaxPerDay int `json:"max_per_day,omitempty" minimum:"1" maximum:"100" default:"5"`
 	// Parameters that are added to {{url}}, unless the address has them.
 	UTM *UTM `json:"utm,omitempty"`
+	quote.Rehearse
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -113,7 +117,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a "+
 			"cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` "+
 			"do, for the calling key. After five failures in a row the automation is `failed`, and the event "+
-			"`automation.failed` is sent.")
+			"`automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the response has the "+
+			"times of the next 7 days, or an item that stands for each entry, with its price.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
@@ -159,16 +164,33 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	r.Automation = Automation{Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), FactoryID: f.ID,
 		ProfileID: of.ProfileID()}
 	r.Runs = []Run{}
-	if err := s.apply(ctx, r, f, settings{b.Trigger, b.Template, b.MaxPerDay, b.UTM, Active, b.Metadata}); err != nil {
-		return out, err
-	}
-	it, err := r.Entry(of.Owner)
+	terms, err := quote.Open(ctx, s.db, now, "createAutomation", quote.Given{Rehearse: b.Rehearse})
 	if err != nil {
 		return out, err
 	}
+	set := settings{b.Trigger, b.Template, b.MaxPerDay, b.UTM, Active, b.Metadata}
+	if err := terms.Meet(s.apply(ctx, r, f, set)); err != nil {
+		return out, err
+	}
+	filled := terms.Tx(tx)
+	if err := r.enter(filled, now, of.Owner); err != nil {
+		return out, err
+	}
+	if terms.Rehearsed() {
+		return s.rehearse(ctx, tx, filled, terms, rehearsed{r, f, set, of.Owner})
+	}
+	return r.Details, nil
+}
+
+// enter adds a new automation to the transaction, with its task.
+func (r *Record) enter(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	it, err := r.Entry(o)
+	if err != nil {
+		return err
+	}
 	quota.Take(tx, &it, MaxPerOwner, "automations")
 	tx.Create(it, nil)
-	return r.Details, task.Create(tx, now, task.Task{Message: message(r.ID, of.Owner), DueAt: now}, struct{}{})
+	return task.Create(tx, now, task.Task{Message: message(r.ID, o), DueAt: now}, struct{}{})
 }
 
 func (s *Service) get(ctx context.Context, in *Path) (Details, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -39,6 +40,7 @@ const maxWrites = 94
 type batchBody struct {
 	// Items to create: all or none.
 	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false"`
+	quote.Given
 }
 
 type batchInput struct {
@@ -50,6 +52,9 @@ type batch []item.Item
 
 // Pending returns the list of the created items, and the time to look at it.
 func (b batch) Pending() (path string, after time.Duration) {
+	if b[0].Rehearsal != nil {
+		return "", 0
+	}
 	for _, it := range b {
 		after = max(after, it.Usual)
 	}
@@ -80,8 +85,9 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 		"Create several content items",
 		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created "+
 			"or spent. The response lists them in the order of the request. If several are refused, `details` lists "+
-			"all, and `code` is that of the first.")
-	batch.Status, batch.Errors = http.StatusAccepted, codes
+			"all, and `code` is that of the first. With `rehearse` nothing is created: the first item of the response "+
+			"has the `rehearsal` of the batch, with each refusal.")
+	batch.Status, batch.Errors = http.StatusAccepted, append(slices.Clone(codes), errs.QuoteUsed)
 	httpapi.Write(r, batch, s.createBatch)
 }
 
@@ -136,76 +142,6 @@ func held(records ...*item.Record) map[string]int {
 	return n
 }
 
-func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
-	p, now := auth.FromContext(ctx), s.now()
-	refs, err := s.open(ctx, p, in.Body.Items...)
-	if err != nil {
-		return out, err
-	}
-	var bad batchErrors
-	var records []*item.Record
-	var works []generate.Order
-	for i, b := range in.Body.Items {
-		r, err := s.accepted(ctx, p, b, refs, p.Mode, now)
-		if err != nil {
-			if err := bad.add(i, err); err != nil {
-				return out, err
-			}
-			continue
-		}
-		records = append(records, r)
-		if !r.Finished() {
-			order := item.AttemptAt(r).Order(refs.owner)
-			r.Usual = order.Usual()
-			works = append(works, order)
-		}
-	}
-	if err := bad.err(); err != nil {
-		return out, err
-	}
-	if err := s.moderator.checkAll(ctx, p.Mode, in.Body.Items); err != nil {
-		return out, err
-	}
-	if err := rehearsedError(p, records...); err != nil {
-		return out, err
-	}
-	var ticket generate.Ticket
-	if len(works) > 0 {
-		if ticket, err = generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p),
-			refs.balance); err != nil {
-			return out, err
-		}
-	}
-	if err := errors.Join(refs.media.Hold(tx, now, held(records...)), refs.keepDraws(tx)); err != nil {
-		return out, err
-	}
-	for _, r := range records {
-		s.claim(tx, refs.owner, r)
-		if r.Finished() {
-			if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
-				return out, err
-			}
-		} else {
-			r.Ticket = ticket
-		}
-		it, err := r.Entry(refs.owner)
-		if err != nil {
-			return out, err
-		}
-		tx.Create(it, nil)
-		v, err := s.view(ctx, r)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, v)
-	}
-	if tx.Len() > maxWrites {
-		return out, errs.Invalid("/items", "are too many for one call, as those with source provided or next_slot "+
-			"take several writes each. Divide them")
-	}
-	return out, nil
-}
-
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	if r == nil {
@@ -243,7 +179,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to "+
 			"active first.", f.ID)
 		e.Param = "/factory_id"
-		return nil, e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+		if err := a.meet(e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})); err != nil {
+			return nil, err
+		}
 	}
 	if !slices.Contains(f.ContentTypes, string(b.Kind)) {
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",

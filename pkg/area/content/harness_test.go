@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
@@ -83,6 +84,7 @@ func newWorld(t *testing.T) *world {
 	w.items = items
 	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
+		quote.NewService(w.db, w.clock.Now),
 		account.NewEvents(w.db, w.signer), w.publishing)
 	w.Kept()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})

@@ -332,7 +332,7 @@ func TestTheRegionOfAProfile(t *testing.T) {
 	}
 	tx := &store.Tx{}
 	tx.Create(entry, nil)
-	ledger.OpenPurse(tx, o, nil)
+	ledger.OpenPurse(tx, o, ledger.Bounds{})
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

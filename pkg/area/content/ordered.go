@@ -37,18 +37,19 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	refs.spend(r)
 	r.PublishFor(p)
 	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
-	if err := s.vary(p.Owner, r, b.Variants.items(), attached, refs); err != nil {
+	if err := refs.meet(s.vary(p.Owner, r, b.Variants.items(), attached, refs)); err != nil {
 		return nil, err
 	}
 	if r.Provided() && b.Accounts == nil {
-		if err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r); err != nil {
+		err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r)
+		if err := refs.meet(err); err != nil {
 			return nil, err
 		}
 	}
 	if b.PublishAt == nil {
-		return r, ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now)
+		return r, refs.meet(ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now))
 	}
-	return r, s.order(ctx, p, b, refs, r, now)
+	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
 }
 
 // lost returns the error of a factory that was not found, which says so if the account has it in the other mode.

@@ -19,6 +19,7 @@ func Planned(f factory.Factory, kind item.Kind, format, quality, subject string,
 	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Quality: quality, Prompt: subject,
 		Sandbox: sandbox, slot: slot, drawn: arms}
 	b.fix()
+	f.State = factory.StateActive // the plan itself refuses a factory that is paused
 	a := references{factories: map[string]factory.Factory{f.ID: f}}
 	if f.Type == factory.Seller {
 		a.longest = item.LongestProduct()

@@ -39,9 +39,30 @@ type references struct {
 	experiments map[string]*ongoing
 	// slots are the times of schedules that the bodies take.
 	slots *[]item.Slot
+	// met takes the refusals of a body that is rehearsed, and is nil otherwise.
+	met func(error) error
 	// longest stands for the product of items whose product is not known yet. It is nil if
 	// they present none.
 	longest *item.Product
+}
+
+// meet returns the refusal of a body, unless the body is only rehearsed.
+func (a *references) meet(err error) error {
+	if err == nil || a.met == nil {
+		return err
+	}
+	return a.met(err)
+}
+
+// stamp tells apart the states of the factories of bodies, which decide what is made.
+func (a *references) stamp(bodies []createBody) string {
+	var all []string
+	for _, b := range bodies {
+		f := a.factories[b.FactoryID]
+		all = append(all, f.ID+"@"+strconv.FormatInt(f.Version, 10))
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), " ")
 }
 
 // product returns the product that a body names, as its item keeps it, or nil if it names

@@ -202,6 +202,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := b.Rules(); err != nil {
 		return err
 	}
+	item.AttemptAt(r).Bound(nil) // a quote is for the first attempt
 	if r.Provided() {
 		if !b.empty() {
 			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")

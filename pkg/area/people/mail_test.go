@@ -327,7 +327,7 @@ func TestTheHourlyLook(t *testing.T) {
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	ledger.OpenPurse(tx, owner.Of(tenant.Profile(p.ID)), &limit)
+	ledger.OpenPurse(tx, owner.Of(tenant.Profile(p.ID)), ledger.Bounds{Limit: &limit})
 	since := resource.Instant(w.Now())
 	hook := webhook.WebhookRecord{Webhook: webhook.Webhook{Resource: resource.New(id.New(id.Webhook, w.Now()),
 		w.Now(), nil), State: webhook.StateEnabled, Description: "Orders", FailingSince: &since}}

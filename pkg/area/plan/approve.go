@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -42,6 +43,15 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 	number, err := d.reserve(tx, now, credits, ledger.PayerOf(now, p))
 	if err != nil {
 		return out, err
+	}
+	if d.plan.QuoteID != "" && credits > 0 {
+		it, err := s.db.Get(ctx, quote.Key(string(d.plan.QuoteID)))
+		if err != nil {
+			return out, err
+		}
+		if err := quote.Spend(tx, now, it, credits); err != nil {
+			return out, err
+		}
 	}
 	for _, t := range approved {
 		t.Hold, t.By = number, authority.Of(p, auth.ContentPublish)

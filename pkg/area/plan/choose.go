@@ -77,11 +77,17 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 
 // hours returns the best hours for the accounts of the factory.
 func (h *Handler) hours(ctx context.Context, j *job) (all Hours, err error) {
-	zone, err := time.LoadLocation(j.plan.Timezone)
+	return hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone)
+}
+
+// hoursOf returns the best hours in a time zone for the accounts of a factory.
+func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName string) (all Hours,
+	err error) {
+	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
 		return all, err
 	}
-	habits, err := analytics.NewService(h.DB, h.Now).HabitsOf(ctx, j.factoryItem, zone)
+	habits, err := analytics.NewService(db, now).HabitsOf(ctx, factory, zone)
 	if err != nil {
 		return all, err
 	}

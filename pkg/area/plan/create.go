@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -83,6 +85,7 @@ type createBody struct {
 	// whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
 	// refused.
 	Replace bool `json:"replace,omitempty" default:"false"`
+	quote.Given
 	// Simulated result of each item. For test keys only.
 	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
 	// Up to 20 key-value pairs of your own.
@@ -101,15 +104,20 @@ type draft struct {
 	// credits is the price of each item in its order, and live their total with a live key.
 	credits []int64
 	live    int64
+	// made describes what the price of an item of each content type is for.
+	made map[string]string
 }
 
 // draft checks a body, and returns its plan.
-func (s *Service) draft(b createBody, f factory.Factory, l lessons, mode tenant.Mode, now time.Time) (d draft,
-	err error) {
+func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote.Terms, mode tenant.Mode,
+	now time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
-		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
+		err := errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
 			"active first.", f.ID).
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+		if err := terms.Meet(err); err != nil {
+			return d, err
+		}
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
 	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Trade: string(f.Type),
@@ -153,7 +161,11 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, mode tenant.
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
 	}
-	return d, s.price(&d, b, f, l, mode, now)
+	d.plan.QuoteID = resource.Text(terms.ID())
+	if err := terms.Stamp(fmt.Sprint(f.ID, f.Version, d.plan.StartsOn)); err != nil {
+		return d, err
+	}
+	return d, s.price(&d, b, f, l, terms, mode, now)
 }
 
 // mostPillars is the number of topics of a factory that become pillars of a plan.
@@ -219,6 +231,10 @@ func start(asked, zone string, now time.Time) (string, error) {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
+	terms, err := quote.Open(ctx, s.db, now, createOp, in.Body.Given)
+	if err != nil {
+		return out, err
+	}
 	keys := []store.Key{factoryrecord.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
@@ -245,45 +261,67 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	d, err := s.draft(in.Body, f, l, p.Mode, now)
+	d, err := s.draft(in.Body, f, l, terms, p.Mode, now)
 	if err != nil {
 		return out, err
 	}
-	legal, err := f.Legal.Completed(ctx, s.db, o)
-	if err != nil {
+	if err := s.obey(ctx, d, f, terms); err != nil {
 		return out, err
+	}
+	var funds ledger.Balance
+	if p.Mode == tenant.Live {
+		funds = ledger.FundsOf(beside[1:funded])
+	}
+	filled := terms.Tx(tx)
+	if err := s.enter(filled, p, &d, in.Body, terms, o, funds, beside[0]); err != nil {
+		return out, err
+	}
+	if terms.Rehearsed() {
+		return s.rehearse(ctx, tx, filled, terms, d, f, o)
+	}
+	return d.plan, terms.Use(tx, o, d.plan.ReservedCredits, d.plan.ID)
+}
+
+// createOp is the operation that creates a plan.
+const createOp = "createContentPlan"
+
+// obey has the items of a draft follow the rules of law, and refuses what these forbid.
+func (s *Service) obey(ctx context.Context, d draft, f factory.Factory, terms *quote.Terms) error {
+	p, now := auth.FromContext(ctx), s.now()
+	legal, err := f.Legal.Completed(ctx, s.db, f.In(p.Owner))
+	if err != nil {
+		return err
 	}
 	for _, r := range slices.AppendSeq(slices.Collect(maps.Values(d.recipe.Items)), maps.Values(d.recipe.Variants)) {
 		r.PublishFor(p)
 		item.Obey(r, legal)
-		if err := content.Permitted(ctx, s.db, r, f, now); err != nil {
-			return out, err
+		if err := terms.Meet(content.Permitted(ctx, s.db, r, f, now)); err != nil {
+			return err
 		}
 	}
-	replaced, canceled, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
-	if err != nil {
-		return out, err
+	return nil
+}
+
+// enter adds a draft to the transaction, with the reservation of its price. The book of its factory was read.
+func (s *Service) enter(tx *store.Tx, p *auth.Principal, d *draft, b createBody, terms *quote.Terms, o tenant.Owner,
+	funds ledger.Balance, read store.Item) error {
+	now := s.now()
+	replaced, canceled, err := book(tx, now, o, d.plan, b.Replace, read)
+	if err := terms.Meet(err); err != nil {
+		return err
 	}
-	var funds ledger.Balance
-	var credits int64
-	if p.Mode == tenant.Live {
-		funds = ledger.FundsOf(beside[1:funded])
+	if p.Mode == tenant.Live && d.plan.Approve == ApproveNone {
 		for _, c := range d.credits {
-			if d.plan.Approve == ApproveNone {
-				credits += c
-			}
-		}
-	} else if r := in.Body.Sandbox; r != nil {
-		if err := generate.RehearsedError(r.Outcome, d.live, p); err != nil {
-			return out, err
+			d.plan.ReservedCredits += c
 		}
 	}
-	if err := Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
-		funds, replaced, canceled); err != nil {
-		return out, err
+	if r := b.Sandbox; p.Mode == tenant.Test && r != nil {
+		if err := terms.Meet(generate.RehearsedError(r.Outcome, d.live, p)); err != nil {
+			return err
+		}
 	}
-	d.plan.ReservedCredits = credits
-	return d.plan, nil
+	return terms.Meet(Accept(tx, now, o, d.plan, d.recipe, d.plan.ReservedCredits, ledger.PayerOf(now, p), funds,
+		replaced, canceled))
 }
 
 // checkProducts refuses products that the items of a factory's plan cannot present. Their
@@ -352,6 +390,6 @@ func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]i
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.draft(b, f, l, tenant.Live, s.now())
+	d, err := s.draft(b, f, l, new(quote.Terms), tenant.Live, s.now())
 	return d.credits, err
 }

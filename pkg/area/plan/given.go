@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -14,7 +15,7 @@ import (
 
 // CreateShape returns the JSON Schema of the body of createContentPlan.
 func CreateShape() (json.RawMessage, error) {
-	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox")
+	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox", "rehearse", "quote_id")
 }
 
 // Check checks a body of createContentPlan, a parsed JSON value, for a factory as the
@@ -33,7 +34,7 @@ func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	if err != nil {
 		return errs.Below("/body", err)
 	}
-	_, err = s.draft(b, f, l, auth.FromContext(ctx).Mode, s.now())
+	_, err = s.draft(b, f, l, new(quote.Terms), auth.FromContext(ctx).Mode, s.now())
 	return errs.Below("/body", err)
 }
 
@@ -44,6 +45,7 @@ func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string
 	if err != nil {
 		return Plan{}, err
 	}
+	b.Given = quote.Given{} // they are of a call, and this is no call of the operation
 	p, err := s.create(ctx, tx, &createInput{factory.FactoryPath{ID: factoryID}, b})
 	return p, errs.Below("/body", err)
 }

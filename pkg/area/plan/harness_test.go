@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
@@ -113,7 +114,7 @@ func newWorld(t *testing.T) *world {
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
 		w.clock.Now),
 		items, experiment.NewService(w.db, factories, w.clock.Now), account.NewService(w.db, w.clock.Now),
-		account.NewEvents(w.db, signer),
+		account.NewEvents(w.db, signer), quote.NewService(w.db, w.clock.Now),
 		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
 	w.Kept()
 	w.writer = &writer{Provider: sandbox.NewAlike(w.clock.Now)}

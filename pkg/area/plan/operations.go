@@ -49,11 +49,12 @@ func (s *Service) Register(r *httpapi.Router) {
 			"reports that topics wait for approval, and `content_plan.completed` reports that all items " +
 			"have ended. If another plan of the factory has some of the days, the call needs `replace`. " +
 			"With `approve: topics` the plan stops at the topics: read them in its `calendar`, change " +
-			"them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of " +
+			"them, and approve them. With `rehearse` nothing is created: the `rehearsal` of the response has the " +
+			"calendar, the price and each refusal. With a test key nothing is spent, and `sandbox` selects the result of " +
 			"each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
-			errs.RuleViolated},
+			errs.RuleViolated, errs.QuoteUsed},
 	}
 	httpapi.Write(r, create, s.create)
 

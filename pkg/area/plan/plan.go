@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -114,6 +115,11 @@ type Plan struct {
 	ReservedCredits int64 `json:"reserved_credits"`
 	// Credits charged so far for its items. Always 0 in the sandbox.
 	CostCredits int64 `json:"cost_credits"`
+	// Quote that bounds its price. Null: none.
+	QuoteID resource.Text `json:"quote_id" example:"qte_01h455vb4pex5vsknk084sn02q"`
+	// Rehearsal of the plan, in the response to a call with rehearse. The plan of such a response does not exist. Null
+	// for all others.
+	Rehearsal *rehearsal.Rehearsal `json:"rehearsal"`
 	// Why topics are missing. Null if none are missing for a failure.
 	Failure *Failure `json:"failure"`
 	// Time at which all items had ended. Null until then, and of a canceled plan.
@@ -125,6 +131,9 @@ type Plan struct {
 
 // Pending returns the path that shows a new plan, and the time to look at it.
 func (p Plan) Pending() (path string, after time.Duration) {
+	if p.Rehearsal != nil {
+		return "", 0
+	}
 	return Path(p.FactoryID) + "?content_plan_id=" + p.ID, p.Usual
 }
 
@@ -289,5 +298,5 @@ func (p *Plan) note(tx *store.Tx, o tenant.Owner, key store.Key, kind string, do
 
 // about returns the description of the plan for the entries of its money.
 func (p *Plan) about() ledger.About {
-	return ledger.About{FactoryID: p.FactoryID, Metadata: p.Metadata}
+	return ledger.About{FactoryID: p.FactoryID, Metadata: p.Metadata, QuoteID: string(p.QuoteID)}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // price sets the recipe of the items of a draft, and their price.
-func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, mode tenant.Mode,
+func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, terms *quote.Terms, mode tenant.Mode,
 	now time.Time) (err error) {
 	// A trained model writes texts of items; its base model chooses their topics.
 	base, _ := f.TextModel()
@@ -24,13 +25,25 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, mo
 	}
 	live := map[string]int64{}
 	d.recipe.Prices, d.recipe.Reserves = live, map[string]int64{}
+	d.made = map[string]string{}
 	begin := func(t Type, arms *item.Trial) (*item.Record, error) {
 		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", MaxTopic),
 			LongestSlot(b.Brief), arms, b.Sandbox, s.offer, mode, now)
 		if err != nil {
 			return nil, ofFactory(err)
 		}
-		live[t.Name] = max(live[t.Name], item.AttemptAt(r).LivePrice())
+		if d.made[t.Name] == "" {
+			d.made[t.Name] = item.AttemptAt(r).Made()
+		}
+		bound, err := terms.BoundOf(t.Name, d.made[t.Name])
+		if err != nil {
+			return nil, err
+		}
+		price := item.AttemptAt(r).LivePrice()
+		if item.AttemptAt(r).Bound(bound); bound != nil {
+			price = min(price, bound.Credits)
+		}
+		live[t.Name] = max(live[t.Name], price)
 		d.recipe.Reserves[t.Name] = max(d.recipe.Reserves[t.Name], r.Credits)
 		r.Prompt, r.Slot = "", nil
 		return r, nil

@@ -20,6 +20,9 @@ type createBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
 	// 402 spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"5000"`
+	// Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
+	// items take one. Work that takes none is refused above it. Absent or null: it needs none.
+	QuoteAbove *int64 `json:"quote_required_above_credits,omitempty" nullable:"true" format:"credits" example:"500"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Absent or null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
@@ -37,6 +40,8 @@ type patchBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
 	// once. Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"8000"`
+	// Credits of one call above which live work for the profile needs a quote_id. Null: it needs none.
+	QuoteAbove *int64 `json:"quote_required_above_credits,omitempty" nullable:"true" format:"credits" example:"500"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`

@@ -5,6 +5,7 @@ package profile
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/law"
@@ -61,6 +62,7 @@ type settings struct {
 	Name       string  `json:"name"`
 	Logo       *string `json:"logo"`
 	SpendLimit *int64  `json:"spend_limit_credits"`
+	QuoteAbove *int64  `json:"quote_required_above_credits"`
 	record.Legal
 	Metadata resource.Metadata `json:"metadata"`
 }
@@ -80,7 +82,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	b, now := in.Body, s.now()
 	r := record.Record{Profile: record.Profile{Resource: resource.New(id.New(id.Profile, now), now, b.Metadata)}}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(r.ID))
-	set := settings{b.Name, b.Logo, b.SpendLimit, record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
+	set := settings{b.Name, b.Logo, b.SpendLimit, b.QuoteAbove, record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
 	if err := s.apply(ctx, tx, o, &r, set, store.Item{}); err != nil {
 		return out, err
 	}
@@ -90,7 +92,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	quota.Profiles.Take(tx, now, &it)
 	tx.Create(it, nil)
-	ledger.OpenPurse(tx, o, r.SpendLimit)
+	ledger.OpenPurse(tx, o, r.Bounds())
 	return r.Profile, nil
 }
 
@@ -101,8 +103,8 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	if err := law.CheckSettings(set.Legal); err != nil {
 		return err
 	}
-	r.Name, r.Logo, r.SpendLimit, r.Legal, r.Metadata = set.Name, set.Logo, set.SpendLimit, set.Legal,
-		set.Metadata.OrEmpty()
+	r.Name, r.Logo, r.SpendLimit, r.QuoteAbove = set.Name, set.Logo, set.SpendLimit, set.QuoteAbove
+	r.Legal, r.Metadata = set.Legal, set.Metadata.OrEmpty()
 	if same {
 		return nil
 	}
@@ -183,16 +185,17 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.Legal, r.Metadata})
+	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.QuoteAbove, r.Legal,
+		r.Metadata})
 	if err != nil {
 		return out, err
 	}
-	now, limit := s.now(), r.SpendLimit
+	now, before := s.now(), r.Bounds()
 	if err := s.apply(ctx, tx, it.Owner, &r, set, b.logo); err != nil {
 		return out, err
 	}
-	if (limit == nil) != (r.SpendLimit == nil) || limit != nil && *limit != *r.SpendLimit {
-		ledger.ChangePurse(tx, now, b.purse, r.SpendLimit)
+	if !reflect.DeepEqual(before, r.Bounds()) {
+		ledger.ChangePurse(tx, now, b.purse, r.Bounds())
 	}
 	r.Touch(now)
 	if err := it.Encode(r); err != nil {

@@ -30,7 +30,7 @@ func TestAConnectPageOfAProfile(t *testing.T) {
 		}
 		tx := &store.Tx{}
 		tx.Create(it, nil)
-		ledger.OpenPurse(tx, o, nil)
+		ledger.OpenPurse(tx, o, ledger.Bounds{})
 		if logo != nil {
 			shown, err := profile.LogoItem(o, *logo)
 			if err != nil {

@@ -121,6 +121,8 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/publishing/lookups":                                        "content:publish",
 	"GET /v1/publishing/slots":                                          "content:read",
 	"POST /v1/publishing/validate":                                      "content:publish",
+	"POST /v1/quotes":                                                   "account:read",
+	"GET /v1/quotes/{quote_id}":                                         "account:read",
 	"GET /v1/review-links":                                              "content:publish",
 	"POST /v1/review-links":                                             "content:publish",
 	"DELETE /v1/review-links/{review_link_id}":                          "content:publish",

@@ -9,7 +9,7 @@ var Codes = []Code{
 	OutsideMandate,
 	NotFound, UnknownPath,
 	MethodNotAllowed,
-	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate,
+	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate, QuoteUsed,
 	VersionMismatch,
 	BodyTooLarge, UnsupportedMediaType,
 	ValidationFailed, IdempotencyKeyReused, WrongFactoryType, UnsupportedModel, UnsupportedMedia,

@@ -44,6 +44,7 @@ const (
 	InvalidState          Code = "invalid_state"
 	StaleProposal         Code = "stale_proposal"
 	Duplicate             Code = "duplicate"
+	QuoteUsed             Code = "quote_used"
 
 	VersionMismatch Code = "version_mismatch" // 412
 

@@ -216,6 +216,13 @@ var Infos = []Info{
 		"For example, a product with the same `sku` in the same factory.",
 		"Change the existing resource, or choose another value. `param` names the member.",
 		Never, `"message": "The factory already has a product with this sku.", "param": "/sku"`},
+	{QuoteUsed, http.StatusConflict, conflict,
+		"The quote was used by another call.",
+		"A quote holds its price for one call. A repeat of that call with its `Idempotency-Key` gets the first answer.",
+		"Read the quote: `created_ids` names what was created with it. To create the same once more, quote the " +
+			"rehearsal again.",
+		Never, `"message": "The quote qte_01h455vb4pex5vsknk084sn02q was used at 2026-11-27T09:00:00Z. Quote the ` +
+			`rehearsal again to create the same once more.", "param": "/quote_id"`},
 
 	{VersionMismatch, http.StatusPreconditionFailed, conflict,
 		"The resource has changed since you read it.",

@@ -44,6 +44,8 @@ type Entry struct {
 	FactoryID *string `json:"factory_id"`
 	// Profile whose work was paid for. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
+	// Quote that bounds the price of what was paid for. Null: none.
+	QuoteID *string `json:"quote_id"`
 	// API key that paid: the credits count for its spending limit. Null: a person paid, or nobody.
 	KeyID *string `json:"key_id"`
 	// Id of the resource that was paid for, or of the account.
@@ -70,6 +72,14 @@ const (
 type About struct {
 	FactoryID string            `json:"factory_id,omitempty"`
 	Metadata  resource.Metadata `json:"metadata,omitempty"`
+	// QuoteID is the quote that the work was accepted with. A profile may require one.
+	QuoteID string `json:"quote_id,omitempty"`
+}
+
+// Quoted is the part of a quote that one piece of work has: the credits that it costs at most.
+type Quoted struct {
+	QuoteID string `json:"quote_id"`
+	Credits int64  `json:"credits"`
 }
 
 // newEntry makes an entry, and its item. About may be nil, and the payer empty.
@@ -83,6 +93,9 @@ func newEntry(now time.Time, account tenant.Account, kind, subject string, about
 		Subject: subject, ProfileID: owner.ProfileID()}
 	if payer.Key != "" {
 		e.KeyID = &payer.Key
+	}
+	if about.QuoteID != "" {
+		e.QuoteID = &about.QuoteID
 	}
 	filters := map[string]string{"kind": kind}
 	if about.FactoryID != "" {

@@ -87,7 +87,8 @@ type Hold struct {
 }
 
 // Reserve takes the price of work from a balance and holds it. The commit returns insufficient_balance if the balance
-// is insufficient, and spend_limit_reached if the payer's limit would be exceeded. If the balance has changed since it
+// is insufficient, spend_limit_reached if the payer's limit would be exceeded, and validation_failed if the profile
+// requires a quote that the reservation lacks. If the balance has changed since it
 // was read, so that a notice of a low balance became due or is no longer due, the commit returns store.ErrConflict:
 // read the balance again and retry. Reserve returns rate_limited if the account's losses of today exceed their limit.
 // Reserve returns person_required if the mandate of the payer's key leaves spending to people. Free work has no entry.
@@ -106,7 +107,7 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 	if err != nil {
 		return Hold{}, err
 	}
-	spend(tx, r.Account, r.Payer, r.Credits, nil)
+	r.Payer.spend(tx, r.Account, r.Credits, r.About.QuoteID != "", nil)
 	return h, take(tx, now, r.Account, b, r.Credits, insufficient(r.Credits))
 }
 
@@ -116,7 +117,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 		return Hold{}, fmt.Errorf("ledger: %s cannot reserve %d credits", r.Subject, r.Credits)
 	}
 	var about *About
-	if r.About.FactoryID != "" || len(r.About.Metadata) > 0 {
+	if r.About.FactoryID != "" || len(r.About.Metadata) > 0 || r.About.QuoteID != "" {
 		about = &r.About
 	}
 	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits, r.Payer)
@@ -153,7 +154,7 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charge
 		state = stateCharged
 	}
 	settle(tx, now, account, h, state, 0)
-	spend(tx, account, h.Payer, -rest, nil)
+	h.Payer.spend(tx, account, -rest, true, nil)
 	return release(tx, now, account, h, rest, rest)
 }
 
@@ -167,7 +168,7 @@ func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, cre
 	}
 	it.Attributes = map[string]string{attrState: stateCharged, attrHeld: "0"}
 	tx.Create(it, nil)
-	spend(tx, account, h.Payer, credits, store.Conflict)
+	h.Payer.spend(tx, account, credits, true, store.Conflict)
 	return take(tx, now, account, b, credits, func(int64) error { return store.ErrConflict })
 }
 
@@ -243,7 +244,7 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 	if err := release(tx, now, account, batch, all, free); err != nil {
 		return Hold{}, nil, err
 	}
-	spend(tx, account, batch.Payer, -free, nil)
+	batch.Payer.spend(tx, account, -free, true, nil)
 	for i, p := range parts {
 		if p.Free || p.Credits == 0 {
 			continue

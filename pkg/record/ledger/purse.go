@@ -17,6 +17,8 @@ import (
 const (
 	purseKind   = "purse"
 	limitNumber = "limit"
+	// quoteNumber is the number of credits of one call above which work needs a quote. It is absent if none does.
+	quoteNumber = "quote_above"
 	// unlimited is the limit of a profile without one. No month spends as much.
 	unlimited = MaxCredits * 1000
 	// usesKind is the kind of the item that notes the time at which something was last made in the profile. It is not
@@ -38,10 +40,26 @@ func UsesKey(o tenant.Owner) store.Key {
 	return store.IDKey("uses#" + o.String() + "#" + string(o.Profile))
 }
 
-// OpenPurse adds the purse of a new profile, and the item of its uses. A nil limit means none.
-func OpenPurse(tx *store.Tx, o tenant.Owner, limit *int64) {
+// Bounds are what the work for a profile may cost.
+type Bounds struct {
+	// Limit is the number of credits of a month, and QuoteAbove that of one call above which it needs a quote. Nil means
+	// none.
+	Limit, QuoteAbove *int64
+}
+
+// into sets the bounds in the numbers of a purse.
+func (b Bounds) into(numbers map[string]int64) map[string]int64 {
+	numbers[limitNumber] = stored(b.Limit)
+	if delete(numbers, quoteNumber); b.QuoteAbove != nil {
+		numbers[quoteNumber] = *b.QuoteAbove
+	}
+	return numbers
+}
+
+// OpenPurse adds the purse of a new profile, and the item of its uses.
+func OpenPurse(tx *store.Tx, o tenant.Owner, b Bounds) {
 	tx.Create(store.Item{Key: PurseKey(o), Kind: purseKind, Owner: o, Doc: []byte("{}"),
-		Numbers: map[string]int64{limitNumber: stored(limit)}}, nil)
+		Numbers: b.into(map[string]int64{})}, nil)
 	tx.Create(store.Item{Key: UsesKey(o), Kind: usesKind, Owner: o, Doc: []byte("{}")}, nil)
 }
 
@@ -52,15 +70,15 @@ func stored(limit *int64) int64 {
 	return *limit
 }
 
-// ChangePurse sets the limit of a purse that was read. What is left of the month changes by as much. The commit returns
+// ChangePurse sets the bounds of a purse that was read. What is left of the month changes by as much. The commit returns
 // store.ErrConflict if the purse has changed since.
-func ChangePurse(tx *store.Tx, now time.Time, it store.Item, limit *int64) {
+func ChangePurse(tx *store.Tx, now time.Time, it store.Item, b Bounds) {
 	left, of := leftNumber(now.UTC().Format(month)), it.Numbers
 	it.Numbers = maps.Clone(of)
 	if _, used := of[left]; used {
-		it.Numbers[left] += stored(limit) - of[limitNumber]
+		it.Numbers[left] += stored(b.Limit) - of[limitNumber]
 	}
-	it.Numbers[limitNumber] = stored(limit)
+	it.Numbers = b.into(it.Numbers)
 	tx.Replace(it)
 }
 
@@ -109,7 +127,8 @@ func SpendingOf(it store.Item, at time.Time) (s Spending) {
 
 // spendOf counts the credits that a profile spends, or gets back if they are negative. If its limit would be exceeded,
 // the commit returns an error of failed, or spend_limit_reached if failed is nil.
-func spendOf(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed func(store.Item) error) {
+func (p Payer) spendOf(tx *store.Tx, account tenant.Account, credits int64, quoted bool,
+	failed func(store.Item) error) {
 	left, limit := store.Number(leftNumber(p.Month)), store.Number(limitNumber)
 	u := store.Written(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
 		Set(left, expression.Minus(left.IfNotExists(limit), value(credits)))
@@ -121,10 +140,31 @@ func spendOf(tx *store.Tx, account tenant.Account, p Payer, credits int64, faile
 		within = expression.Or(left.GreaterThanEqual(value(credits)),
 			expression.And(left.AttributeNotExists(), limit.GreaterThanEqual(value(credits))))
 	}
+	if above := store.Number(quoteNumber); !quoted {
+		within = expression.And(within, expression.Or(above.AttributeNotExists(),
+			above.GreaterThanEqual(value(credits))))
+	}
 	if failed == nil {
-		failed = func(it store.Item) error { return p.overspent(it, credits) }
+		failed = func(it store.Item) error {
+			if err := p.unquoted(it, credits); err != nil && !quoted {
+				return err
+			}
+			return p.overspent(it, credits)
+		}
 	}
 	tx.Update(PurseKey(tenant.Of(account, tenant.Live).Of(p.Profile)), u, within, failed)
+}
+
+// unquoted returns the refusal of work that needs a quote for the payer's profile, or nil if it needs none.
+func (p Payer) unquoted(purse store.Item, credits int64) error {
+	above, required := purse.Numbers[quoteNumber]
+	if !required || credits <= above {
+		return nil
+	}
+	return errs.Invalid("/quote_id", "is required, because this costs %d credits, and the profile %s requires a quote "+
+		"above %d in one call. Send the call to create a content plan or a batch of content items with rehearse: true, "+
+		"quote the rehearsal by POST /v1/quotes, and send the quote_id. For other work, raise "+
+		"quote_required_above_credits of the profile", credits, p.Profile, above)
 }
 
 // overspent returns the refusal of work that the limit of the payer's profile does not cover, or nil if it does.

@@ -40,7 +40,7 @@ func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
 
 func (w *world) openPurse(limit *int64) {
 	w.t.Helper()
-	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, limit); return nil })
+	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: limit}); return nil })
 }
 
 // shows fails the test unless the profile has spent and has left what it should; a negative rest means no limit.
@@ -94,7 +94,10 @@ func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
 	w.shows("without a limit", 300, -1)
 	change := func(limit *int64) {
 		it := w.purse()
-		w.must(func(tx *store.Tx) error { ledger.ChangePurse(tx, w.clock.Now(), it, limit); return nil })
+		w.must(func(tx *store.Tx) error {
+			ledger.ChangePurse(tx, w.clock.Now(), it, ledger.Bounds{Limit: limit})
+			return nil
+		})
 	}
 	change(aws.Int64(310))
 	w.shows("with a limit of 310", 300, 10)
@@ -143,7 +146,7 @@ func TestAUsedProfileConflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, try := range map[string]func(*store.Tx){
-		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, nil) },
+		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, ledger.Bounds{}) },
 		"closed":  func(tx *store.Tx) { ledger.ClosePurse(tx, purse, uses) },
 	} {
 		if err := w.try(func(tx *store.Tx) error { try(tx); return nil }); !errors.Is(err, store.ErrConflict) {
@@ -155,4 +158,48 @@ func TestAUsedProfileConflicts(t *testing.T) {
 	if err := use(); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("the use of a closed profile: %v", err)
 	}
+}
+
+// Work that costs more than a profile allows without a quote needs one.
+func TestAProfileRequiresAQuote(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	w.must(func(tx *store.Tx) error {
+		ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: aws.Int64(300), QuoteAbove: aws.Int64(50)})
+		return nil
+	})
+	quoted := func(credits int64) error {
+		b := w.balance()
+		return w.try(func(tx *store.Tx) error {
+			_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Profile: owner.Profile,
+				Subject: "cnt_1", Credits: credits, About: ledger.About{QuoteID: "qte_1"},
+				Payer: ledger.PayerOf(w.clock.Now(), caller("key_1", nil))}, b)
+			return err
+		})
+	}
+	if _, err := w.work("key_1", 50); err != nil {
+		t.Error(err)
+	}
+	w.unchanged("51 credits without a quote", func() {
+		_, err := w.work("key_1", 51)
+		if e := errs.As(err); e.Code != errs.ValidationFailed || e.Param != "/quote_id" {
+			t.Errorf("it is refused with %v", err)
+		}
+	})
+	if err := quoted(51); err != nil {
+		t.Errorf("with a quote: %v", err)
+	}
+	w.unchanged("more than the limit, with a quote", func() {
+		if err := quoted(250); errs.CodeOf(err) != errs.SpendLimitReached {
+			t.Errorf("it is refused with %v", err)
+		}
+	})
+	w.must(func(tx *store.Tx) error {
+		ledger.ChangePurse(tx, w.clock.Now(), w.purse(), ledger.Bounds{Limit: aws.Int64(300)})
+		return nil
+	})
+	if _, err := w.work("key_1", 51); err != nil {
+		t.Errorf("once it requires none: %v", err)
+	}
+	w.shows("in the end", 152, 148)
 }

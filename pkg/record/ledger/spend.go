@@ -119,13 +119,15 @@ func (p Payer) Counters(account tenant.Account) []store.Key {
 func (p Payer) counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
 
 // spend counts the credits that a payer spends, or gets back if they are negative. If the limit would be exceeded, the
-// commit returns the error of failed for the counter, or spend_limit_reached if failed is nil.
-func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed func(store.Item) error) {
+// commit returns the error of failed for the counter, or spend_limit_reached if failed is nil. Quoted reports that a
+// quote bounds the credits, or that nobody need ask for one.
+func (p Payer) spend(tx *store.Tx, account tenant.Account, credits int64, quoted bool,
+	failed func(store.Item) error) {
 	if credits == 0 {
 		return
 	}
 	if p.Profile != "" {
-		spendOf(tx, account, p, credits, failed)
+		p.spendOf(tx, account, credits, quoted, failed)
 	}
 	if p.Key == "" {
 		return

@@ -30,7 +30,14 @@ type Profile struct {
 	Logo *string `json:"logo" example:"med_01h455vb4pex5vsknk084sn02q"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits"`
+	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
+	QuoteAbove *int64 `json:"quote_required_above_credits"`
 	Legal
+}
+
+// Bounds returns what the work for the profile may cost.
+func (p *Profile) Bounds() ledger.Bounds {
+	return ledger.Bounds{Limit: p.SpendLimit, QuoteAbove: p.QuoteAbove}
 }
 
 // Record is the stored document of a profile.

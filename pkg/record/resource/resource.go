@@ -47,3 +47,6 @@ func MadeAt(at time.Time) string {
 	at = Instant(at).Time
 	return "from=" + at.Format(TimeLayout) + "&to=" + at.Add(time.Millisecond).Format(TimeLayout)
 }
+
+// Equal reports whether two pointers are both nil, or point to equal values.
+func Equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -32,6 +32,8 @@ var methods = map[string]struct{ resource, method string }{
 	"getMe":                 {"account", "get"},
 	"createContentItems":    {"content", "createBatch"},
 	"createEstimate":        {"account", "estimate"},
+	"createQuote":           {"quotes", "create"},
+	"getQuote":              {"quotes", "get"},
 	"resetSandbox":          {"sandbox", "reset"},
 	"getFactoryAnalytics":   {"factories", "getAnalytics"},
 	"getBestTimes":          {"analytics", "bestTimes"},

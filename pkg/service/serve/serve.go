@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
@@ -53,7 +54,7 @@ var All = []Function{
 		training.Mount}},
 	{Name: "content", Areas: []area.Mount{content.Mount, publishing.Mount, engagement.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
-	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount}},
+	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount, quote.Mount}},
 	{Name: "media", Areas: []area.Mount{media.Mount}},
 	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions}},
 	{Name: "architect", Areas: []area.Mount{architect.Mount}},

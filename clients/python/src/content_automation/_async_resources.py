@@ -619,7 +619,8 @@ class AsyncAutomationsResource:
         Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a
         cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do,
         for the calling key. After five failures in a row the automation is `failed`, and the event
-        `automation.failed` is sent.
+        `automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the response has the
+        times of the next 7 days, or an item that stands for each entry, with its price.
 
         Needs the scope `content:write`.
         """
@@ -844,7 +845,8 @@ class AsyncContentResource:
 
         Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or
         spent. The response lists them in the order of the request. If several are refused, `details` lists all, and
-        `code` is that of the first.
+        `code` is that of the first. With `rehearse` nothing is created: the first item of the response has the
+        `rehearsal` of the batch, with each refusal.
 
         Needs the scope `content:write`.
         """
@@ -1188,7 +1190,8 @@ class AsyncFactoriesResource:
         `content_plan.proposed` reports that topics wait for approval, and `content_plan.completed` reports that all
         items have ended. If another plan of the factory has some of the days, the call needs `replace`. With
         `approve: topics` the plan stops at the topics: read them in its `calendar`, change them, and approve them.
-        With a test key nothing is spent, and `sandbox` selects the result of each item.
+        With `rehearse` nothing is created: the `rehearsal` of the response has the calendar, the price and each
+        refusal. With a test key nothing is spent, and `sandbox` selects the result of each item.
 
         Needs the scope `factories:write`.
         """
@@ -2049,6 +2052,46 @@ class AsyncPublishingResource:
         return cast("types.ContentItemValidation", data)
 
 
+class AsyncQuotesResource:
+    """Hold the price of a rehearsal."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    async def create(
+        self, body: types.QuoteCreate, **options: Unpack[RequestOptions]
+    ) -> types.Quote:
+        """Hold the price of a rehearsal.
+
+        Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of
+        `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is
+        the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds
+        prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be
+        rehearsed again. A rehearsal with refusals has no quote, because the call would not run.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/quotes", (), None, body, options
+        )
+        return cast("types.Quote", data)
+
+    async def get(
+        self, quote_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Quote:
+        """Get a quote.
+
+        Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after
+        its end.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/quotes/{quote_id}", (quote_id, ), None, None, options
+        )
+        return cast("types.Quote", data)
+
+
 class AsyncReviewLinksResource:
     """List, create and delete links by which people without an account review content."""
 
@@ -2655,6 +2698,7 @@ class AsyncResources:
         self.promotions = AsyncPromotionsResource(client)
         self.publications = AsyncPublicationsResource(client)
         self.publishing = AsyncPublishingResource(client)
+        self.quotes = AsyncQuotesResource(client)
         self.review_links = AsyncReviewLinksResource(client)
         self.sandbox = AsyncSandboxResource(client)
         self.social_accounts = AsyncSocialAccountsResource(client)

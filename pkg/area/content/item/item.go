@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -351,6 +352,9 @@ type Item struct {
 	Sources []Quoted `json:"sources" nullable:"false"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications" nullable:"false"`
+	// Rehearsal of the whole batch, in the first item of the response to a batch with rehearse. The items of such a
+	// response do not exist. Null for all others.
+	Rehearsal *rehearsal.Rehearsal `json:"rehearsal"`
 	// State of the item.
 	State State `json:"state" format:"content-state"`
 	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.

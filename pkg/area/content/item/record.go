@@ -65,7 +65,9 @@ type Pipeline struct {
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
-	Sandbox  *Rehearsal      `json:"sandbox,omitempty"`
+	// Quoted is the part of a quote that bounds the price, or nil.
+	Quoted  *ledger.Quoted `json:"quoted,omitempty"`
+	Sandbox *Rehearsal     `json:"sandbox,omitempty"`
 	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
 	// were read for the attempt.
 	Told []source.Article `json:"told,omitempty"`
@@ -293,7 +295,11 @@ func Decode(it *store.Item) (*Record, error) {
 
 // About returns the description of the item for the entries of its money.
 func (r *Record) About() ledger.About {
-	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
+	a := ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
+	if r.Quoted != nil {
+		a.QuoteID = r.Quoted.QuoteID
+	}
+	return a
 }
 
 // Runs reports whether an attempt is queued or running.

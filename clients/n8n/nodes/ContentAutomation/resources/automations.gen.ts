@@ -212,6 +212,14 @@ export const automationsDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Rehearse',
+        name: 'rehearse',
+        type: 'boolean',
+        default: false,
+        description: 'Whether the call is only rehearsed: the response has what it would make in rehearsal, with the price, each refusal and how to mend it. Nothing is created, generated or spent.',
+        routing: { send: { type: 'body', property: 'rehearse' } },
+      },
+      {
         displayName: 'Trigger Cron',
         name: 'trigger__cron',
         type: 'string',

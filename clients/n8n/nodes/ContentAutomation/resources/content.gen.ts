@@ -739,6 +739,22 @@ export const contentDescription: INodeProperties[] = [
         default: '',
         description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
       },
+      {
+        displayName: 'Quote ID',
+        name: 'quote_id',
+        type: 'string',
+        default: '',
+        description: 'ID of a quote of the same body: the call costs at most what the quote says. A quote is used once.',
+        routing: { send: { type: 'body', property: 'quote_id' } },
+      },
+      {
+        displayName: 'Rehearse',
+        name: 'rehearse',
+        type: 'boolean',
+        default: false,
+        description: 'Whether the call is only rehearsed: the response has what it would make in rehearsal, with the price, each refusal and how to mend it. Nothing is created, generated or spent.',
+        routing: { send: { type: 'body', property: 'rehearse' } },
+      },
     ],
   },
   {

@@ -1428,6 +1428,22 @@ export const factoriesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'quality' } },
       },
       {
+        displayName: 'Quote ID',
+        name: 'quote_id',
+        type: 'string',
+        default: '',
+        description: 'ID of a quote of the same body: the call costs at most what the quote says. A quote is used once.',
+        routing: { send: { type: 'body', property: 'quote_id' } },
+      },
+      {
+        displayName: 'Rehearse',
+        name: 'rehearse',
+        type: 'boolean',
+        default: false,
+        description: 'Whether the call is only rehearsed: the response has what it would make in rehearsal, with the price, each refusal and how to mend it. Nothing is created, generated or spent.',
+        routing: { send: { type: 'body', property: 'rehearse' } },
+      },
+      {
         displayName: 'Replace',
         name: 'replace',
         type: 'boolean',

@@ -20,6 +20,7 @@ import { profilesDescription } from './profiles.gen';
 import { promotionsDescription } from './promotions.gen';
 import { publicationsDescription } from './publications.gen';
 import { publishingDescription } from './publishing.gen';
+import { quotesDescription } from './quotes.gen';
 import { reviewLinksDescription } from './reviewLinks.gen';
 import { sandboxDescription } from './sandbox.gen';
 import { socialAccountsDescription } from './socialAccounts.gen';
@@ -47,6 +48,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Promotion', value: 'promotions' },
   { name: 'Publication', value: 'publications' },
   { name: 'Publishing', value: 'publishing' },
+  { name: 'Quote', value: 'quotes' },
   { name: 'Review Link', value: 'reviewLinks' },
   { name: 'Sandbox', value: 'sandbox' },
   { name: 'Social Account', value: 'socialAccounts' },
@@ -75,6 +77,7 @@ export const descriptions: INodeProperties[] = [
   ...promotionsDescription,
   ...publicationsDescription,
   ...publishingDescription,
+  ...quotesDescription,
   ...reviewLinksDescription,
   ...sandboxDescription,
   ...socialAccountsDescription,

@@ -139,6 +139,14 @@ export const profilesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Quote Required Above Credits',
+        name: 'quote_required_above_credits',
+        type: 'number',
+        default: 0,
+        description: 'Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content items take one. Work that takes none is refused above it. Absent or null: it needs none.',
+        routing: { send: { type: 'body', property: 'quote_required_above_credits' } },
+      },
+      {
         displayName: 'Region',
         name: 'region',
         type: 'string',
@@ -238,6 +246,14 @@ export const profilesDescription: INodeProperties[] = [
         default: '',
         description: 'Name of the client',
         routing: { send: { type: 'body', property: 'name' } },
+      },
+      {
+        displayName: 'Quote Required Above Credits',
+        name: 'quote_required_above_credits',
+        type: 'number',
+        default: 0,
+        description: 'Credits of one call above which live work for the profile needs a quote_id. Null: it needs none.',
+        routing: { send: { type: 'body', property: 'quote_required_above_credits' } },
       },
       {
         displayName: 'Region',
