@@ -7322,6 +7322,9 @@ type Media struct {
 	MimeType string `json:"mime_type"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url"`
+	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the video.
+	// Null if there is none: use `url` then. Finished files of content items have one.
+	ThumbnailURL *string `json:"thumbnail_url"`
 	// Size in bytes.
 	Bytes int64 `json:"bytes"`
 	// SHA-256 of the file in hexadecimal.
@@ -8797,6 +8800,9 @@ type OwnMedia struct {
 	Upload *MediaUpload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready.
 	URL *string `json:"url"`
+	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
+	// there is none: for audio, videos and small pictures.
+	ThumbnailURL *string `json:"thumbnail_url"`
 	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro
 	// or the outro of a factory, it is moved on by itself.
 	ExpiresAt time.Time `json:"expires_at"`

@@ -119,6 +119,14 @@ func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Read
 	return f, err
 }
 
+// Put implements generate.Objects. It takes one request.
+func (s *shelf) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	s.used.puts++
+	s.used.stored += f.Bytes
+	s.used.waited += objectWait
+	return s.files.Put(ctx, f, content)
+}
+
 // Remove implements generate.Objects. It lists the objects; deleting them is free.
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++

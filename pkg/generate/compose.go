@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,9 @@ type Composer interface {
 	Compose(ctx context.Context, c Composition, o Origin, progress func(percent int), save Save) error
 }
 
-// Save stores a composed file, of which f has the role, the provenance and the likeness.
-type Save func(f media.File, body io.Reader) error
+// Save stores a composed file, of which f has the role, the provenance and the likeness. The thumbnail is a JPEG, or nil
+// if the file has none.
+type Save func(f media.File, body io.Reader, thumbnail []byte) error
 
 // The number of times in a row that a composition may fail, and the number of times that a function may die of it: its
 // cause would end every attempt.
@@ -107,9 +109,12 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	held, end := a.WhileHeld(ctx)
 	defer end(nil)
 	var made Made
-	save := func(as media.File, body io.Reader) error {
+	save := func(as media.File, body io.Reader, thumbnail []byte) error {
 		f, err := w.Objects.Save(held, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n)+len(made.Files), body,
 			nil)
+		if f.Thumb = thumbnail != nil; f.Thumb && err == nil {
+			err = putThumbnail(held, w.Objects, f, thumbnail)
+		}
 		f.Role, f.Provenance, f.Likeness = as.Role, as.Provenance, as.Likeness
 		made.Files = append(made.Files, f)
 		return err
@@ -133,6 +138,14 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	made.Branded = Branded(what)
 	part.Made = made
 	return o, part.move(done)
+}
+
+// putThumbnail stores the thumbnail of a file.
+func putThumbnail(ctx context.Context, to Objects, f media.File, content []byte) error {
+	if err := to.Put(ctx, f.Thumbnail(content), bytes.NewReader(content)); err != nil {
+		return errs.Wrap(err, errs.ProviderUnavailable, "The thumbnail could not be stored.")
+	}
+	return nil
 }
 
 // look reads the resources that a composition depends on. If all other parts are reused, the work begins with it.

@@ -34,8 +34,8 @@ func (c *composer) Compose(ctx context.Context, what generate.Composition, _ gen
 			return err
 		}
 	}
-	return errors.Join(save(media.File{Role: media.Final}, strings.NewReader("a")),
-		save(media.File{Role: media.Poster}, strings.NewReader("b")))
+	return errors.Join(save(media.File{Role: media.Final}, strings.NewReader("a"), nil),
+		save(media.File{Role: media.Poster}, strings.NewReader("b"), []byte("small b")))
 }
 
 // errKilled stands for a function that dies: its context ends, and nothing is written.
@@ -87,6 +87,9 @@ func TestACompositionIsTheLastPart(t *testing.T) {
 	if !slices.Equal(roles, []media.Role{media.Final, media.Poster}) ||
 		!slices.Equal(ids, []string{"thing_1_1_2", "thing_1_1_3"}) {
 		t.Errorf("it made %v, %v", roles, ids)
+	}
+	if files := v.Made[2].Files; files[0].Thumb || !files[1].Thumb || w.objects.saved[files[1].ThumbnailKey()] != 1 {
+		t.Errorf("only the poster has a thumbnail, and got %+v; stored is %v", files, w.objects.saved)
 	}
 	if p, ok := c.asked[0].(generate.Picture); !ok || p.Text != "part 2" || p.File.ID != "thing_1_1_1" {
 		t.Errorf("it composed %+v", c.asked)
@@ -183,7 +186,7 @@ func TestAKilledCompositionBeginsAnew(t *testing.T) {
 	w.composes(c)
 	kill(w, c, 2)
 	w.ended("thing_1", "generated")
-	if c.runs != 3 || len(w.objects.saved) != 3 {
+	if c.runs != 3 || len(w.objects.saved) != 4 {
 		t.Errorf("it ran %d times, and left %v", c.runs, w.objects.saved)
 	}
 	w.settled(12)

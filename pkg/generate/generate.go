@@ -148,6 +148,8 @@ type Objects interface {
 	// Save returns unsupported_media for a file of a type that is not served. If s is not nil, the stored file says its
 	// origin, unless it has a manifest, which the change would break.
 	Save(ctx context.Context, place media.Place, n int, body io.Reader, s *provenance.Statement) (media.File, error)
+	// Put stores a file under its key, from its beginning.
+	Put(ctx context.Context, f media.File, content io.ReadSeeker) error
 	// Open reads the object of a key. Its error has the code not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Remove removes all files of an attempt, including unknown ones. It succeeds if there are none.

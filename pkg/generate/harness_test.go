@@ -438,6 +438,16 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 	return f, nil
 }
 
+func (m *memory) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := io.Copy(io.Discard, content); err != nil || m.err != nil {
+		return errors.Join(m.err, err)
+	}
+	m.saved[f.Key]++
+	return nil
+}
+
 func (m *memory) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

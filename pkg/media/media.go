@@ -4,6 +4,8 @@
 package media
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -51,6 +53,8 @@ type File struct {
 	DurationSeconds float64 `json:"duration_seconds,omitempty"`
 	Bytes           int64   `json:"bytes"`
 	SHA256          string  `json:"sha256"`
+	// Thumb says that there is a thumbnail at ThumbnailKey.
+	Thumb bool `json:"thumb,omitempty"`
 	// Alt describes a picture to those who cannot see it.
 	Alt string `json:"alt_text,omitempty"`
 	// Provenance is what the file says of its origin. It is nil for a file that nobody has marked.
@@ -59,6 +63,23 @@ type File struct {
 	Likeness string `json:"likeness,omitempty"`
 	// Inspection is what was found out about the origin of a file that a caller has brought in.
 	Inspection *provenance.Inspection `json:"inspection,omitempty"`
+}
+
+// ThumbnailWidth bounds the width of thumbnails, in pixels.
+const ThumbnailWidth = 400
+
+// ThumbnailType is the MIME type of thumbnails.
+const ThumbnailType = "image/jpeg"
+
+// ThumbnailKey returns the key of the object of the file's thumbnail. It is in the same place, so that it is removed
+// with the file.
+func (f File) ThumbnailKey() string { return f.Key + ".thumb.jpg" }
+
+// Thumbnail returns the file of the file's thumbnail, to store it.
+func (f File) Thumbnail(content []byte) File {
+	sum := sha256.Sum256(content)
+	return File{Type: Image, MIMEType: ThumbnailType, Key: f.ThumbnailKey(), Bytes: int64(len(content)),
+		SHA256: hex.EncodeToString(sum[:])}
 }
 
 // Provenance is what a file says of its origin.
@@ -84,6 +105,9 @@ type View struct {
 	MIMEType string `json:"mime_type" example:"image/png"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url" format:"uri"`
+	// Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the
+	// video. Null if there is none: use `url` then. Finished files of content items have one.
+	ThumbnailURL *string `json:"thumbnail_url" format:"uri"`
 	// In pixels; images and videos only.
 	Width int `json:"width,omitempty" example:"1080"`
 	// In pixels; images and videos only.

@@ -91,9 +91,22 @@ func (s *Signer) URL(ctx context.Context, key, contentType string) (string, erro
 	return signed, nil
 }
 
+// ThumbnailURL signs a URL of the file's thumbnail, or returns nil if it has none.
+func (s *Signer) ThumbnailURL(ctx context.Context, f File) (*string, error) {
+	if !f.Thumb {
+		return nil, nil
+	}
+	address, err := s.URL(ctx, f.ThumbnailKey(), ThumbnailType)
+	return &address, err
+}
+
 // View returns the file as the API returns it, with a new URL.
 func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	address, err := s.URL(ctx, f.Key, f.MIMEType)
+	if err != nil {
+		return View{}, err
+	}
+	thumbnail, err := s.ThumbnailURL(ctx, f)
 	if err != nil {
 		return View{}, err
 	}
@@ -103,6 +116,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 		Type:            f.Type,
 		MIMEType:        f.MIMEType,
 		URL:             address,
+		ThumbnailURL:    thumbnail,
 		Width:           f.Width,
 		Height:          f.Height,
 		DurationSeconds: f.DurationSeconds,

@@ -179,7 +179,7 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{"id": file.ID, "type": "image", "mime_type": "image/png", "width": 1080., "height": 1350.,
-		"bytes": 13691., "sha256": file.SHA256, "url": views[0].URL}
+		"bytes": 13691., "sha256": file.SHA256, "url": views[0].URL, "thumbnail_url": nil}
 	if len(got) != len(want) {
 		t.Errorf("members %v, want those of %v", got, want)
 	}
@@ -187,6 +187,16 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 		if got[name] != v {
 			t.Errorf("%s is %v, want %v", name, got[name], v)
 		}
+	}
+	file.Thumb = true
+	small, err := s.View(t.Context(), file)
+	if err != nil || small.ThumbnailURL == nil {
+		t.Fatalf("a file with a thumbnail shows %v, %v", small.ThumbnailURL, err)
+	}
+	u, err := url.Parse(*small.ThumbnailURL)
+	if err != nil || u.Path != "/"+place.Key(1, "png")+".thumb.jpg" ||
+		u.Query().Get("response-content-type") != "image/jpeg" || u.Query().Get("X-Amz-Signature") == "" {
+		t.Errorf("the thumbnail is at %v, %v", u, err)
 	}
 	if none, err := s.Views(t.Context(), nil); err != nil || none == nil || len(none) != 0 {
 		t.Errorf("no files give %v, %v; want an empty list", none, err)

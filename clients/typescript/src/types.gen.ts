@@ -6677,6 +6677,11 @@ export interface Media {
   mime_type: string;
   /** Signed URL, valid for one hour. Read the resource again for a new one. */
   url: string;
+  /**
+   * Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the
+   * video. Null if there is none: use `url` then. Finished files of content items have one.
+   */
+  thumbnail_url: string | null;
   /** Size in bytes. */
   bytes: number;
   /** SHA-256 of the file in hexadecimal. */
@@ -8296,6 +8301,11 @@ export interface OwnMedia {
   upload: MediaUpload | null;
   /** Signed URL of the file, valid for one hour. Null until ready. */
   url: string | null;
+  /**
+   * Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
+   * there is none: for audio, videos and small pictures.
+   */
+  thumbnail_url: string | null;
   /**
    * When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
    * intro or the outro of a factory, it is moved on by itself.

@@ -18,6 +18,9 @@ type described struct{ worker.Files }
 
 var _ worker.Files = described{}
 
+// Put keeps nothing.
+func (described) Put(context.Context, media.File, io.ReadSeeker) error { return nil }
+
 // Remove has nothing to remove.
 func (described) Remove(context.Context, media.Place) error { return nil }
 

@@ -81,7 +81,7 @@ func (composer) Compose(ctx context.Context, what generate.Composition, _ genera
 			if f.Type == media.Audio {
 				kind = provider.KindMusic
 			}
-			if err := save(media.File{}, strings.NewReader(string(kind))); err != nil {
+			if err := save(media.File{}, strings.NewReader(string(kind)), nil); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (composer) Compose(ctx context.Context, what generate.Composition, _ genera
 		role media.Role
 		kind provider.Kind
 	}{{media.Final, final}, {media.Poster, provider.KindImage}} {
-		if err := save(media.File{Role: f.role}, strings.NewReader(string(f.kind))); err != nil {
+		if err := save(media.File{Role: f.role}, strings.NewReader(string(f.kind)), []byte("thumbnail")); err != nil {
 			return err
 		}
 	}

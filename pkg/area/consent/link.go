@@ -31,10 +31,6 @@ type request struct {
 	Asking
 	// Customer is the name of the account of the service that makes the request, and AccountID is its id.
 	Customer, AccountID string
-	// For is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without a
-	// profile.
-	For  string
-	Logo template.URL
 	// Address is the address of the page of the other side.
 	Address string
 }
@@ -70,18 +66,25 @@ func (f *Flow) link(ctx context.Context, state string) page {
 	if err != nil {
 		return broken("sign the cookie", err)
 	}
-	title := ask.Customer + " asks for access to " + ask.To
-	if v.it.Owner.Profile != "" {
-		brand, err := profile.BrandOf(ctx, f.DB, v.it.Owner)
-		if err != nil {
-			return broken("read the profile", err)
-		}
-		if ask.For = text.ClipLine(brand.Name, maxName); ask.For != "" {
-			title += " for " + ask.For
-		}
-		ask.Logo = template.URL(brand.Logo) // made of a picture that was decoded
+	p := page{Status: http.StatusOK, Title: ask.Customer + " asks for access to " + ask.To, cookie: cookie, Ask: ask}
+	if err := v.brand(ctx, &p); err != nil {
+		return broken("read the profile", err)
 	}
-	return page{Status: http.StatusOK, Title: title, cookie: cookie, Ask: ask}
+	if p.Brand != "" {
+		p.Title += " for " + p.Brand
+	}
+	return p
+}
+
+// brand adds the name and the logo of the profile that the access is for to a page.
+func (v *visit) brand(ctx context.Context, p *page) error {
+	if v == nil || v.it.Owner.Profile == "" {
+		return nil
+	}
+	brand, err := profile.BrandOf(ctx, v.DB, v.it.Owner)
+	p.Brand = text.ClipLine(brand.Name, maxName)
+	p.Logo = template.URL(brand.Logo) // made of a picture that was decoded
+	return err
 }
 
 // customer returns the name of a customer's account as one line.

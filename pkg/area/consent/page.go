@@ -2,6 +2,7 @@ package consent
 
 import (
 	_ "embed"
+	"html/template"
 	"log/slog"
 	"net/http"
 
@@ -15,7 +16,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, web.FontFaces("../../settings/assets/")+pageStyle)
+var design = web.NewDesign(pageText, web.Look("../../settings/assets/")+pageStyle)
 
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
 var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'self'; ")
@@ -24,6 +25,10 @@ var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'sel
 type page struct {
 	Status      int
 	Title, Text string
+	// Brand is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without a
+	// profile: the header has the name of the service then.
+	Brand string
+	Logo  template.URL
 	// Return is the address of the next page, or empty if there is none.
 	Return string
 	// State and Choices belong to a form that chooses an account.

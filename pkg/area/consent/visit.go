@@ -91,6 +91,15 @@ func (v *visit) read(ctx context.Context) (bool, error) {
 // callback carries out the decision of an owner at the other side. It logs neither the code nor the state.
 func (f *Flow) callback(ctx context.Context, q url.Values, req *http.Request) page {
 	v, err := f.visit(ctx, q.Get("state"))
+	p := v.decided(ctx, q, req, err)
+	if err := v.brand(ctx, &p); err != nil {
+		slog.Warn("a page has no brand", "error", err) // what it tells has happened
+	}
+	return p
+}
+
+// decided returns the page of a callback whose state was read with an error or none.
+func (v *visit) decided(ctx context.Context, q url.Values, req *http.Request, err error) page {
 	switch {
 	case errors.Is(err, errForged):
 		return linkInvalid

@@ -59,8 +59,13 @@ func TestEachKindIsGenerated(t *testing.T) {
 			if len(got.Media) != len(c.files) {
 				t.Fatalf("there are %d files: %+v", len(got.Media), got.Media)
 			}
-			seen := map[string]bool{}
+			seen, small := map[string]bool{}, 0
 			for i, v := range got.Media {
+				if finished := v.Role == media.Final || v.Role == media.Poster; finished != (v.ThumbnailURL != nil) {
+					t.Errorf("file %d, a %s, has the thumbnail %v", i, v.Role, v.ThumbnailURL)
+				} else if finished {
+					small++
+				}
 				if s := shape(v); !strings.HasPrefix(s, c.files[i]) || !strings.HasSuffix(s, c.end) {
 					t.Errorf("file %d is %s", i, s)
 				}
@@ -70,7 +75,7 @@ func TestEachKindIsGenerated(t *testing.T) {
 				}
 				seen[v.ID] = true
 			}
-			if len(w.objects.Keys()) != len(c.files) {
+			if len(w.objects.Keys()) != len(c.files)+small {
 				t.Errorf("%d objects were stored", len(w.objects.Keys()))
 			}
 			if got.Progress != 100 || got.Media[0].Role != media.Final {

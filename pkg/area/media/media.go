@@ -121,6 +121,9 @@ type Media struct {
 	Upload *Upload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready.
 	URL *string `json:"url" format:"uri"`
+	// Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
+	// there is none: for audio, videos and small pictures.
+	ThumbnailURL *string `json:"thumbnail_url" format:"uri"`
 	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
 	// intro or the outro of a factory, it is moved on by itself.
 	ExpiresAt resource.Time `json:"expires_at"`
@@ -211,6 +214,9 @@ func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner,
 			return Media{}, err
 		}
 		v.URL = &url
+		if v.ThumbnailURL, err = signer.ThumbnailURL(ctx, *r.File); err != nil {
+			return Media{}, err
+		}
 	case r.State == Pending && r.SourceURL == nil && uploads:
 		var err error
 		if v.Upload, err = Sign(ctx, signer, o, r.ID, r.Declared, now, r.until()); err != nil {

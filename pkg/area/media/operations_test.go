@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"net/http"
 	"net/url"
@@ -395,6 +396,40 @@ func TestMediaAreTheirOwnersAlone(t *testing.T) {
 }
 
 // The file of a deleted media stays for a day, for work that was accepted before.
+// The thumbnail of a picture is beside the file, and is removed with it.
+func TestAPictureHasAThumbnail(t *testing.T) {
+	w := newWorld(t)
+	var wide bytes.Buffer
+	if err := png.Encode(&wide, image.NewGray(image.Rect(0, 0, 800, 600))); err != nil {
+		t.Fatal(err)
+	}
+	m := w.bring("image/png", wide.Bytes())
+	if m.ThumbnailURL == nil {
+		t.Fatal("a picture of 800 x 600 has no thumbnail")
+	}
+	u, err := url.Parse(*m.ThumbnailURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := jpeg.DecodeConfig(bytes.NewReader(w.bucket.Objects[strings.TrimPrefix(u.Path, "/")]))
+	if err != nil || small.Width != 400 || small.Height != 300 || u.Query().Get("X-Amz-Signature") == "" {
+		t.Errorf("%d x %d at %s, %v", small.Width, small.Height, u, err)
+	}
+	if m := w.bring("video/mp4", sample(t, "video-9x16.mp4")); m.ThumbnailURL != nil {
+		t.Errorf("a video has the thumbnail %s", *m.ThumbnailURL)
+	}
+	if m := w.bring("image/png", photo(1)); m.ThumbnailURL != nil {
+		t.Errorf("a small picture has the thumbnail %s", *m.ThumbnailURL)
+	}
+	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
+	w.due(m.ID, 24*time.Hour)
+	for key := range w.bucket.Objects {
+		if strings.Contains(key, m.ID) {
+			t.Errorf("%s is left", key)
+		}
+	}
+}
+
 func TestADeletedMediaLosesItsFileAfterADay(t *testing.T) {
 	w := newWorld(t)
 	m := w.bring("image/png", photo(1))

@@ -152,5 +152,10 @@ func (w *Importer) keep(ctx context.Context, s *task.Step, received *media.Spool
 		content = bytes.NewReader(found.Content)
 	}
 	f.Key = place.Prefix() + f.SHA256 + "." + found.Ext
+	if f.Thumb = found.Thumbnail != nil; f.Thumb {
+		if err := w.Objects.Put(ctx, f.Thumbnail(found.Thumbnail), bytes.NewReader(found.Thumbnail)); err != nil {
+			return nil, err
+		}
+	}
 	return &f, w.Objects.Put(ctx, f, content)
 }

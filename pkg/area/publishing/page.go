@@ -18,7 +18,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, web.FontFaces("../settings/assets/")+pageStyle, template.FuncMap{
+var design = web.NewDesign(pageText, web.Look("../settings/assets/")+pageStyle, template.FuncMap{
 	"of":   func(p page, one pageItem) itemOf { return itemOf{p, one} },
 	"logo": web.Logo,
 })
@@ -97,7 +97,9 @@ func (p pagePost) Initial() string {
 }
 
 type pageMedia struct {
-	URL           template.URL
+	URL template.URL
+	// Small is the address of the thumbnail, or empty. A click shows the whole picture, and starts a video.
+	Small         template.URL
 	Alt           string
 	Video         bool
 	Width, Height int

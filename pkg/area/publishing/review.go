@@ -257,8 +257,12 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 		if v.Type == media.Video {
 			what = "Video %d of %d for %s"
 		}
-		out.Media = append(out.Media, pageMedia{URL: template.URL(v.URL), Video: v.Type == media.Video, Width: v.Width,
-			Height: v.Height, Alt: p.T(what, i+1, len(views), label)})
+		one := pageMedia{URL: template.URL(v.URL), Video: v.Type == media.Video, Width: v.Width, Height: v.Height,
+			Alt: p.T(what, i+1, len(views), label)}
+		if v.ThumbnailURL != nil {
+			one.Small = template.URL(*v.ThumbnailURL)
+		}
+		out.Media = append(out.Media, one)
 	}
 	return out, nil
 }

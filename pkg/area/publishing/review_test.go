@@ -5,12 +5,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // After a decision, the page stays at the post, and keeps what was typed about the other posts: also after an error.
@@ -145,4 +150,59 @@ func TestAReviewPageInSixLanguages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A page shows thumbnails: a click opens the whole picture, and a video is fetched when it is played. Files without one
+// are shown as they are.
+func TestAReviewPageShowsThumbnails(t *testing.T) {
+	w := newWorld(t)
+	file := media.File{Type: media.Image, MIMEType: "image/png", Key: "media/a/test/med_1/1/1.png", Width: 1080,
+		Height: 1350, Bytes: 1, SHA256: strings.Repeat("0", 64)}
+	whole := w.own(file)
+	file.Key, file.Thumb = "media/a/test/med_2/1/2.png", true
+	small := w.own(file)
+	file.Key, file.Type, file.MIMEType, file.DurationSeconds = "media/a/test/med_3/1/3.mp4", media.Video, "video/mp4", 9
+	clip := w.own(file)
+	it := w.provide("kind", "carousel", "media", []string{whole, small, clip})
+	_, at := w.link(object{"content_item_ids": []string{it.ID}})
+	_, header, body := w.visit(http.MethodGet, at, nil)
+	for _, want := range []string{
+		`<img src="https?://[^"]*/med_1/1/1\.png\?[^"]*" alt="Image 1 of 3`,
+		`<a href="https?://[^"]*/med_2/1/2\.png\?[^"]*" target="_blank" rel="noopener"><img src="https?://[^"]*/med_2/1/2\.png\.thumb\.jpg\?`,
+		`<video controls preload="none" poster="https?://[^"]*/3\.mp4\.thumb\.jpg\?[^"]*" src="https?://[^"]*/3\.mp4\?`,
+	} {
+		if !regexp.MustCompile(want).MatchString(body) {
+			t.Errorf("the page lacks %s: %s", want, body)
+		}
+	}
+	if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src data: http") {
+		t.Errorf("%s", policy)
+	}
+}
+
+// own brings a media with a file in.
+func (w *world) own(file media.File) string {
+	w.t.Helper()
+	now := w.clock.Now()
+	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
+	create := &store.Tx{}
+	if err := incoming.Create(create, now, w.Principal.Owner, r); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), create); err != nil {
+		w.t.Fatal(err)
+	}
+	it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	settle := &store.Tx{}
+	if err := incoming.Settle(settle, now, it, r, &file, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), settle); err != nil {
+		w.t.Fatal(err)
+	}
+	w.clock.Add(time.Second)
+	return r.ID
 }

@@ -47,16 +47,26 @@ func TestAConnectPageOfAProfile(t *testing.T) {
 	plain := made("<script>alert(1)</script>", nil)
 	page := w.open(http.MethodGet, w.connect(w.Caller, object{"platform": "tiktok", "profile_id": shown}))
 	w.shows(page, http.StatusOK, "Acme asks for access to your account on TikTok for Harbour Coffee",
-		`src="data:image/png;base64,`, base64.StdEncoding.EncodeToString(picture)[:8])
+		`<div class="bar"><img src="data:image/png;base64,`, base64.StdEncoding.EncodeToString(picture)[:8],
+		`<strong><bdi>Harbour Coffee</bdi></strong></div>`)
 	w.guarded(page)
+	if strings.Contains(page.Body.String(), "Content-Automation") {
+		t.Errorf("the page of a profile names the service: %s", page.Body)
+	}
 	page = w.open(http.MethodGet, w.connect(w.Caller, object{"platform": "tiktok", "profile_id": plain}))
 	w.shows(page, http.StatusOK, "&lt;script&gt;alert(1)&lt;/script&gt;")
 	w.guarded(page)
 	if body := page.Body.String(); strings.Contains(body, "<script") || strings.Contains(body, "<img") {
 		t.Errorf("%s", body)
 	}
-	page = w.open(http.MethodGet, w.connect(w.Caller, object{"platform": "tiktok"}))
+	a := w.connect(w.Caller, object{"platform": "tiktok"})
+	page = w.open(http.MethodGet, a)
+	w.shows(page, http.StatusOK, `<div class="bar"><svg`, "<strong>Content-Automation</strong></div>")
 	if body := page.Body.String(); strings.Contains(body, "Harbour Coffee") || strings.Contains(body, "<img") {
 		t.Errorf("without a profile: %s", body)
 	}
+	// The page at the end has the same header.
+	w.shows(w.visit(w.allow(a)), http.StatusOK, `<div class="bar"><svg`, "is connected")
+	w.shows(w.visit(w.allow(w.connect(w.Caller, object{"platform": "tiktok", "profile_id": shown}))), http.StatusOK,
+		`<div class="bar"><img src="data:image/png;base64,`)
 }

@@ -14,6 +14,13 @@ import (
 //go:embed layout.html
 var layout string
 
+//go:embed look.css
+var look string
+
+// Look returns the beginning of the style sheet of pages for people without an account: the fonts at a path, which ends
+// with a slash, the colors, and the rules of what the pages have in common, such as their header.
+func Look(fonts string) string { return FontFaces(fonts) + look }
+
 // Design is the look of pages.
 type Design struct {
 	style string
@@ -46,6 +53,9 @@ func NewDesign(main, style string, further ...template.FuncMap) *Design {
 			"style": func() template.CSS { return template.CSS(style) },
 			"add":   func(a, b int) int { return a + b },
 			"lang":  languageOf,
+			"mark":  func() template.HTML { return Mark("var(--link)", "var(--back)") },
+			// The name of the service stands where there is none of a customer's.
+			"service": func() string { return ServiceName },
 		}).Parse(layout))
 		template.Must(t.New("main").Parse(main))
 		return t

@@ -9,7 +9,9 @@ import (
 	_ "image/jpeg" // for image.Decode, as the next one
 	_ "image/png"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
@@ -126,8 +128,9 @@ func opened(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// keep saves a finished file that says its origin.
-func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save generate.Save) error {
+// keep saves a finished file that says its origin. A poster among the files of its composition is the picture of a video.
+func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File, from origin,
+	save generate.Save) error {
 	file, size, err := opened(f.Path)
 	if err != nil {
 		return err
@@ -135,10 +138,11 @@ func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save g
 	defer file.Close()
 	as := media.File{Role: f.Role}
 	if f.Role == media.Subtitles {
-		return save(as, file)
+		return save(as, file, nil)
 	}
 	as.Provenance = &media.Provenance{DigitalSourceType: from.Source.URI()}
-	if as.Likeness, err = likeness(file); err != nil {
+	small := []byte(nil)
+	if as.Likeness, small, err = shown(file); err != nil {
 		return err
 	}
 	var marked io.ReadSeeker = file
@@ -169,22 +173,48 @@ func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save g
 	if _, err := marked.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("stored: %w", err)
 	}
-	return save(as, marked)
+	if info.Type == media.Video {
+		if small, err = c.thumbnailOf(ctx, f, all); err != nil {
+			return err
+		}
+	}
+	return save(as, marked, small)
 }
 
-// likeness returns the hash of what a picture shows: an empty one for any other file.
-func likeness(file io.ReadSeeker) (string, error) {
+// shown returns the hash of what a picture shows, and its thumbnail: nothing for any other file.
+func shown(file io.ReadSeeker) (likeness string, thumbnail []byte, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return "", fmt.Errorf("stored: %w", err)
+		return "", nil, fmt.Errorf("stored: %w", err)
 	}
 	img, _, err := image.Decode(file)
 	if err != nil {
-		return "", nil
+		return "", nil, nil
 	}
 	if hash := provenance.LikenessOf(img); hash != 0 {
-		return hash.String(), nil
+		likeness = hash.String()
 	}
-	return "", nil
+	thumbnail, err = probe.Thumbnail(img)
+	return likeness, thumbnail, err
+}
+
+// thumbnailOf returns the thumbnail of a video: that of its poster, or its first frame. A video whose frame cannot be
+// read has none, and is saved all the same.
+func (c *Composer) thumbnailOf(ctx context.Context, f compose.File, all []compose.File) ([]byte, error) {
+	if i := slices.IndexFunc(all, func(f compose.File) bool { return f.Role == media.Poster }); i >= 0 {
+		poster, _, err := opened(all[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		defer poster.Close()
+		_, small, err := shown(poster)
+		return small, err
+	}
+	small, err := c.Engine.Frame(ctx, f.Path)
+	if err != nil && ctx.Err() == nil {
+		slog.Warn("a video has no thumbnail", "error", err)
+		return nil, nil
+	}
+	return small, err
 }
 
 // sign writes a signed copy of a file, and returns the name in the certificate. Without a certificate there is none,

@@ -42,7 +42,7 @@ func finished(t *testing.T, c *composer.Composer, what generate.Composition, o g
 	err error) {
 	t.Helper()
 	o.Test = true
-	err = c.Compose(t.Context(), what, o, func(int) {}, func(f media.File, body io.Reader) error {
+	err = c.Compose(t.Context(), what, o, func(int) {}, func(f media.File, body io.Reader, _ []byte) error {
 		content, err := io.ReadAll(body)
 		all = append(all, saved{f, content})
 		return err

@@ -28,6 +28,8 @@ type Objects interface {
 // Engine composes local files.
 type Engine interface {
 	Compose(ctx context.Context, w compose.Work, out string, progress func(percent int)) (compose.Result, error)
+	// Frame returns the first frame of a video as a JPEG that is not wider than a thumbnail, or nil if there is none.
+	Frame(ctx context.Context, video string) ([]byte, error)
 }
 
 // Composer composes stored files.
@@ -80,7 +82,7 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 		return err
 	}
 	for _, f := range made.Files {
-		if err := c.keep(ctx, f, from, save); err != nil {
+		if err := c.keep(ctx, f, made.Files, from, save); err != nil {
 			return err
 		}
 	}
@@ -95,7 +97,7 @@ func (c *Composer) keepWhole(ctx context.Context, all generate.Whole, o generate
 		if err != nil {
 			return err
 		}
-		if err := c.keep(ctx, compose.File{Path: at.of(&f)}, from, save); err != nil {
+		if err := c.keep(ctx, compose.File{Path: at.of(&f)}, nil, from, save); err != nil {
 			return err
 		}
 	}

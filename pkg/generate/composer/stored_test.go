@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"image/jpeg"
 	"io"
 	"os"
 	"os/exec"
@@ -105,14 +106,16 @@ func newComposer(t *testing.T) (*composer.Composer, *shelf) {
 type kept struct {
 	role    media.Role
 	content []byte
+	// thumbnail is that of the file, or nil.
+	thumbnail []byte
 }
 
 func run(t *testing.T, c *composer.Composer, what generate.Composition) ([]kept, error) {
 	t.Helper()
 	var all []kept
-	keep := func(f media.File, body io.Reader) error {
+	keep := func(f media.File, body io.Reader, thumbnail []byte) error {
 		content, err := io.ReadAll(body)
-		all = append(all, kept{f.Role, content})
+		all = append(all, kept{f.Role, content, thumbnail})
 		return err
 	}
 	err := c.Compose(t.Context(), what, generate.Origin{Test: true}, func(int) {}, keep)
@@ -211,10 +214,51 @@ func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 			if want.plays == 0 {
 				plays = 0 // a picture
 			}
+			for _, f := range files {
+				f.checkThumbnail(t, want.width, want.height)
+			}
 			if width != want.width || height != want.height || (plays-want.plays).Abs() > 200*time.Millisecond {
 				t.Errorf("it made %d x %d, playing %v, not %v", width, height, plays, want.plays)
 			}
 		})
+	}
+}
+
+// checkThumbnail compares the size of the thumbnail with that of what it shows. Captions have none.
+func (f kept) checkThumbnail(t *testing.T, width, height int) {
+	t.Helper()
+	if f.role == media.Subtitles {
+		if f.thumbnail != nil {
+			t.Error("captions have a thumbnail")
+		}
+		return
+	}
+	small, err := jpeg.DecodeConfig(bytes.NewReader(f.thumbnail))
+	if high := height * 400 / width; err != nil || small.Width != 400 || (small.Height-high)/2 != 0 {
+		t.Errorf("the thumbnail of %q has %d x %d pixels, not 400 x %d: %v", f.role, small.Width, small.Height, high, err)
+	}
+}
+
+// A video of the caller's own has no poster: its thumbnail is its first frame.
+func TestAVideoThatStaysAsItIsHasAThumbnail(t *testing.T) {
+	c, s := newComposer(t)
+	clip := s.clip(t)
+	files, err := run(t, c, generate.Whole{*clip, *s.put(t, "picture", sample.Picture(540, 960, 1))})
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		f.checkThumbnail(t, 9, 16)
+	}
+	if files, err = run(t, c, generate.Whole{*s.put(t, "small", sample.Picture(400, 400, 1))}); err != nil ||
+		files[0].thumbnail != nil {
+		t.Errorf("a small picture has a thumbnail of %d bytes, %v", len(files[0].thumbnail), err)
+	}
+	broken := s.put(t, "broken", bytes.Clone(s.files[clip.Key]))
+	at := bytes.Index(s.files["broken"], []byte("mdat"))
+	clear(s.files["broken"][at+4 : at+4+min(4096, len(s.files["broken"])-at-4)])
+	if files, err = run(t, c, generate.Whole{*broken}); err != nil || len(files) != 1 || files[0].thumbnail != nil {
+		t.Errorf("a video whose frame cannot be read: %d files, %v", len(files), err)
 	}
 }
 
@@ -296,7 +340,7 @@ func TestCancelingEndsTheProgram(t *testing.T) {
 		if percent > 10 {
 			cancel()
 		}
-	}, func(media.File, io.Reader) error { return errors.New("it was composed") })
+	}, func(media.File, io.Reader, []byte) error { return errors.New("it was composed") })
 	if !errors.Is(err, context.Canceled) || reached <= 10 {
 		t.Fatalf("got %v", err)
 	}

@@ -1,8 +1,10 @@
 package compose
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/content-automation/api/pkg/media"
@@ -41,6 +43,24 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 	}
 	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width,
 		Height: height})
+}
+
+// Frame returns the first frame of a video as a JPEG, which is at most as wide as a thumbnail. A failure is an *Error.
+func (e *Engine) Frame(ctx context.Context, video string) ([]byte, error) {
+	path, err := filepath.Abs(video)
+	if err != nil {
+		return nil, internal(StageInputs, err)
+	}
+	var out bytes.Buffer
+	_, err = e.tool.Run(ctx, ffmpeg.Job{Dir: e.scratch, Stdout: &out,
+		Inputs: []ffmpeg.Input{{Path: path, Format: "mov"}},
+		Output: []string{"-map", "0:v:0", "-frames:v", "1", "-vf",
+			fmt.Sprintf("scale=w='min(%d,iw)':h=-2", media.ThumbnailWidth), "-q:v", "4", "-pix_fmt", "yuvj420p", "-f",
+			"mjpeg", "pipe:1"}})
+	if err != nil {
+		return nil, ofRun(StageInputs, "", err)
+	}
+	return out.Bytes(), nil
 }
 
 // encoder returns the options that encode a picture in a form that all platforms accept: H.264 High, with a key frame

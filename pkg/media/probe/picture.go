@@ -89,10 +89,18 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 	kept, orientation := as.strip(content)
 	like := provenance.LikenessOf(decoded)
 	if orientation == 1 {
+		small, err := Thumbnail(decoded)
+		if err != nil {
+			return Decoded{}, err
+		}
 		kept, err := originKept(kept, content)
-		return Decoded{Info: info, Content: kept, Likeness: like}, err
+		return Decoded{Info: info, Content: kept, Likeness: like, Thumbnail: small}, err
 	}
 	upright := upright(decoded, orientation)
+	small, err := Thumbnail(upright)
+	if err != nil {
+		return Decoded{}, err
+	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, upright, &jpeg.Options{Quality: quality}); err != nil {
 		return Decoded{}, fmt.Errorf("decode: encode a picture: %w", err)
@@ -105,7 +113,7 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		turned = withProfile(turned, kept)
 	}
 	turned, err = originKept(turned, content)
-	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright)}, err
+	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright), Thumbnail: small}, err
 }
 
 // originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line

@@ -110,3 +110,38 @@ func TestThePolicyOfPagesWithMedia(t *testing.T) {
 		t.Errorf("the policy has a host that is none: %s", got)
 	}
 }
+
+// Lists show the thumbnail of a picture or a video, and a picture without one whole. A video without one has no picture.
+func TestListsShowThumbnails(t *testing.T) {
+	small := "https://media.example.com/small.jpg"
+	pages, err := parsePages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		files []mediaFile
+		want  string
+	}{
+		"a picture":             {[]mediaFile{{Role: "final", Type: "image", URL: "whole", Thumbnail: &small}}, small},
+		"a picture from before": {[]mediaFile{{Role: "final", Type: "image", URL: "whole"}}, "whole"},
+		"a video":               {[]mediaFile{{Role: "final", Type: "video", URL: "film", Thumbnail: &small}}, small},
+		"a video with its poster": {[]mediaFile{{Role: "final", Type: "video"},
+			{Role: "poster", Type: "image", URL: "poster"}}, "poster"},
+		"a video from before": {[]mediaFile{{Role: "final", Type: "video", URL: "film"}}, ""},
+	} {
+		c, got := content{ID: "cnt_1", Media: test.files}, ""
+		if p := c.Picture(); p != nil {
+			got = p.Small()
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, not %q", name, got, test.want)
+		}
+		var out strings.Builder
+		err := pages["approvals"].render(&out, &view{Dialog: true, Data: map[string]any{"Items": []content{c},
+			"Filters": map[string]string{}, "Names": names{}, "States": approvalStates, "More": ""}})
+		if want := `src="` + test.want + `"`; err != nil || test.want != "" && !strings.Contains(out.String(), want) ||
+			test.want == "" && strings.Contains(out.String(), "<img") {
+			t.Errorf("%s: %v, %s", name, err, out.String())
+		}
+	}
+}

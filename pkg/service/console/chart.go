@@ -279,7 +279,8 @@ func chartOfKey(k key, v *view) Drawn {
 // functions are the functions of the templates.
 var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "wide": wideSpark, "icon": icon,
-	"logo": web.Logo, "label": web.Label,
+	"logo": web.Logo, "label": web.Label, "service": func() string { return web.ServiceName },
+	"mark":   func() template.HTML { return web.Mark("var(--primary)", "var(--primary-foreground)") },
 	"groups": groupLines,
 	// A part of a page gets the page and a value.
 	"pair":   func(page, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },

@@ -69,18 +69,28 @@ type preview struct {
 
 // mediaFile is a file of an item.
 type mediaFile struct {
-	ID      string `json:"id"`
-	Role    string `json:"role"`
-	Type    string `json:"type"`
-	URL     string `json:"url"`
-	Width   int    `json:"width"`
-	Height  int    `json:"height"`
-	AltText string `json:"alt_text"`
+	ID   string `json:"id"`
+	Role string `json:"role"`
+	Type string `json:"type"`
+	URL  string `json:"url"`
+	// Thumbnail is the address of a small picture of it, or nil.
+	Thumbnail *string `json:"thumbnail_url"`
+	Width     int     `json:"width"`
+	Height    int     `json:"height"`
+	AltText   string  `json:"alt_text"`
 	// Provenance is nil for files that say nothing of their origin.
 	Provenance *struct {
 		Source string `json:"digital_source_type"`
 		Signer string `json:"signer"`
 	} `json:"provenance"`
+}
+
+// Small returns the address of the thumbnail, or of the file if it has none.
+func (f mediaFile) Small() string {
+	if f.Thumbnail != nil {
+		return *f.Thumbnail
+	}
+	return f.URL
 }
 
 // tones are the tones of the states of items, approvals, publications and automations.
@@ -142,11 +152,11 @@ func (c content) Signer() string {
 	return ""
 }
 
-// Picture returns a picture of the item, or nil.
+// Picture returns a file whose Small is a picture of the item, or nil. A video is one by its thumbnail.
 func (c content) Picture() *mediaFile {
 	for _, role := range []string{"final", "", "poster", "cover"} {
 		for _, f := range c.Media {
-			if f.Role == role && f.Type == "image" {
+			if f.Role == role && (f.Type == "image" || f.Type == "video" && f.Thumbnail != nil) {
 				return &f
 			}
 		}

@@ -113,6 +113,7 @@ func (h handler) addGuides() {
 	for _, info := range errs.Infos {
 		add(errorsPath+"/"+string(info.Code), string(info.Code), func() []byte { return errorPage(info) })
 	}
+	h.addRussianErrors(style, script)
 }
 
 // guideText returns the text of a guide in Markdown.

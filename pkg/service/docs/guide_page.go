@@ -14,11 +14,12 @@ const russianPath = guidesPath + "/ru"
 // russianTitles are the titles of the translated guides, by their names. The order is that of guides.
 var russianTitles = map[string]string{
 	"quick-start": "Быстрый старт", "authentication": "Аутентификация", "webhooks": "Вебхуки",
-	"own-posts": "Свои посты, согласование и календарь", "limits": "Лимиты и ошибки",
+	"own-posts": "Свои посты, согласование и календарь", "limits": "Лимиты и ошибки", "media": "Свои медиа",
+	"publishing": "Публикация",
 }
 
 // russianGroups are the groups of the navigation in Russian.
-var russianGroups = map[string]string{"Start": "Начало", "Publishing": "Публикация",
+var russianGroups = map[string]string{"Start": "Начало", "Content": "Контент", "Publishing": "Публикация",
 	"Operation": "Работа", "Reference": "Справочник"}
 
 // words are the texts of the frame in a language.
@@ -103,14 +104,16 @@ func (p written) render(style, script string) []byte {
 // other returns the link to the page in the other language, if there is one.
 func (p written) other() string {
 	if p.russian {
-		return fmt.Sprintf("<a href=\"%s\" lang=\"en\" hreflang=\"en\">English</a>\n",
-			p.to(guidesPath+strings.TrimPrefix(p.path, russianPath)))
+		english := strings.Replace(strings.Replace(p.path, russianErrorsPath, errorsPath, 1), russianPath, guidesPath, 1)
+		return fmt.Sprintf("<a href=\"%s\" lang=\"en\" hreflang=\"en\">English</a>\n", p.to(english))
 	}
-	name, guide := strings.CutPrefix(p.path, guidesPath+"/")
-	if !guide || russianTitles[name] == "" {
-		name = guides[0].name
+	russian := russianPath + "/" + guides[0].name
+	if code, is := strings.CutPrefix(p.path, errorsPath); is {
+		russian = russianErrorsPath + code
+	} else if name := strings.TrimPrefix(p.path, guidesPath+"/"); russianTitles[name] != "" {
+		russian = russianPath + "/" + name
 	}
-	return fmt.Sprintf("<a href=\"%s\" lang=\"ru\" hreflang=\"ru\">Русский</a>\n", p.to(russianPath+"/"+name))
+	return fmt.Sprintf("<a href=\"%s\" lang=\"ru\" hreflang=\"ru\">Русский</a>\n", p.to(russian))
 }
 
 // contents returns the list of the sections of a page that has some.
@@ -183,7 +186,11 @@ func (p written) links() string {
 		add(l.path, l.title)
 	}
 	begin(p.words().in("Reference"), strings.HasPrefix(p.path, errorsPath))
-	add(errorsPath, p.words().in("Errors"))
+	if p.russian {
+		add(russianErrorsPath, p.words().in("Errors"))
+	} else {
+		add(errorsPath, "Errors")
+	}
 	add(explorerPath, p.words().in("API reference"))
 	if p.russian {
 		add(guidesPath+"/"+guides[0].name, p.words().in("All guides are in English"))

@@ -36,8 +36,9 @@ func written(t *testing.T) []string {
 		}
 		paths = append(paths, guidesPath+strings.TrimSuffix(e.Name(), ".md"))
 	}
+	paths = append(paths, errorsPath+"ru")
 	for _, code := range errs.Codes {
-		paths = append(paths, errorsPath+string(code))
+		paths = append(paths, errorsPath+string(code), errorsPath+"ru/"+string(code))
 	}
 	return append(paths, russian(t)...)
 }
@@ -53,6 +54,43 @@ func russian(t *testing.T) (paths []string) {
 		paths = append(paths, guidesPath+"ru/"+strings.TrimSuffix(e.Name(), ".md"))
 	}
 	return paths
+}
+
+// The pages of codes in Russian say all that the English ones say, and lead to them and back.
+func TestErrorCodesInRussian(t *testing.T) {
+	h := builtIn()
+	index := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/errors/ru")))
+	cyrillic := regexp.MustCompile(`\p{Cyrillic}{3,}`)
+	for _, code := range errs.Codes {
+		info := errs.InfoOf(code)
+		english := string(bodyOf(t, call(h, http.MethodGet, errorsPath+string(code))))
+		page := html.UnescapeString(string(bodyOf(t, call(h, http.MethodGet, errorsPath+"ru/"+string(code)))))
+		if !strings.Contains(english, `href="../errors/ru/`+string(code)+`" lang="ru"`) ||
+			!strings.Contains(page, `href="../../errors/`+string(code)+`" lang="en"`) ||
+			!strings.Contains(page, `<html lang="ru">`) || !strings.Contains(index, `href="ru/`+string(code)+`"`) {
+			t.Errorf("the pages of %s do not lead to each other", code)
+		}
+		for _, text := range []string{info.Meaning, info.When, string(info.Retry)} {
+			if strings.Contains(page, "<p>"+text) {
+				t.Errorf("the page of %s has %q in English", code, text)
+			}
+		}
+		_, body, _ := strings.Cut(page, "</h1>")
+		texts := regexp.MustCompile(`(?s)<p>.*?</p>`).FindAllString(body, 4)
+		for n, text := range texts {
+			if !cyrillic.MatchString(text) {
+				t.Errorf("paragraph %d of %s is %s", n+1, code, text)
+			}
+		}
+		if len(texts) != 4 {
+			t.Errorf("the page of %s has %d paragraphs", code, len(texts))
+		}
+		for _, name := range regexp.MustCompile("`[^`]+`").FindAllString(info.When+info.Fix, -1) {
+			if !strings.Contains(page, "<code>"+strings.Trim(name, "`")+"</code>") {
+				t.Errorf("the page of %s lacks %s", code, name)
+			}
+		}
+	}
 }
 
 func parse(t *testing.T, h http.Handler, path string) *html.Node {
@@ -261,7 +299,7 @@ func TestGuidesUseWhatCustomersHave(t *testing.T) {
 func TestGuidesInRussian(t *testing.T) {
 	h := builtIn()
 	all := russian(t)
-	if len(all) < 5 {
+	if len(all) < 7 {
 		t.Errorf("%d guides", len(all))
 	}
 	code := regexp.MustCompile(`(?s)<code class="language-.*?</code>`)

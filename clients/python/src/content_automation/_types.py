@@ -6660,6 +6660,10 @@ class Media(TypedDict):
     """MIME type, detected from the content."""
     url: str
     """Signed URL, valid for one hour. Read the resource again for a new one."""
+    thumbnail_url: Optional[str]
+    """Signed URL of a JPEG of at most 400 pixels in width, valid for one hour: of the picture, or of a frame of the
+    video. Null if there is none: use `url` then. Finished files of content items have one.
+    """
     bytes: int
     """Size in bytes."""
     sha256: str
@@ -8225,6 +8229,10 @@ class OwnMedia(TypedDict):
     """
     url: Optional[str]
     """Signed URL of the file, valid for one hour. Null until ready."""
+    thumbnail_url: Optional[str]
+    """Signed URL of a JPEG of the picture of at most 400 pixels in width, valid for one hour. Null until ready, and if
+    there is none: for audio, videos and small pictures.
+    """
     expires_at: str
     """When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
     intro or the outro of a factory, it is moved on by itself.

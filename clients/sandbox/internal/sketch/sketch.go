@@ -52,6 +52,9 @@ type sketch struct {
 	files []compose.File
 }
 
+// Frame implements composer.Engine. There is no decoder of videos: it has no frame.
+func (Engine) Frame(context.Context, string) ([]byte, error) { return nil, nil }
+
 // Compose implements composer.Engine. If it fails, it leaves files that belong to no result: the composer removes them
 // with the folder.
 func (Engine) Compose(ctx context.Context, w compose.Work, out string, progress func(int)) (compose.Result, error) {

@@ -36,7 +36,7 @@ func (c Composer) Compose(ctx context.Context, what generate.Composition, _ gene
 	for _, f := range whole {
 		body, err := c.Objects.Open(ctx, f.Key)
 		if err == nil {
-			err = errors.Join(save(media.File{Provenance: f.Provenance}, body), body.Close())
+			err = errors.Join(save(media.File{Provenance: f.Provenance}, body, nil), body.Close())
 		}
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (c Composer) Compose(ctx context.Context, what generate.Composition, _ gene
 	for _, m := range describe(what) {
 		content, err := m.content()
 		if err == nil {
-			err = save(media.File{Role: m.role}, bytes.NewReader(content))
+			err = m.save(content, save)
 		}
 		if err != nil {
 			return err
@@ -53,6 +53,15 @@ func (c Composer) Compose(ctx context.Context, what generate.Composition, _ gene
 	}
 	progress(100)
 	return nil
+}
+
+// save saves the file, with a thumbnail of what is seen.
+func (m made) save(content []byte, to generate.Save) (err error) {
+	var small []byte
+	if m.role != media.Subtitles {
+		small, err = made{"", media.ThumbnailWidth, media.ThumbnailWidth * m.height / m.width, 0}.content()
+	}
+	return errors.Join(err, to(media.File{Role: m.role}, bytes.NewReader(content), small))
 }
 
 // contents caches the files that were made before: drawing them takes time.

@@ -79,6 +79,21 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}, nil
 }
 
+// Put implements generate.Objects.
+func (o *Objects) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
+	b, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.files == nil {
+		o.files = map[string][]byte{}
+	}
+	o.files[f.Key] = b
+	return nil
+}
+
 // Open implements generate.Objects.
 func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	o.mu.Lock()
