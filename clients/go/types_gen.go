@@ -896,6 +896,9 @@ type AutomationCreate struct {
 	Utm *Utminput `json:"utm,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal
+	// and how to mend it. Nothing is created, generated or spent.
+	Rehearse *bool `json:"rehearse,omitzero"`
 }
 
 // AutomationDetails: An automation with its last runs, which a list leaves out.
@@ -934,6 +937,9 @@ type AutomationDetails struct {
 	LastRun *AutomationRun `json:"last_run"`
 	// The last 10 runs, newest first.
 	Runs []AutomationRun `json:"runs"`
+	// Rehearsal of the automation, in the response to a call with rehearse. The automation of such a response does not
+	// exist. Null for all others.
+	Rehearsal *Rehearsal `json:"rehearsal"`
 }
 
 // AutomationEventData: Data of the event.
@@ -1128,6 +1134,8 @@ type BalanceEntry struct {
 	FactoryID *string `json:"factory_id"`
 	// Profile whose work was paid for. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quote that bounds the price of what was paid for. Null: none.
+	QuoteID *string `json:"quote_id"`
 	// API key that paid: the credits count for its spending limit. Null: a person paid, or nobody.
 	KeyID *string `json:"key_id"`
 	// Id of the resource that was paid for, or of the account.
@@ -2740,6 +2748,9 @@ type ContentItem struct {
 	Sources []ContentQuoted `json:"sources"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications"`
+	// Rehearsal of the whole batch, in the first item of the response to a batch with rehearse. The items of such a
+	// response do not exist. Null for all others.
+	Rehearsal *Rehearsal `json:"rehearsal"`
 	// State of the item.
 	State ContentState `json:"state"`
 	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
@@ -2768,6 +2779,11 @@ type ContentItem struct {
 type ContentItemBatchCreate struct {
 	// Items to create: all or none.
 	Items []ContentItemCreate `json:"items"`
+	// Id of a quote of the same body: the call costs at most what the quote says. A quote is used once.
+	QuoteID *string `json:"quote_id,omitzero"`
+	// Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal
+	// and how to mend it. Nothing is created, generated or spent.
+	Rehearse *bool `json:"rehearse,omitzero"`
 }
 
 // ContentItemBulkCreate: Body of `bulkPublishing`.
@@ -3243,6 +3259,11 @@ type ContentPlan struct {
 	ReservedCredits int64 `json:"reserved_credits"`
 	// Credits charged so far for its items. Always 0 in the sandbox.
 	CostCredits int64 `json:"cost_credits"`
+	// Quote that bounds its price. Null: none.
+	QuoteID *string `json:"quote_id"`
+	// Rehearsal of the plan, in the response to a call with rehearse. The plan of such a response does not exist. Null for
+	// all others.
+	Rehearsal *Rehearsal `json:"rehearsal"`
 	// Why topics are missing. Null if none are missing for a failure.
 	Failure *ContentPlanFailure `json:"failure"`
 	// Time at which all items had ended. Null until then, and of a canceled plan.
@@ -3366,10 +3387,15 @@ type ContentPlanCreate struct {
 	// or on these days alone if the items of the other plan are written at their times. Otherwise the call is refused.
 	// Default: false.
 	Replace *bool `json:"replace,omitzero"`
+	// Id of a quote of the same body: the call costs at most what the quote says. A quote is used once.
+	QuoteID *string `json:"quote_id,omitzero"`
 	// Simulated result of each item. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each refusal
+	// and how to mend it. Nothing is created, generated or spent.
+	Rehearse *bool `json:"rehearse,omitzero"`
 }
 
 // ContentPlanEventData: Data of the event.
@@ -4760,6 +4786,7 @@ const (
 	ErrorCodeInvalidState          ErrorCode = "invalid_state"
 	ErrorCodeStaleProposal         ErrorCode = "stale_proposal"
 	ErrorCodeDuplicate             ErrorCode = "duplicate"
+	ErrorCodeQuoteUsed             ErrorCode = "quote_used"
 	ErrorCodeVersionMismatch       ErrorCode = "version_mismatch"
 	ErrorCodeBodyTooLarge          ErrorCode = "body_too_large"
 	ErrorCodeUnsupportedMediaType  ErrorCode = "unsupported_media_type"
@@ -9524,6 +9551,8 @@ type Profile struct {
 	Logo *string `json:"logo"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
+	QuoteRequiredAboveCredits *int64 `json:"quote_required_above_credits"`
 	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
@@ -9542,6 +9571,9 @@ type ProfileCreate struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
 	// spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
+	// items take one. Work that takes none is refused above it. Absent or null: it needs none.
+	QuoteRequiredAboveCredits Nullable[int64] `json:"quote_required_above_credits,omitzero"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
 	// this country. A factory may have another one. Absent or null: none.
 	Region Nullable[string] `json:"region,omitzero"`
@@ -9569,6 +9601,8 @@ type ProfileDetails struct {
 	Logo *string `json:"logo"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none.
+	QuoteRequiredAboveCredits *int64 `json:"quote_required_above_credits"`
 	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
@@ -9588,6 +9622,8 @@ type ProfileUpdate struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
 	// Null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Credits of one call above which live work for the profile needs a quote_id. Null: it needs none.
+	QuoteRequiredAboveCredits Nullable[int64] `json:"quote_required_above_credits,omitzero"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
 	// this country. A factory may have another one. Null: none.
 	Region Nullable[string] `json:"region,omitzero"`
@@ -10368,6 +10404,61 @@ type QuietHoursBody struct {
 	Timezone string `json:"timezone"`
 }
 
+// Quote: A price that is held for one call.
+type Quote struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Rehearsal whose price it holds.
+	RehearsalID string `json:"rehearsal_id"`
+	// Operation that it is for. It takes the quote for the path and the body that were rehearsed.
+	Operation QuoteOperation `json:"operation"`
+	// Credits that the call costs at most.
+	Credits int64 `json:"credits"`
+	// Credits of each item, in the order of the rehearsal.
+	Items []QuotePrice `json:"items"`
+	// Time until which it can be used, 24 hours after its creation. It then ends without effect.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Time at which it was used. Null: it was not.
+	UsedAt *time.Time `json:"used_at"`
+	// Credits that were reserved for what was created with it: those of a content plan whose topics wait for an approval
+	// as they are approved. Always 0 in the sandbox.
+	UsedCredits int64 `json:"used_credits"`
+	// Ids of the content plan, or of the content items, that were created with it.
+	CreatedIDs []string `json:"created_ids"`
+}
+
+// QuoteCreate: Body of `createQuote`.
+type QuoteCreate struct {
+	// Id of a rehearsal of the last 7 days without refusals.
+	RehearsalID string `json:"rehearsal_id"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// QuoteOperation: Operation that it is for. It takes the quote for the path and the body that were rehearsed.
+// A newer service may have more values.
+type QuoteOperation string
+
+// The values of QuoteOperation.
+const (
+	QuoteOperationCreateContentPlan  QuoteOperation = "createContentPlan"
+	QuoteOperationCreateContentItems QuoteOperation = "createContentItems"
+)
+
+// QuotePrice: The price of an item.
+type QuotePrice struct {
+	// Credits that the item costs at most.
+	Credits int64 `json:"credits"`
+}
+
 // RateLimit: The calling key's rate limit.
 type RateLimit struct {
 	// Requests per window.
@@ -10404,6 +10495,108 @@ type RegenerateContentItemEstimate struct {
 func (v RegenerateContentItemEstimate) MarshalJSON() ([]byte, error) {
 	type plain RegenerateContentItemEstimate
 	return tagged("operation", "regenerateContentItem", plain(v))
+}
+
+// Rehearsal: What a call would make, cost and publish. Nothing else of the call exists.
+type Rehearsal struct {
+	// Id of the rehearsal, for `POST /v1/quotes`.
+	ID string `json:"id"`
+	// Time of the rehearsal.
+	CreatedAt time.Time `json:"created_at"`
+	// Time until which it can be quoted, 7 days after it.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Credits of all items together with a live key. Of an automation, of the items that are listed.
+	Credits int64 `json:"credits"`
+	// Why the call would be refused. Empty: it would be accepted now.
+	Refusals []RehearsalRefusal `json:"refusals"`
+	// Each item, in the order of its creation. Of an automation at times, those of the next 7 days, at most 50; of one of
+	// entries or products, one that stands for each.
+	Items []RehearsalItem `json:"items"`
+	// Each account that items are published on.
+	Accounts []RehearsalAccount `json:"accounts"`
+}
+
+// RehearsalAccount: An account on which items are published.
+type RehearsalAccount struct {
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Its platform.
+	Platform Platform `json:"platform"`
+	// Number of publications without a problem.
+	Publications int64 `json:"publications"`
+	// Time of the first of them. Null: none has a time.
+	FirstAt *time.Time `json:"first_at"`
+	// Time of the last of them. Null: none has a time.
+	LastAt *time.Time `json:"last_at"`
+}
+
+// RehearsalItem: An item of a rehearsal.
+type RehearsalItem struct {
+	// Time of its publication. Null: it is not planned for a time.
+	PublishAt *time.Time `json:"publish_at"`
+	// Kind of content.
+	Kind ContentKind `json:"kind"`
+	// Format of a video: short or long. Null for other kinds.
+	Format *VideoFormat `json:"format"`
+	// Pillar of a content plan that it belongs to. Null: none.
+	Pillar *string `json:"pillar"`
+	// Models that make it. Empty: nothing is generated.
+	Models []RehearsalModel `json:"models"`
+	// Credits that it costs with a live key, at most.
+	Credits int64 `json:"credits"`
+	// Accounts on which it is published at its time: by itself with `auto_publish` of the factory, or a `publish_at` of
+	// its own, or else once it is scheduled.
+	Publications []RehearsalPublication `json:"publications"`
+}
+
+// RehearsalModel: A model that makes a part of an item.
+type RehearsalModel struct {
+	// What it makes.
+	Task ModelKind `json:"task"`
+	// Id of the model.
+	Model string `json:"model"`
+}
+
+// RehearsalPreview: The known texts of a publication.
+type RehearsalPreview struct {
+	// Title. Null where the platform has none, or it is to be written.
+	Title *string `json:"title"`
+	// Text, with the hashtags where they belong to it. Null: it is to be written.
+	Caption *string `json:"caption"`
+}
+
+// RehearsalProblem: A reason for which a publication would be refused, or fail.
+type RehearsalProblem struct {
+	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
+	Code string `json:"code"`
+	// JSON pointer of the member at fault, empty if there is none.
+	Param string `json:"param"`
+	// What is wrong, and what to do about it.
+	Message string `json:"message"`
+}
+
+// RehearsalPublication: The publication of an item on an account.
+type RehearsalPublication struct {
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Its platform. Null if there is no such account.
+	Platform *Platform `json:"platform"`
+	// What would keep it from being published there, as far as it is known before it is generated. Empty: nothing.
+	Problems []RehearsalProblem `json:"problems"`
+	// What is published, as its platform arranges it, as far as the body has its texts. Null: nothing is known yet.
+	Preview *RehearsalPreview `json:"preview"`
+}
+
+// RehearsalRefusal: A reason for which the call would be refused.
+type RehearsalRefusal struct {
+	// Number of the item in the body, from 0. Null: the call as a whole.
+	Item *int64 `json:"item"`
+	// Machine-readable code of the error.
+	Code string `json:"code"`
+	// JSON pointer of the member at fault, empty if there is none.
+	Param string `json:"param"`
+	// What is wrong, and what to do about it.
+	Message string `json:"message"`
 }
 
 // Replies: Who may reply. Absent: everyone.

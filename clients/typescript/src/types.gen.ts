@@ -903,6 +903,11 @@ export interface AutomationCreate {
   utm?: Utminput | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
+  /**
+   * Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+   * refusal and how to mend it. Nothing is created, generated or spent.
+   */
+  rehearse?: boolean | undefined;
 }
 
 /** An automation with its last runs, which a list leaves out. */
@@ -945,6 +950,11 @@ export interface AutomationDetails {
   last_run: AutomationRun | null;
   /** The last 10 runs, newest first. */
   runs: AutomationRun[];
+  /**
+   * Rehearsal of the automation, in the response to a call with rehearse. The automation of such a response does not
+   * exist. Null for all others.
+   */
+  rehearsal: Rehearsal | null;
 }
 
 /** Data of the event. */
@@ -1145,6 +1155,8 @@ export interface BalanceEntry {
   factory_id: string | null;
   /** Profile whose work was paid for. Null: the account as a whole. */
   profile_id: string | null;
+  /** Quote that bounds the price of what was paid for. Null: none. */
+  quote_id: string | null;
   /** API key that paid: the credits count for its spending limit. Null: a person paid, or nobody. */
   key_id: string | null;
   /** Id of the resource that was paid for, or of the account. */
@@ -2778,6 +2790,11 @@ export interface ContentItem {
   sources: ContentQuoted[];
   /** Its posts: one for each social account that it is, or was, to be published to. */
   publications: Publication[];
+  /**
+   * Rehearsal of the whole batch, in the first item of the response to a batch with rehearse. The items of such a
+   * response do not exist. Null for all others.
+   */
+  rehearsal: Rehearsal | null;
   /** State of the item. */
   state: ContentState;
   /** Progress of the attempt in percent, in steps of at least 20. 100 once generated. */
@@ -2810,6 +2827,13 @@ export interface ContentItem {
 export interface ContentItemBatchCreate {
   /** Items to create: all or none. */
   items: ContentItemCreate[];
+  /** Id of a quote of the same body: the call costs at most what the quote says. A quote is used once. */
+  quote_id?: string | undefined;
+  /**
+   * Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+   * refusal and how to mend it. Nothing is created, generated or spent.
+   */
+  rehearse?: boolean | undefined;
 }
 
 /** Body of `bulkPublishing`. */
@@ -3325,6 +3349,13 @@ export interface ContentPlan {
   reserved_credits: number;
   /** Credits charged so far for its items. Always 0 in the sandbox. */
   cost_credits: number;
+  /** Quote that bounds its price. Null: none. */
+  quote_id: string | null;
+  /**
+   * Rehearsal of the plan, in the response to a call with rehearse. The plan of such a response does not exist. Null
+   * for all others.
+   */
+  rehearsal: Rehearsal | null;
   /** Why topics are missing. Null if none are missing for a failure. */
   failure: ContentPlanFailure | null;
   /** Time at which all items had ended. Null until then, and of a canceled plan. */
@@ -3460,10 +3491,17 @@ export interface ContentPlanCreate {
    * refused. Default: false.
    */
   replace?: boolean | undefined;
+  /** Id of a quote of the same body: the call costs at most what the quote says. A quote is used once. */
+  quote_id?: string | undefined;
   /** Simulated result of each item. For test keys only. */
   sandbox?: SandboxRehearsal | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
+  /**
+   * Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+   * refusal and how to mend it. Nothing is created, generated or spent.
+   */
+  rehearse?: boolean | undefined;
 }
 
 /** Data of the event. */
@@ -4756,7 +4794,7 @@ export interface ErrorBody {
  * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
  * reason for which nobody was admitted. Null if the request succeeded.
  */
-export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'outside_mandate' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rule_violated' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
+export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'outside_mandate' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'quote_used' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rule_violated' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
 
 /** One invalid field of a request. */
 export interface ErrorDetail {
@@ -8947,6 +8985,8 @@ export interface Profile {
   logo: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /** Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none. */
+  quote_required_above_credits: number | null;
   /**
    * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -8973,6 +9013,11 @@ export interface ProfileCreate {
    * 402 spend_limit_reached. Absent or null: no limit of its own.
    */
   spend_limit_credits?: number | null | undefined;
+  /**
+   * Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
+   * items take one. Work that takes none is refused above it. Absent or null: it needs none.
+   */
+  quote_required_above_credits?: number | null | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Absent or null: none.
@@ -9002,6 +9047,8 @@ export interface ProfileDetails {
   logo: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
+  /** Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none. */
+  quote_required_above_credits: number | null;
   /**
    * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -9027,6 +9074,8 @@ export interface ProfileUpdate {
    * Null: no limit of its own.
    */
   spend_limit_credits?: number | null | undefined;
+  /** Credits of one call above which live work for the profile needs a quote_id. Null: it needs none. */
+  quote_required_above_credits?: number | null | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Null: none.
@@ -9731,6 +9780,56 @@ export interface QuietHoursBody {
   timezone: string;
 }
 
+/** A price that is held for one call. */
+export interface Quote {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Rehearsal whose price it holds. */
+  rehearsal_id: string;
+  /** Operation that it is for. It takes the quote for the path and the body that were rehearsed. */
+  operation: QuoteOperation;
+  /** Credits that the call costs at most. */
+  credits: number;
+  /** Credits of each item, in the order of the rehearsal. */
+  items: QuotePrice[];
+  /** Time until which it can be used, 24 hours after its creation. It then ends without effect. */
+  expires_at: string;
+  /** Time at which it was used. Null: it was not. */
+  used_at: string | null;
+  /**
+   * Credits that were reserved for what was created with it: those of a content plan whose topics wait for an approval
+   * as they are approved. Always 0 in the sandbox.
+   */
+  used_credits: number;
+  /** Ids of the content plan, or of the content items, that were created with it. */
+  created_ids: string[];
+}
+
+/** Body of `createQuote`. */
+export interface QuoteCreate {
+  /** Id of a rehearsal of the last 7 days without refusals. */
+  rehearsal_id: string;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** Operation that it is for. It takes the quote for the path and the body that were rehearsed. */
+export type QuoteOperation = 'createContentPlan' | 'createContentItems' | (string & {});
+
+/** The price of an item. */
+export interface QuotePrice {
+  /** Credits that the item costs at most. */
+  credits: number;
+}
+
 /** The calling key's rate limit. */
 export interface RateLimit {
   /** Requests per window. */
@@ -9761,6 +9860,112 @@ export interface RegenerateContentItemEstimate {
   content_item_id: string;
   /** Id of the comment, for updateComment only. */
   comment_id?: string | undefined;
+}
+
+/** What a call would make, cost and publish. Nothing else of the call exists. */
+export interface Rehearsal {
+  /** Id of the rehearsal, for `POST /v1/quotes`. */
+  id: string;
+  /** Time of the rehearsal. */
+  created_at: string;
+  /** Time until which it can be quoted, 7 days after it. */
+  expires_at: string;
+  /** Credits of all items together with a live key. Of an automation, of the items that are listed. */
+  credits: number;
+  /** Why the call would be refused. Empty: it would be accepted now. */
+  refusals: RehearsalRefusal[];
+  /**
+   * Each item, in the order of its creation. Of an automation at times, those of the next 7 days, at most 50; of one of
+   * entries or products, one that stands for each.
+   */
+  items: RehearsalItem[];
+  /** Each account that items are published on. */
+  accounts: RehearsalAccount[];
+}
+
+/** An account on which items are published. */
+export interface RehearsalAccount {
+  /** Social account. */
+  social_account_id: string;
+  /** Its platform. */
+  platform: Platform;
+  /** Number of publications without a problem. */
+  publications: number;
+  /** Time of the first of them. Null: none has a time. */
+  first_at: string | null;
+  /** Time of the last of them. Null: none has a time. */
+  last_at: string | null;
+}
+
+/** An item of a rehearsal. */
+export interface RehearsalItem {
+  /** Time of its publication. Null: it is not planned for a time. */
+  publish_at: string | null;
+  /** Kind of content. */
+  kind: ContentKind;
+  /** Format of a video: short or long. Null for other kinds. */
+  format: VideoFormat | null;
+  /** Pillar of a content plan that it belongs to. Null: none. */
+  pillar: string | null;
+  /** Models that make it. Empty: nothing is generated. */
+  models: RehearsalModel[];
+  /** Credits that it costs with a live key, at most. */
+  credits: number;
+  /**
+   * Accounts on which it is published at its time: by itself with `auto_publish` of the factory, or a `publish_at` of
+   * its own, or else once it is scheduled.
+   */
+  publications: RehearsalPublication[];
+}
+
+/** A model that makes a part of an item. */
+export interface RehearsalModel {
+  /** What it makes. */
+  task: ModelKind;
+  /** Id of the model. */
+  model: string;
+}
+
+/** The known texts of a publication. */
+export interface RehearsalPreview {
+  /** Title. Null where the platform has none, or it is to be written. */
+  title: string | null;
+  /** Text, with the hashtags where they belong to it. Null: it is to be written. */
+  caption: string | null;
+}
+
+/** A reason for which a publication would be refused, or fail. */
+export interface RehearsalProblem {
+  /** Machine-readable reason, as in the result of `POST /v1/publishing/validate`. */
+  code: string;
+  /** JSON pointer of the member at fault, empty if there is none. */
+  param: string;
+  /** What is wrong, and what to do about it. */
+  message: string;
+}
+
+/** The publication of an item on an account. */
+export interface RehearsalPublication {
+  /** Social account. */
+  social_account_id: string;
+  /** Its platform. Null if there is no such account. */
+  platform: Platform | null;
+  /** What would keep it from being published there, as far as it is known before it is generated. Empty: nothing. */
+  problems: RehearsalProblem[];
+  /** What is published, as its platform arranges it, as far as the body has its texts. Null: nothing is known yet. */
+  preview: RehearsalPreview | null;
+}
+
+/** A reason for which the call would be refused. */
+export interface RehearsalRefusal {
+  /** Number of the item in the body, from 0. Null: the call as a whole. */
+  item: number | null;
+  /** Machine-readable code of the error. */
+  code: string;
+  /** JSON pointer of the member at fault, empty if there is none. */
+  param: string;
+  /** What is wrong, and what to do about it. */
+  message: string;
 }
 
 /** Who may reply. Absent: everyone. */

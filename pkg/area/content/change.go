@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -254,7 +255,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := r.Permit(item.Cancel); err != nil {
 		return out, err
 	}
-	if err := s.stop(tx, it, r, work); err != nil {
+	if err := stop(tx, s.now(), it, r, work); err != nil {
 		return out, err
 	}
 	if err := item.Replace(tx, it, r); err != nil {
@@ -294,12 +295,12 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 }
 
 // stop cancels an item that runs, and its work, in the transaction.
-func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
-	charged, made, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
+func stop(tx *store.Tx, now time.Time, it store.Item, r *item.Record, work store.Item) error {
+	charged, made, err := generate.Cancel(tx, now, it.Owner, &r.Ticket, work)
 	if err != nil {
 		return err
 	}
-	return item.AttemptAt(r).Stop(tx, s.now(), charged, made)
+	return item.AttemptAt(r).Stop(tx, now, charged, made)
 }
 
 // write adds the changed record and its events to the transaction, and returns the changed item.
@@ -341,7 +342,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	publication.Forget(tx, now, it.Owner, r)
 	if r.Runs() {
 		cost := r.CostCredits
-		if err := s.stop(tx, it, r, work); err != nil {
+		if err := stop(tx, s.now(), it, r, work); err != nil {
 			return out, err
 		}
 		if r.CostCredits > cost {

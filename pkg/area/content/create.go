@@ -107,7 +107,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := s.moderator.check(ctx, p.Mode, in.Body.own()); err != nil {
 		return out, err
 	}
-	s.claim(tx, refs.owner, r)
+	claim(tx, s.now(), refs.owner, r)
 	if r.Finished() {
 		if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
 			return out, err

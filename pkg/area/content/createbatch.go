@@ -121,7 +121,7 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 		return out, err
 	}
 	for _, r := range accepted {
-		a.claim(tx, a.refs.owner, r)
+		claim(tx, a.now, a.refs.owner, r)
 		if r.Finished() {
 			if err := item.AttemptAt(r).Finish(tx, a.now, a.refs.owner); err != nil {
 				return out, err

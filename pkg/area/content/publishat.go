@@ -118,8 +118,8 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *
 }
 
 // claim adds to the transaction that a new item takes the slots that its body asked for.
-func (s *Service) claim(tx *store.Tx, o tenant.Owner, r *item.Record) {
+func claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	if len(r.Wanted) > 0 {
-		publication.Claim(tx, s.now(), o, r, r.PublishAt.Time, r.Wanted)
+		publication.Claim(tx, now, o, r, r.PublishAt.Time, r.Wanted)
 	}
 }

@@ -182,11 +182,11 @@ func TestTheEntryOfAPostNamesItsMandate(t *testing.T) {
 	w := newWorld(t)
 	telegram := w.connect("telegram")
 	w.Caller = w.As(func(p *auth.Principal) { p.Mandate = &auth.Mandate{ID: p.Actor.ID + ":2"} })
-	it := w.provide("caption", "Words", "publish_at", w.clock.Now().AddDate(0, 0, 1), "social_account_ids",
+	it := w.provide("caption", "Words", "publish_at", w.Clock.Now().AddDate(0, 0, 1), "social_account_ids",
 		[]string{telegram})
 	w.work()
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, new(object))
-	w.clock.Add(24 * 3600e9)
+	w.Clock.Add(24 * 3600e9)
 	w.work()
 	found := 0
 	for _, row := range storetest.Rows(t, w.entries) {

@@ -182,27 +182,27 @@ func TestAReviewPageShowsThumbnails(t *testing.T) {
 
 // own brings a media with a file in.
 func (w *world) own(file media.File) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Clock.Now()
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
 	create := &store.Tx{}
 	if err := incoming.Create(create, now, w.Principal.Owner, r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), create); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), create); err != nil {
+		w.T.Fatal(err)
 	}
-	it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(r.ID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	settle := &store.Tx{}
 	if err := incoming.Settle(settle, now, it, r, &file, nil); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), settle); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), settle); err != nil {
+		w.T.Fatal(err)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	return r.ID
 }

@@ -928,6 +928,10 @@ class AutomationCreate(TypedDict):
     """Parameters that are added to {{url}}, unless the address has them."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    rehearse: NotRequired[bool]
+    """Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+    refusal and how to mend it. Nothing is created, generated or spent.
+    """
 
 
 
@@ -970,6 +974,10 @@ class AutomationDetails(TypedDict):
     """The last run. Null: none yet."""
     runs: List["AutomationRun"]
     """The last 10 runs, newest first."""
+    rehearsal: Optional["Rehearsal"]
+    """Rehearsal of the automation, in the response to a call with rehearse. The automation of such a response does not
+    exist. Null for all others.
+    """
 
 
 
@@ -1178,6 +1186,8 @@ class BalanceEntry(TypedDict):
     """
     profile_id: Optional[str]
     """Profile whose work was paid for. Null: the account as a whole."""
+    quote_id: Optional[str]
+    """Quote that bounds the price of what was paid for. Null: none."""
     key_id: Optional[str]
     """API key that paid: the credits count for its spending limit. Null: a person paid, or nobody."""
     subject: str
@@ -2798,6 +2808,10 @@ class ContentItem(TypedDict):
     """Articles of the factory's sources that its texts quote. Empty until generated, and without sources."""
     publications: List["Publication"]
     """Its posts: one for each social account that it is, or was, to be published to."""
+    rehearsal: Optional["Rehearsal"]
+    """Rehearsal of the whole batch, in the first item of the response to a batch with rehearse. The items of such a
+    response do not exist. Null for all others.
+    """
     state: "ContentState"
     """State of the item."""
     progress: int
@@ -2830,6 +2844,12 @@ class ContentItemBatchCreate(TypedDict):
 
     items: List["ContentItemCreate"]
     """Items to create: all or none."""
+    quote_id: NotRequired[str]
+    """Id of a quote of the same body: the call costs at most what the quote says. A quote is used once."""
+    rehearse: NotRequired[bool]
+    """Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+    refusal and how to mend it. Nothing is created, generated or spent.
+    """
 
 
 
@@ -3325,6 +3345,12 @@ class ContentPlan(TypedDict):
     """Credits that are reserved for items that have not ended. Always 0 in the sandbox."""
     cost_credits: int
     """Credits charged so far for its items. Always 0 in the sandbox."""
+    quote_id: Optional[str]
+    """Quote that bounds its price. Null: none."""
+    rehearsal: Optional["Rehearsal"]
+    """Rehearsal of the plan, in the response to a call with rehearse. The plan of such a response does not exist. Null
+    for all others.
+    """
     failure: Optional["ContentPlanFailure"]
     """Why topics are missing. Null if none are missing for a failure."""
     completed_at: Optional[str]
@@ -3462,10 +3488,16 @@ class ContentPlanCreate(TypedDict):
     whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
     refused. Default: false.
     """
+    quote_id: NotRequired[str]
+    """Id of a quote of the same body: the call costs at most what the quote says. A quote is used once."""
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result of each item. For test keys only."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    rehearse: NotRequired[bool]
+    """Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+    refusal and how to mend it. Nothing is created, generated or spent.
+    """
 
 
 
@@ -4815,7 +4847,7 @@ class ErrorBody(TypedDict):
     """Page about the code."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "outside_mandate", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "outside_mandate", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "quote_used", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
 reason for which nobody was admitted. Null if the request succeeded.
 """
@@ -8918,6 +8950,8 @@ class Profile(TypedDict):
     """Id of the media with its logo, a picture, which that page shows. Null: none."""
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    quote_required_above_credits: Optional[int]
+    """Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none."""
     region: Optional[str]
     """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -8941,6 +8975,10 @@ class ProfileCreate(TypedDict):
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
     402 spend_limit_reached. Absent or null: no limit of its own.
+    """
+    quote_required_above_credits: NotRequired[Optional[int]]
+    """Credits of one call above which live work for the profile needs a quote_id: content plans and batches of content
+    items take one. Work that takes none is refused above it. Absent or null: it needs none.
     """
     region: NotRequired[Optional[str]]
     """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
@@ -8972,6 +9010,8 @@ class ProfileDetails(TypedDict):
     """Id of the media with its logo, a picture, which that page shows. Null: none."""
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    quote_required_above_credits: Optional[int]
+    """Credits of one call above which live work for the profile needs a `quote_id`. Null: it needs none."""
     region: Optional[str]
     """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
     members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
@@ -8996,6 +9036,8 @@ class ProfileUpdate(TypedDict):
     """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
     once. Null: no limit of its own.
     """
+    quote_required_above_credits: NotRequired[Optional[int]]
+    """Credits of one call above which live work for the profile needs a quote_id. Null: it needs none."""
     region: NotRequired[Optional[str]]
     """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
     of this country. A factory may have another one. Null: none.
@@ -9732,6 +9774,61 @@ QuietHoursBody = TypedDict(
 )
 
 
+class Quote(TypedDict):
+    """A price that is held for one call."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    rehearsal_id: str
+    """Rehearsal whose price it holds."""
+    operation: "QuoteOperation"
+    """Operation that it is for. It takes the quote for the path and the body that were rehearsed."""
+    credits: int
+    """Credits that the call costs at most."""
+    items: List["QuotePrice"]
+    """Credits of each item, in the order of the rehearsal."""
+    expires_at: str
+    """Time until which it can be used, 24 hours after its creation. It then ends without effect."""
+    used_at: Optional[str]
+    """Time at which it was used. Null: it was not."""
+    used_credits: int
+    """Credits that were reserved for what was created with it: those of a content plan whose topics wait for an
+    approval as they are approved. Always 0 in the sandbox.
+    """
+    created_ids: List[str]
+    """Ids of the content plan, or of the content items, that were created with it."""
+
+
+
+class QuoteCreate(TypedDict):
+    """Body of `createQuote`."""
+
+    rehearsal_id: str
+    """Id of a rehearsal of the last 7 days without refusals."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+QuoteOperation = Union[Literal["createContentPlan", "createContentItems"], str]
+"""Operation that it is for. It takes the quote for the path and the body that were rehearsed."""
+
+
+class QuotePrice(TypedDict):
+    """The price of an item."""
+
+    credits: int
+    """Credits that the item costs at most."""
+
+
+
 class RateLimit(TypedDict):
     """The calling key's rate limit."""
 
@@ -9763,6 +9860,126 @@ class RegenerateContentItemEstimate(TypedDict):
     """Id of the content item, for regenerateContentItem only."""
     comment_id: NotRequired[str]
     """Id of the comment, for updateComment only."""
+
+
+
+class Rehearsal(TypedDict):
+    """What a call would make, cost and publish. Nothing else of the call exists."""
+
+    id: str
+    """Id of the rehearsal, for `POST /v1/quotes`."""
+    created_at: str
+    """Time of the rehearsal."""
+    expires_at: str
+    """Time until which it can be quoted, 7 days after it."""
+    credits: int
+    """Credits of all items together with a live key. Of an automation, of the items that are listed."""
+    refusals: List["RehearsalRefusal"]
+    """Why the call would be refused. Empty: it would be accepted now."""
+    items: List["RehearsalItem"]
+    """Each item, in the order of its creation. Of an automation at times, those of the next 7 days, at most 50; of one
+    of entries or products, one that stands for each.
+    """
+    accounts: List["RehearsalAccount"]
+    """Each account that items are published on."""
+
+
+
+class RehearsalAccount(TypedDict):
+    """An account on which items are published."""
+
+    social_account_id: str
+    """Social account."""
+    platform: "Platform"
+    """Its platform."""
+    publications: int
+    """Number of publications without a problem."""
+    first_at: Optional[str]
+    """Time of the first of them. Null: none has a time."""
+    last_at: Optional[str]
+    """Time of the last of them. Null: none has a time."""
+
+
+
+class RehearsalItem(TypedDict):
+    """An item of a rehearsal."""
+
+    publish_at: Optional[str]
+    """Time of its publication. Null: it is not planned for a time."""
+    kind: "ContentKind"
+    """Kind of content."""
+    format: Optional["VideoFormat"]
+    """Format of a video: short or long. Null for other kinds."""
+    pillar: Optional[str]
+    """Pillar of a content plan that it belongs to. Null: none."""
+    models: List["RehearsalModel"]
+    """Models that make it. Empty: nothing is generated."""
+    credits: int
+    """Credits that it costs with a live key, at most."""
+    publications: List["RehearsalPublication"]
+    """Accounts on which it is published at its time: by itself with `auto_publish` of the factory, or a `publish_at` of
+    its own, or else once it is scheduled.
+    """
+
+
+
+class RehearsalModel(TypedDict):
+    """A model that makes a part of an item."""
+
+    task: "ModelKind"
+    """What it makes."""
+    model: str
+    """Id of the model."""
+
+
+
+class RehearsalPreview(TypedDict):
+    """The known texts of a publication."""
+
+    title: Optional[str]
+    """Title. Null where the platform has none, or it is to be written."""
+    caption: Optional[str]
+    """Text, with the hashtags where they belong to it. Null: it is to be written."""
+
+
+
+class RehearsalProblem(TypedDict):
+    """A reason for which a publication would be refused, or fail."""
+
+    code: str
+    """Machine-readable reason, as in the result of `POST /v1/publishing/validate`."""
+    param: str
+    """JSON pointer of the member at fault, empty if there is none."""
+    message: str
+    """What is wrong, and what to do about it."""
+
+
+
+class RehearsalPublication(TypedDict):
+    """The publication of an item on an account."""
+
+    social_account_id: str
+    """Social account."""
+    platform: Optional["Platform"]
+    """Its platform. Null if there is no such account."""
+    problems: List["RehearsalProblem"]
+    """What would keep it from being published there, as far as it is known before it is generated. Empty: nothing."""
+    preview: Optional["RehearsalPreview"]
+    """What is published, as its platform arranges it, as far as the body has its texts. Null: nothing is known yet."""
+
+
+
+class RehearsalRefusal(TypedDict):
+    """A reason for which the call would be refused."""
+
+    item: Optional[int]
+    """Number of the item in the body, from 0. Null: the call as a whole."""
+    code: str
+    """Machine-readable code of the error."""
+    param: str
+    """JSON pointer of the member at fault, empty if there is none."""
+    message: str
+    """What is wrong, and what to do about it."""
 
 
 Replies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
