@@ -2,7 +2,7 @@
 // so that the service needs no Node. Run it after a change of a template or of the style: make console-assets. It also
 // makes the fonts of all pages, in pkg/base/web/fonts.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +32,15 @@ const media = base
 if (media.includes('.dark {') || media.includes('html.dark')) throw new Error('the base of Basecoat has another form');
 writeFileSync(join(dir, 'base.css'), media);
 
+// The styles are those of all components of Basecoat: the rules of components that no template uses are left out.
+const templates = join(root, 'pkg/service/console/templates');
+const used = new Set(readdirSync(templates).flatMap((name) => [...readFileSync(join(templates, name), 'utf8')
+  .matchAll(/class="([^"]*)"/g)].flatMap(([, names]) => names.split(/[^\w-]+/))));
+const styles = readFileSync(join(modules, 'basecoat-css/dist/styles/vega.css'), 'utf8')
+  .replace(/^ {2}(\.[^{}]*)\{\n(?: {4}.*\n|\n)*? {2}\}\n/gm, (rule, selectors) =>
+    selectors.split(/,\n/).some((one) => used.has(/^\s*\.([\w-]+)/.exec(one)?.[1])) ? rule : '');
+writeFileSync(join(dir, 'styles.css'), styles);
+
 const quoted = (path) => JSON.stringify(join(modules, path));
 const source = [
   '@import "tailwindcss" source(none);',
@@ -40,7 +49,7 @@ const source = [
   '@import "./base.css";',
   ...['alert', 'badge', 'breadcrumb', 'button', 'card', 'checkbox', 'dialog', 'empty', 'field', 'input', 'label',
     'native-select', 'radio', 'scrollbar', 'table', 'textarea'].map((name) => `@import ${quoted(`basecoat-css/dist/components/${name}.css`)};`),
-  `@import ${quoted('basecoat-css/dist/styles/vega.css')};`,
+  '@import "./styles.css";',
   `@import ${JSON.stringify(join(root, 'pkg/service/console/style.css'))};`,
 ].join('\n');
 writeFileSync(join(dir, 'source.css'), source);

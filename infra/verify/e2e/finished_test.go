@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"image/jpeg"
 	"io"
 	"math"
 	"net/http"
@@ -56,6 +57,25 @@ func inspect(t *testing.T, f file) (p probed) {
 	return p
 }
 
+// checkThumbnail checks the thumbnail of a file.
+func checkThumbnail(t *testing.T, f file) {
+	t.Helper()
+	if f.ThumbnailURL == nil {
+		t.Errorf("%s has no thumbnail", f.ID)
+		return
+	}
+	resp, err := http.Get(*f.ThumbnailURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	small, err := jpeg.DecodeConfig(resp.Body)
+	if high := f.Height * 400 / f.Width; err != nil || resp.StatusCode != http.StatusOK ||
+		resp.Header.Get("Content-Type") != "image/jpeg" || small.Width != 400 || small.Height != high {
+		t.Errorf("the thumbnail of %s: %s %d x %d, %v", f.ID, resp.Status, small.Width, small.Height, err)
+	}
+}
+
 // checkFinal checks the first file of an item. seconds is 0 for a picture. rate is the number of frames a second.
 func checkFinal(t *testing.T, got contentItem, width, height, seconds, rate int) {
 	t.Helper()
@@ -63,6 +83,7 @@ func checkFinal(t *testing.T, got contentItem, width, height, seconds, rate int)
 		t.Fatalf("%+v %+v", got, got.Failure)
 	}
 	final := got.Media[0]
+	checkThumbnail(t, final)
 	p := inspect(t, final)
 	if s := p.Streams[0]; s.Width != width || s.Height != height || final.Width != width || final.Height != height {
 		t.Errorf("it has %d x %d pixels: %+v", s.Width, s.Height, final)

@@ -74,6 +74,7 @@ type file struct {
 	Type            string  `json:"type"`
 	MIMEType        string  `json:"mime_type"`
 	URL             string  `json:"url"`
+	ThumbnailURL    *string `json:"thumbnail_url"`
 	AltText         string  `json:"alt_text"`
 	Width           int     `json:"width"`
 	Height          int     `json:"height"`

@@ -12,9 +12,16 @@ async function pictures(page, least) {
   if (shown.length < least || shown.includes(0)) wrong(`${page.url()}: the pictures are ${shown.join(' ')}, want ${least} at least`);
 }
 
+// thumbnails fails unless all pictures of a page are thumbnails.
+async function thumbnails(page) {
+  const shown = await page.evaluate(() => [...document.querySelectorAll('main img[src^="http"]')].map((i) => i.naturalWidth));
+  if (!shown.length || shown.some((width) => width !== 400)) wrong(`${page.url()}: the pictures are ${shown.join(' ')} pixels wide`);
+}
+
 async function journeyOfTheQueue(page) {
   await page.goto(given.base + '/settings/approvals');
   await pictures(page, 2);
+  await thumbnails(page);
   await page.getByLabel('State').selectOption({ label: 'changes requested' });
   await page.getByRole('button', { name: 'Show' }).click();
   expect('the items whose changes were requested', await page.locator('main li.card').count(), 1);
@@ -24,7 +31,7 @@ async function journeyOfTheQueue(page) {
   await pictures(page, 1);
   expected.push('422 (Unprocessable');
   await page.getByRole('button', { name: 'Request changes' }).click();
-  await page.getByRole('alert').getByText('Write in the note what is to be changed.').waitFor();
+  await page.getByRole('alert').getByText('Write in the note what is to be changed.').first().waitFor();
   await everywhere(page, 'note missing');
   expected.pop();
   await page.getByLabel('Note').fill('Name the price.');
@@ -75,6 +82,11 @@ async function journeyOfTheReviewers(page) {
     await visitor.goto(deciding);
     for (const card of await visitor.locator('details.whole > summary').all()) await card.click();
     await pictures(visitor, 2);
+    await thumbnails(visitor);
+    const [whole] = await Promise.all([context.waitForEvent('page'), visitor.getByRole('link', { name: /^Image 1 of/ }).first().click()]);
+    await whole.waitForLoadState();
+    expect('the width of a whole picture', await whole.evaluate(() => document.images[0].naturalWidth), 1080);
+    await whole.close();
     for (const colorScheme of ['dark', 'light']) {
       await visitor.emulateMedia({ colorScheme });
       await inspect(visitor, `review decide ${device.name} ${colorScheme}`, `review-decide-${device.name}-${colorScheme}`);
@@ -182,7 +194,17 @@ async function journeyOfAProfile(page) {
   const client = await open(context);
   await client.goto(link);
   await client.getByText('Alpine Bikes').first().waitFor();
+  expect('the header of the connect page', await client.locator('.bar').innerText(), 'Alpine Bikes');
   await inspect(client, 'connect page', 'connect-page-phone');
+  await client.emulateMedia({ colorScheme: 'dark' });
+  await client.setViewportSize({ width: 1280, height: 860 });
+  await inspect(client, 'connect page on a desktop', 'connect-page-desktop');
+  await client.emulateMedia({ colorScheme: 'light' });
+  expected.push('400 (Bad Request');
+  await client.goto(link.replace('link=', 'link=x'));
+  await client.getByRole('heading', { name: 'This link is not valid' }).waitFor();
+  await inspect(client, 'connect page of a bad link', 'connect-page-invalid');
+  expected.pop();
   await context.close();
 
   // A profile that something belongs to is not deleted.
@@ -193,7 +215,7 @@ async function journeyOfAProfile(page) {
   await page.getByRole('link', { name: 'Delete' }).click();
   await dialog.getByLabel('Type the name to go on').fill('Alpine Bikes');
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('alert').getByText('A social account belongs to the profile.').waitFor();
+  await page.getByRole('alert').getByText('A social account belongs to the profile.').first().waitFor();
   await everywhere(page, 'profile not deleted');
   expected.pop();
   await page.goto(`${given.base}/settings/social-accounts?profile_id=${at.split('/').pop()}`);
