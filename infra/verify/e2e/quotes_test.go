@@ -93,8 +93,8 @@ func TestAQuoteHoldsThroughAChangeOfPrices(t *testing.T) {
 	}
 	if sum, states := c.entries(); done.CostCredits == 0 || done.CostCredits > q.Credits ||
 		c.balance() != 10_000-done.CostCredits || sum != c.balance() || states["held"] != 0 {
-		t.Errorf("it costs %d of %d, the balance is %d, and the entries are %v", done.CostCredits, q.Credits, c.balance(),
-			states)
+		t.Errorf("it costs %d of %d, the balance is %d, and the entries are %v", done.CostCredits, q.Credits,
+			c.balance(), states)
 	}
 	used := into[quote](call(t, key, http.MethodGet, "/v1/quotes/"+q.ID, nil), http.StatusOK)
 	if used.UsedCredits != q.Credits || !slices.Equal(used.CreatedIDs, []string{made.ID}) {

@@ -77,7 +77,7 @@ func itemOf(r *item.Record) rehearsal.Item {
 	return i
 }
 
-// Rehearser rehearses items.
+// Rehearser rehearses items for the operations of other areas.
 type Rehearser struct{ *Service }
 
 // ItemOf returns the item of a rehearsal that a record makes, with its publications to accounts.

@@ -38,7 +38,7 @@ type lot struct {
 	Made string `json:"made,omitempty"`
 }
 
-// stored is the document of a rehearsal.
+// stored is the document of a rehearsal, from which quotes are made.
 type stored struct {
 	Operation string `json:"operation"`
 	// Digest is that of the request, and Stamp tells apart what else its result depends on.
@@ -48,7 +48,7 @@ type stored struct {
 	Refusals []rehearsal.Refusal `json:"refusals,omitempty"`
 }
 
-// The kinds of items in the table.
+// The kinds of the items of rehearsals and quotes in the table.
 const (
 	rehearsalKind = "rehearsal"
 	quoteKind     = "quote"
@@ -93,7 +93,7 @@ func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g 
 	return t, nil
 }
 
-// take reads the quote of a call.
+// take reads the quote of a call, and refuses one that the call cannot have.
 func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	it, err := resource.Find(ctx, db, id.Quote, "quote", quoteID)
 	if errs.CodeOf(err) == errs.NotFound {
@@ -122,7 +122,7 @@ func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	return nil
 }
 
-// Rehearsed reports whether the call is rehearsed.
+// Rehearsed reports whether the call is rehearsed, so that nothing of it is committed.
 func (t *Terms) Rehearsed() bool { return t.rehearsal != nil }
 
 // ID returns the id of the quote or of the rehearsal, or an empty text if the call has neither.

@@ -162,8 +162,8 @@ func (p Payer) unquoted(purse store.Item, credits int64) error {
 		return nil
 	}
 	return errs.Invalid("/quote_id", "is required, because this costs %d credits, and the profile %s requires a quote "+
-		"above %d in one call. Send the call to create a content plan or a batch of content items with rehearse: true, "+
-		"quote the rehearsal by POST /v1/quotes, and send the quote_id. For other work, raise "+
+		"above %d in one call. Send the call to create a content plan or a batch of content items with rehearse: "+
+		"true, quote the rehearsal by POST /v1/quotes, and send the quote_id. For other work, raise "+
 		"quote_required_above_credits of the profile", credits, p.Profile, above)
 }
 

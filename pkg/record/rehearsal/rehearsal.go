@@ -124,7 +124,7 @@ func (i *Item) Uses(task, model string) {
 	}
 }
 
-// New returns an empty rehearsal.
+// New returns a rehearsal of a time, without items and refusals.
 func New(now time.Time) *Rehearsal {
 	return &Rehearsal{ID: id.New(id.Rehearsal, now), CreatedAt: resource.Instant(now),
 		ExpiresAt: resource.Instant(now.Add(Keep)), Refusals: []Refusal{}, Items: []Item{}, Accounts: []Account{}}

@@ -16,7 +16,7 @@ func (r Attempt) Bound(q *ledger.Quoted) {
 	}
 }
 
-// priced returns the price of the parts.
+// priced returns the price of the parts together, without any quote.
 func (r Attempt) priced() (credits int64) {
 	for _, p := range r.Parts {
 		credits += p.Credits
