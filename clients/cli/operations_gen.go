@@ -1333,7 +1333,7 @@ var groups = []group{
 	{name: "quotes", doc: "Hold the price of a rehearsal", operations: []operation{
 		{
 			id: "createQuote", name: "create", method: "POST", path: "/v1/quotes",
-			summary: "Hold the price of a rehearsal", doc: "Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. A rehearsal with refusals has no quote, because the call would not run.\n\nNeeds the scope `account:read`.",
+			summary: "Hold the price of a rehearsal", doc: "Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with refusals has no quote, because the call would not run.\n\nNeeds the scope `account:read`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "rehearsal_id", kind: "string", doc: "Id of a rehearsal of the last 7 days without refusals", required: true},

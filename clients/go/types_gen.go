@@ -10453,7 +10453,7 @@ const (
 	QuoteOperationCreateContentItems QuoteOperation = "createContentItems"
 )
 
-// QuotePrice: The price of an item.
+// QuotePrice: The part of a quote that one item has.
 type QuotePrice struct {
 	// Credits that the item costs at most.
 	Credits int64 `json:"credits"`
@@ -10501,7 +10501,7 @@ func (v RegenerateContentItemEstimate) MarshalJSON() ([]byte, error) {
 type Rehearsal struct {
 	// Id of the rehearsal, for `POST /v1/quotes`.
 	ID string `json:"id"`
-	// Time of the rehearsal.
+	// Time at which the call was rehearsed.
 	CreatedAt time.Time `json:"created_at"`
 	// Time until which it can be quoted, 7 days after it.
 	ExpiresAt time.Time `json:"expires_at"`
@@ -10518,11 +10518,11 @@ type Rehearsal struct {
 
 // RehearsalAccount: An account on which items are published.
 type RehearsalAccount struct {
-	// Social account.
+	// Social account that items are published on.
 	SocialAccountID string `json:"social_account_id"`
-	// Its platform.
+	// Platform that the account is of.
 	Platform Platform `json:"platform"`
-	// Number of publications without a problem.
+	// Number of its publications without a problem.
 	Publications int64 `json:"publications"`
 	// Time of the first of them. Null: none has a time.
 	FirstAt *time.Time `json:"first_at"`
@@ -10530,11 +10530,11 @@ type RehearsalAccount struct {
 	LastAt *time.Time `json:"last_at"`
 }
 
-// RehearsalItem: An item of a rehearsal.
+// RehearsalItem: One item that a rehearsed call would make.
 type RehearsalItem struct {
 	// Time of its publication. Null: it is not planned for a time.
 	PublishAt *time.Time `json:"publish_at"`
-	// Kind of content.
+	// Kind of content that the item is.
 	Kind ContentKind `json:"kind"`
 	// Format of a video: short or long. Null for other kinds.
 	Format *VideoFormat `json:"format"`
@@ -10551,9 +10551,9 @@ type RehearsalItem struct {
 
 // RehearsalModel: A model that makes a part of an item.
 type RehearsalModel struct {
-	// What it makes.
+	// Kind of the part that it makes.
 	Task ModelKind `json:"task"`
-	// Id of the model.
+	// Id of the model, as in the catalog.
 	Model string `json:"model"`
 }
 
@@ -10577,7 +10577,7 @@ type RehearsalProblem struct {
 
 // RehearsalPublication: The publication of an item on an account.
 type RehearsalPublication struct {
-	// Social account.
+	// Social account that it is published on.
 	SocialAccountID string `json:"social_account_id"`
 	// Its platform. Null if there is no such account.
 	Platform *Platform `json:"platform"`

@@ -9824,7 +9824,7 @@ export interface QuoteCreate {
 /** Operation that it is for. It takes the quote for the path and the body that were rehearsed. */
 export type QuoteOperation = 'createContentPlan' | 'createContentItems' | (string & {});
 
-/** The price of an item. */
+/** The part of a quote that one item has. */
 export interface QuotePrice {
   /** Credits that the item costs at most. */
   credits: number;
@@ -9866,7 +9866,7 @@ export interface RegenerateContentItemEstimate {
 export interface Rehearsal {
   /** Id of the rehearsal, for `POST /v1/quotes`. */
   id: string;
-  /** Time of the rehearsal. */
+  /** Time at which the call was rehearsed. */
   created_at: string;
   /** Time until which it can be quoted, 7 days after it. */
   expires_at: string;
@@ -9885,11 +9885,11 @@ export interface Rehearsal {
 
 /** An account on which items are published. */
 export interface RehearsalAccount {
-  /** Social account. */
+  /** Social account that items are published on. */
   social_account_id: string;
-  /** Its platform. */
+  /** Platform that the account is of. */
   platform: Platform;
-  /** Number of publications without a problem. */
+  /** Number of its publications without a problem. */
   publications: number;
   /** Time of the first of them. Null: none has a time. */
   first_at: string | null;
@@ -9897,11 +9897,11 @@ export interface RehearsalAccount {
   last_at: string | null;
 }
 
-/** An item of a rehearsal. */
+/** One item that a rehearsed call would make. */
 export interface RehearsalItem {
   /** Time of its publication. Null: it is not planned for a time. */
   publish_at: string | null;
-  /** Kind of content. */
+  /** Kind of content that the item is. */
   kind: ContentKind;
   /** Format of a video: short or long. Null for other kinds. */
   format: VideoFormat | null;
@@ -9920,9 +9920,9 @@ export interface RehearsalItem {
 
 /** A model that makes a part of an item. */
 export interface RehearsalModel {
-  /** What it makes. */
+  /** Kind of the part that it makes. */
   task: ModelKind;
-  /** Id of the model. */
+  /** Id of the model, as in the catalog. */
   model: string;
 }
 
@@ -9946,7 +9946,7 @@ export interface RehearsalProblem {
 
 /** The publication of an item on an account. */
 export interface RehearsalPublication {
-  /** Social account. */
+  /** Social account that it is published on. */
   social_account_id: string;
   /** Its platform. Null if there is no such account. */
   platform: Platform | null;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -39,8 +40,8 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 			return out, err
 		}
 	}
-	one, err := s.items.Rehearse(ctx, terms, sampleOf(r.Trigger.Kind, now).fill(r.Template, r.FactoryID, r.UTM, true),
-		inTemplate)
+	one, err := content.Rehearser{Service: s.items}.Rehearse(ctx, terms, sampleOf(r.Trigger.Kind, now).fill(r.Template,
+		r.FactoryID, r.UTM, true), inTemplate)
 	if err != nil {
 		return out, err
 	}

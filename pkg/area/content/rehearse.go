@@ -24,8 +24,8 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 		b := a.refs.derived(a.bodies[i])
 		if r == nil {
 			out = append(out, refusedItem(b, a.now))
-			a.terms.Add(rehearsal.Item{Kind: string(b.Kind), Models: []rehearsal.Model{}, Publications: []rehearsal.Publication{}},
-				"", "")
+			a.terms.Add(rehearsal.Item{Kind: string(b.Kind), Models: []rehearsal.Model{},
+				Publications: []rehearsal.Publication{}}, "", "")
 			continue
 		}
 		out, shown = append(out, shown[0]), shown[1:]
@@ -45,6 +45,9 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 			}
 		}
 		a.terms.Add(one, "", item.AttemptAt(r).Made())
+	}
+	if filled.Len() > maxWrites { // that it is too large is noted, and the table takes no such transaction
+		filled = &store.Tx{}
 	}
 	out[0].Rehearsal, err = a.terms.Close(ctx, a.db, tx, filled, a.refs.owner)
 	return out, err
@@ -74,11 +77,14 @@ func itemOf(r *item.Record) rehearsal.Item {
 	return i
 }
 
+// Rehearser rehearses items for the operations of other areas.
+type Rehearser struct{ *Service }
+
 // ItemOf returns the item of a rehearsal that a record makes, with its publications to accounts.
-func (s *Service) ItemOf(ctx context.Context, r *item.Record, accounts []string) (rehearsal.Item, error) {
+func (s Rehearser) ItemOf(ctx context.Context, r *item.Record, accounts []string) (rehearsal.Item, error) {
 	i := itemOf(r)
 	var err error
-	i.Publications, err = validator{s}.foretell(ctx, r, accounts, nil, r.PublishAt)
+	i.Publications, err = validator(s).foretell(ctx, r, accounts, nil, r.PublishAt)
 	return i, err
 }
 
@@ -93,7 +99,8 @@ func (s validator) foretell(ctx context.Context, r *item.Record, accounts []stri
 		Proposed{Options: options, RulesAt: at}, at, true)
 	all := []rehearsal.Publication{}
 	for _, c := range checked {
-		p := rehearsal.Publication{SocialAccountID: c.SocialAccountID, Platform: c.Platform, Problems: []rehearsal.Problem{}}
+		p := rehearsal.Publication{SocialAccountID: c.SocialAccountID, Platform: c.Platform,
+			Problems: []rehearsal.Problem{}}
 		for _, problem := range c.Problems {
 			p.Problems = append(p.Problems, rehearsal.Problem{Code: problem.Code, Param: problem.Param,
 				Message: problem.Message})
@@ -108,7 +115,7 @@ func (s validator) foretell(ctx context.Context, r *item.Record, accounts []stri
 
 // Rehearse rehearses a body of createContentItem, a parsed JSON value. It checks the body as Check does, with its
 // refusals noted in the terms, where place names it. The item is nil if there is none of the body.
-func (s *Service) Rehearse(ctx context.Context, terms *quote.Terms, body any,
+func (s Rehearser) Rehearse(ctx context.Context, terms *quote.Terms, body any,
 	place func(error) error) (*rehearsal.Item, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

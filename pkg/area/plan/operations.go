@@ -50,8 +50,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"have ended. If another plan of the factory has some of the days, the call needs `replace`. " +
 			"With `approve: topics` the plan stops at the topics: read them in its `calendar`, change " +
 			"them, and approve them. With `rehearse` nothing is created: the `rehearsal` of the response has the " +
-			"calendar, the price and each refusal. With a test key nothing is spent, and `sandbox` selects the result of " +
-			"each item.",
+			"calendar, the price and each refusal. With a test key nothing is spent, and `sandbox` selects the " +
+			"result of each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
 			errs.RuleViolated, errs.QuoteUsed},

@@ -33,7 +33,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 	if err != nil {
 		return d.plan, err
 	}
-	items := content.NewService(s.db, s.factories, nil, s.offer, s.now)
+	items := content.Rehearser{Service: content.NewService(s.db, s.factories, nil, s.offer, s.now)}
 	of := map[string]rehearsal.Item{}
 	for i, slot := range slots {
 		one, known := of[slot.Type]

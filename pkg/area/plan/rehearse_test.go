@@ -77,7 +77,8 @@ func (w *world) spend(credits int64) {
 		w.t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if _, err := ledger.Adjust(tx, w.clock.Now(), w.Principal.Account, -credits, "test", ledger.BalanceOf(it)); err != nil {
+	_, err = ledger.Adjust(tx, w.clock.Now(), w.Principal.Account, -credits, "test", ledger.BalanceOf(it))
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.db.Commit(w.t.Context(), tx); err != nil {

@@ -82,7 +82,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	b, now := in.Body, s.now()
 	r := record.Record{Profile: record.Profile{Resource: resource.New(id.New(id.Profile, now), now, b.Metadata)}}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(r.ID))
-	set := settings{b.Name, b.Logo, b.SpendLimit, b.QuoteAbove, record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
+	set := settings{b.Name, b.Logo, b.SpendLimit, b.QuoteAbove,
+		record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
 	if err := s.apply(ctx, tx, o, &r, set, store.Item{}); err != nil {
 		return out, err
 	}

@@ -38,13 +38,13 @@ type Quote struct {
 	CreatedIDs []string `json:"created_ids" nullable:"false"`
 }
 
-// Price is the price of an item.
+// Price is the part of a quote that one item has.
 type Price struct {
 	// Credits that the item costs at most.
 	Credits int64 `json:"credits" example:"26"`
 }
 
-// record is the document of a quote.
+// record is the document of a quote, with what it keeps of its rehearsal.
 type record struct {
 	Quote
 	Digest string `json:"digest"`
@@ -71,7 +71,7 @@ const holds = 24 * time.Hour
 // keepUnused is the time for which a quote is shown after its end if it was not used.
 const keepUnused = 30 * 24 * time.Hour
 
-// Key returns the key of a quote.
+// Key returns the key of the item of a quote.
 func Key(quoteID string) store.Key { return store.IDKey(quoteID) }
 
 // Spend adds to the transaction that further credits were reserved for what was created with a quote, whose item was
@@ -82,8 +82,9 @@ func Spend(tx *store.Tx, now time.Time, it store.Item, credits int64) error {
 		return err
 	}
 	if left := q.Credits - q.UsedCredits; credits > left {
-		return errs.New(errs.InvalidState, "This costs %d credits, and the quote %s has %d of its %d left. Drop topics, "+
-			"or put those that were added or changed into another content plan.", credits, q.ID, left, q.Credits).
+		return errs.New(errs.InvalidState, "This costs %d credits, and the quote %s has %d of its %d left. Drop "+
+			"topics, or put those that were added or changed into another content plan.", credits, q.ID, left,
+			q.Credits).
 			With(errs.StateContext{State: "quoted", Allowed: []string{"drop"}})
 	}
 	q.UsedCredits += credits
@@ -99,19 +100,19 @@ type createBody struct {
 
 type createInput struct{ Body createBody }
 
-// Path names the quote of a call.
+// Path names the quote that a call is about.
 type Path struct {
-	// Id of the quote.
+	// Id of the quote that is read.
 	ID string `path:"quote_id" example:"qte_01h455vb4pex5vsknk084sn02q"`
 }
 
-// Service makes and shows quotes.
+// Service makes quotes of rehearsals, and shows them.
 type Service struct {
 	db  *store.DB
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service of a table.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // Mount registers the operations of the area.
@@ -120,15 +121,16 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.AccountRead, Function: "studio", Tag: "Account",
-			Summary: summary, Description: description}
+		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.AccountRead, Function: "studio",
+			Tag: "Account", Summary: summary, Description: description}
 	}
 	create := op("createQuote", http.MethodPost, "/v1/quotes", "Hold the price of a rehearsal",
 		"Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of "+
-			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is "+
-			"the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds "+
-			"prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be "+
-			"rehearsed again. A rehearsal with refusals has no quote, because the call would not run.")
+			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item "+
+			"is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It "+
+			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is to "+
+			"be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
+			"refusals has no quote, because the call would not run.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 	httpapi.Read(r, op("getQuote", http.MethodGet, "/v1/quotes/{quote_id}", "Get a quote",
@@ -149,7 +151,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := it.Decode(&of); err != nil {
 		return out, err
 	}
-	if of.Operation == automations {
+	if err := auth.FromContext(ctx).Require(scopes[of.Operation], ""); err != nil {
+		return out, err
+	}
+	if of.Operation == "createAutomation" {
 		return out, errs.Invalid("/rehearsal_id", "is that of an automation, whose items are paid for at their times. "+
 			"Quote a content plan, or a batch of content items")
 	}
@@ -176,12 +181,12 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return q.Quote, nil
 }
 
-// automations is the operation whose rehearsals cannot be quoted, and mostShown the number of refusals that an error
-// lists.
-const (
-	automations = "createAutomation"
-	mostShown   = 20
-)
+// mostShown is the number of refusals that an error lists.
+const mostShown = 20
+
+// scopes are those of the operations that can be rehearsed: who may not make the call has no use for its price.
+var scopes = map[string]auth.Scope{"createContentPlan": auth.FactoriesWrite, "createContentItems": auth.ContentWrite,
+	"createAutomation": auth.ContentWrite}
 
 func (s *Service) get(ctx context.Context, in *Path) (Quote, error) {
 	it, err := resource.Find(ctx, s.db, id.Quote, quoteKind, in.ID)

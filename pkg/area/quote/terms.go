@@ -2,6 +2,8 @@ package quote
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
@@ -31,12 +33,12 @@ type Given struct {
 // lot is what a rehearsal keeps of an item.
 type lot struct {
 	Credits int64 `json:"credits"`
-	// Of is what the item is in its call, such as its content type, and Made describes what its price is for.
+	// Of is what the item is in its call, such as its content type, and Made tells apart what its price is for.
 	Of   string `json:"of,omitempty"`
 	Made string `json:"made,omitempty"`
 }
 
-// stored is the document of a rehearsal.
+// stored is the document of a rehearsal, from which quotes are made.
 type stored struct {
 	Operation string `json:"operation"`
 	// Digest is that of the request, and Stamp tells apart what else its result depends on.
@@ -46,7 +48,7 @@ type stored struct {
 	Refusals []rehearsal.Refusal `json:"refusals,omitempty"`
 }
 
-// The kinds of items in the table.
+// The kinds of the items of rehearsals and quotes in the table.
 const (
 	rehearsalKind = "rehearsal"
 	quoteKind     = "quote"
@@ -55,8 +57,8 @@ const (
 // unquoted are the members that do not count in the digest of a request.
 var unquoted = []string{"rehearse", "quote_id"}
 
-// Terms are those on which an operation takes a call: it is rehearsed, has a quote, or, as the zero value says, neither.
-// An operation runs the same code in each case.
+// Terms are those on which an operation takes a call: it is rehearsed, has a quote, or, as the zero value says,
+// neither. An operation runs the same code in each case.
 type Terms struct {
 	operation string
 	now       time.Time
@@ -91,7 +93,7 @@ func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g 
 	return t, nil
 }
 
-// take reads the quote of a call.
+// take reads the quote of a call, and refuses one that the call cannot have.
 func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	it, err := resource.Find(ctx, db, id.Quote, "quote", quoteID)
 	if errs.CodeOf(err) == errs.NotFound {
@@ -100,8 +102,9 @@ func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	if err != nil {
 		return err
 	}
-	if t.item, t.quote = it, new(record); it.Decode(t.quote) != nil {
-		return it.Decode(t.quote)
+	t.item, t.quote = it, new(record)
+	if err := it.Decode(t.quote); err != nil {
+		return err
 	}
 	switch q := t.quote; {
 	case q.UsedAt != nil:
@@ -119,7 +122,7 @@ func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	return nil
 }
 
-// Rehearsed reports whether the call is rehearsed.
+// Rehearsed reports whether the call is rehearsed, so that nothing of it is committed.
 func (t *Terms) Rehearsed() bool { return t.rehearsal != nil }
 
 // ID returns the id of the quote or of the rehearsal, or an empty text if the call has neither.
@@ -170,15 +173,15 @@ func (t *Terms) Stamp(stamp string) error {
 }
 
 // Bound returns the part of the quote for the item with a number, or nil if the call has none. Made describes what the
-// price of the item is for: a quote holds prices, not for other things. The part of a rehearsed call bounds nothing, and
-// has no need of a quote.
+// price of the item is for: a quote does not hold the price of another thing. The part of a rehearsed call bounds
+// nothing, and has no need of a quote.
 func (t *Terms) Bound(number int, made string) (*ledger.Quoted, error) {
 	switch {
 	case t.Rehearsed():
 		return &ledger.Quoted{QuoteID: t.rehearsal.ID, Credits: ledger.MaxCredits}, nil
 	case t.quote == nil:
 		return nil, nil
-	case number >= len(t.quote.Lots) || t.quote.Lots[number].Made != made:
+	case number >= len(t.quote.Lots) || t.quote.Lots[number].Made != short(made):
 		return nil, errChanged()
 	}
 	return &ledger.Quoted{QuoteID: t.quote.ID, Credits: t.quote.Lots[number].Credits}, nil
@@ -210,7 +213,13 @@ func (t *Terms) BoundOf(of, made string) (least *ledger.Quoted, err error) {
 // Add adds an item to a rehearsal. Of and made are those of Bound and BoundOf.
 func (t *Terms) Add(i rehearsal.Item, of, made string) {
 	t.rehearsal.Add(i)
-	t.lots = append(t.lots, lot{i.Credits, of, made})
+	t.lots = append(t.lots, lot{i.Credits, of, short(made)})
+}
+
+// short returns a digest of what the price of an item is for, since a rehearsal may have 900 of them.
+func short(made string) string {
+	sum := sha256.Sum256([]byte(made))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // Use adds to the transaction that the quote of the call, if it has one, was used for resources of an owner, which

@@ -42,8 +42,8 @@ func UsesKey(o tenant.Owner) store.Key {
 
 // Bounds are what the work for a profile may cost.
 type Bounds struct {
-	// Limit is the number of credits of a month, and QuoteAbove that of one call above which it needs a quote. Nil means
-	// none.
+	// Limit is the number of credits of a month, and QuoteAbove that of one call above which it needs a quote. Nil
+	// means none.
 	Limit, QuoteAbove *int64
 }
 
@@ -70,8 +70,8 @@ func stored(limit *int64) int64 {
 	return *limit
 }
 
-// ChangePurse sets the bounds of a purse that was read. What is left of the month changes by as much. The commit returns
-// store.ErrConflict if the purse has changed since.
+// ChangePurse sets the bounds of a purse that was read. What is left of the month changes by as much. The commit
+// returns store.ErrConflict if the purse has changed since.
 func ChangePurse(tx *store.Tx, now time.Time, it store.Item, b Bounds) {
 	left, of := leftNumber(now.UTC().Format(month)), it.Numbers
 	it.Numbers = maps.Clone(of)
@@ -162,8 +162,8 @@ func (p Payer) unquoted(purse store.Item, credits int64) error {
 		return nil
 	}
 	return errs.Invalid("/quote_id", "is required, because this costs %d credits, and the profile %s requires a quote "+
-		"above %d in one call. Send the call to create a content plan or a batch of content items with rehearse: true, "+
-		"quote the rehearsal by POST /v1/quotes, and send the quote_id. For other work, raise "+
+		"above %d in one call. Send the call to create a content plan or a batch of content items with rehearse: "+
+		"true, quote the rehearsal by POST /v1/quotes, and send the quote_id. For other work, raise "+
 		"quote_required_above_credits of the profile", credits, p.Profile, above)
 }
 

@@ -1,5 +1,5 @@
-// Package rehearsal has what the rehearsal of a call answers: what the call would make, cost and publish, and why it would
-// be refused.
+// Package rehearsal has what the rehearsal of a call answers: what the call would make, cost and publish, and why it
+// would be refused.
 package rehearsal
 
 import (
@@ -19,7 +19,7 @@ const Keep = 7 * 24 * time.Hour
 type Rehearsal struct {
 	// Id of the rehearsal, for `POST /v1/quotes`.
 	ID string `json:"id" example:"rhl_01h455vb4pex5vsknk084sn02q"`
-	// Time of the rehearsal.
+	// Time at which the call was rehearsed.
 	CreatedAt resource.Time `json:"created_at"`
 	// Time until which it can be quoted, 7 days after it.
 	ExpiresAt resource.Time `json:"expires_at"`
@@ -46,11 +46,11 @@ type Refusal struct {
 	Message string `json:"message"`
 }
 
-// Item is an item of a rehearsal.
+// Item is one item that a rehearsed call would make.
 type Item struct {
 	// Time of its publication. Null: it is not planned for a time.
 	PublishAt *resource.Time `json:"publish_at"`
-	// Kind of content.
+	// Kind of content that the item is.
 	Kind string `json:"kind" enum:"post,video,carousel,story,music_clip"`
 	// Format of a video: short or long. Null for other kinds.
 	Format *string `json:"format" enum:"short,long"`
@@ -67,15 +67,15 @@ type Item struct {
 
 // Model is a model that makes a part of an item.
 type Model struct {
-	// What it makes.
+	// Kind of the part that it makes.
 	Task string `json:"task" enum:"text,image,video,music,voice,avatar" example:"image"`
-	// Id of the model.
+	// Id of the model, as in the catalog.
 	Model string `json:"model" example:"nova-canvas"`
 }
 
 // Publication is the publication of an item on an account.
 type Publication struct {
-	// Social account.
+	// Social account that it is published on.
 	SocialAccountID string `json:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	// Its platform. Null if there is no such account.
 	Platform *string `json:"platform" example:"instagram"`
@@ -105,11 +105,11 @@ type Problem struct {
 
 // Account is an account on which items are published.
 type Account struct {
-	// Social account.
+	// Social account that items are published on.
 	SocialAccountID string `json:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
-	// Its platform.
+	// Platform that the account is of.
 	Platform string `json:"platform" example:"instagram"`
-	// Number of publications without a problem.
+	// Number of its publications without a problem.
 	Publications int `json:"publications"`
 	// Time of the first of them. Null: none has a time.
 	FirstAt *resource.Time `json:"first_at"`
@@ -124,7 +124,7 @@ func (i *Item) Uses(task, model string) {
 	}
 }
 
-// New returns an empty rehearsal.
+// New returns a rehearsal of a time, without items and refusals.
 func New(now time.Time) *Rehearsal {
 	return &Rehearsal{ID: id.New(id.Rehearsal, now), CreatedAt: resource.Instant(now),
 		ExpiresAt: resource.Instant(now.Add(Keep)), Refusals: []Refusal{}, Items: []Item{}, Accounts: []Account{}}
@@ -156,8 +156,8 @@ func (r *Rehearsal) Add(i Item) {
 	}
 }
 
-// Refuse notes why the call would be refused; number is that of the item in the body, or nil. It returns errors unchanged that callers do not see, and those that say
-// nothing about the call.
+// Refuse notes why the call would be refused; number is that of the item in the body, or nil. It returns errors that
+// callers do not see, and those that say nothing about the call, unchanged.
 func (r *Rehearsal) Refuse(err error, number *int) error {
 	var e *errs.Error
 	if !errors.As(err, &e) || e.Code == errs.ProviderUnavailable || e.Code == errs.Timeout || e.Code == errs.Internal {

@@ -21,7 +21,7 @@ var unlike = map[string]string{
 	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
 	"OwnMediaOurs.file_id": "",
 	"PersonInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
-	"PublishingEntry.id": "publication", "SocialAccount.connected_as": "social_account",
+	"PublishingEntry.id": "publication", "Quote.created_ids": "", "SocialAccount.connected_as": "social_account",
 	"SocialApplication.id": "application", "SocialApplication.client_id": "",
 	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
 }

@@ -2067,7 +2067,8 @@ class QuotesResource:
         `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is
         the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds
         prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be
-        rehearsed again. A rehearsal with refusals has no quote, because the call would not run.
+        rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with refusals has no
+        quote, because the call would not run.
 
         Needs the scope `account:read`.
         """

@@ -9822,7 +9822,7 @@ QuoteOperation = Union[Literal["createContentPlan", "createContentItems"], str]
 
 
 class QuotePrice(TypedDict):
-    """The price of an item."""
+    """The part of a quote that one item has."""
 
     credits: int
     """Credits that the item costs at most."""
@@ -9869,7 +9869,7 @@ class Rehearsal(TypedDict):
     id: str
     """Id of the rehearsal, for `POST /v1/quotes`."""
     created_at: str
-    """Time of the rehearsal."""
+    """Time at which the call was rehearsed."""
     expires_at: str
     """Time until which it can be quoted, 7 days after it."""
     credits: int
@@ -9889,11 +9889,11 @@ class RehearsalAccount(TypedDict):
     """An account on which items are published."""
 
     social_account_id: str
-    """Social account."""
+    """Social account that items are published on."""
     platform: "Platform"
-    """Its platform."""
+    """Platform that the account is of."""
     publications: int
-    """Number of publications without a problem."""
+    """Number of its publications without a problem."""
     first_at: Optional[str]
     """Time of the first of them. Null: none has a time."""
     last_at: Optional[str]
@@ -9902,12 +9902,12 @@ class RehearsalAccount(TypedDict):
 
 
 class RehearsalItem(TypedDict):
-    """An item of a rehearsal."""
+    """One item that a rehearsed call would make."""
 
     publish_at: Optional[str]
     """Time of its publication. Null: it is not planned for a time."""
     kind: "ContentKind"
-    """Kind of content."""
+    """Kind of content that the item is."""
     format: Optional["VideoFormat"]
     """Format of a video: short or long. Null for other kinds."""
     pillar: Optional[str]
@@ -9927,9 +9927,9 @@ class RehearsalModel(TypedDict):
     """A model that makes a part of an item."""
 
     task: "ModelKind"
-    """What it makes."""
+    """Kind of the part that it makes."""
     model: str
-    """Id of the model."""
+    """Id of the model, as in the catalog."""
 
 
 
@@ -9959,7 +9959,7 @@ class RehearsalPublication(TypedDict):
     """The publication of an item on an account."""
 
     social_account_id: str
-    """Social account."""
+    """Social account that it is published on."""
     platform: Optional["Platform"]
     """Its platform. Null if there is no such account."""
     problems: List["RehearsalProblem"]

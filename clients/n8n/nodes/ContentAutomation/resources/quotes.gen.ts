@@ -69,6 +69,6 @@ export const quotesDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['quotes'], operation: ['get'] } },
     required: true,
     default: '',
-    description: 'ID of the quote',
+    description: 'ID of the quote that is read',
   },
 ];
