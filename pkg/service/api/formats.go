@@ -15,7 +15,7 @@ import (
 // unlike are members whose name does not tell whose ids they have, by schema and member: the resource, or nothing for
 // ids of other services, and for ids of several kinds.
 var unlike = map[string]string{
-	"AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
+	"ApiKeyMandate.id": "", "AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
 	"Comment.parent_id": "comment", "CommentAnswer.platform_comment_id": "", "ContentPreview.media_ids": "",
 	"ContentSlide.media_id": "", "listEvents.object_id": "", "LookupResult.id": "",
 	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
