@@ -31,6 +31,7 @@ const taxID = "^([0-9]{10}|[0-9]{12})$"
 
 // patterns are the patterns of other texts, by schema and member.
 var patterns = map[string]string{
+	"ApiKeyMandate.id":         "^key_[0-7][0-9a-z]{25}:[0-9]+$",
 	"ApiKeyWithSecret.secret":  "^svc_(live|test)_[0-9A-Za-z]{49}$",
 	"WebhookWithSecret.secret": "^whsec_[0-9A-Za-z+/]{43}=$",
 	"Media.sha256":             "^[0-9a-f]{64}$",
