@@ -246,8 +246,8 @@ func (p *Principal) QuietUntil(at time.Time) (end time.Time) {
 	return end
 }
 
-func (m *Mandate) outside(limit string, from time.Time, format string, args ...any) error {
-	c := errs.MandateContext{Mandate: m.ID, Limit: limit}
+func (m *Mandate) outside(member string, from time.Time, format string, args ...any) error {
+	c := errs.MandateContext{Mandate: m.ID, Member: member}
 	if !from.IsZero() {
 		text := from.Format("2006-01-02T15:04:05.000Z")
 		c.From = &text

@@ -104,7 +104,7 @@ func TestMandatesOfMakersBind(t *testing.T) {
 	} {
 		limit := ""
 		if c, ok := errs.As(err).Context.(errs.MandateContext); ok {
-			limit = c.Limit
+			limit = c.Member
 		}
 		if got := string(errs.CodeOf(err)) + " " + limit; got != name {
 			t.Errorf("%s: got %s (%v)", name, got, err)

@@ -99,7 +99,7 @@ func TestAnAgentWithAMandate(t *testing.T) {
 		"social_account_ids": []string{telegram}}} {
 		a := call(t, agent, http.MethodPost, second+to, body)
 		if err := a.refused(http.StatusForbidden, "outside_mandate"); err != nil || !strings.Contains(a.Raw,
-			`"limit":"quiet_hours"`) {
+			`"member":"quiet_hours"`) {
 			t.Errorf("%s: %v: %s", to, err, a.Raw)
 		}
 	}

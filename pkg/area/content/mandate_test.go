@@ -58,7 +58,7 @@ func TestAnAgentPublishesWithinItsMandate(t *testing.T) {
 		if from != "null" {
 			from = `"` + from + `"`
 		}
-		a.Context(t, `{"mandate":"agent:1","limit":"`+limit+`","from":`+from+`}`)
+		a.Context(t, `{"mandate":"agent:1","member":"`+limit+`","from":`+from+`}`)
 	}
 	evening, morning := noon.Add(11*time.Hour), noon.Add(20*time.Hour).Format(resource.TimeLayout)
 	both := []string{telegram, vk}

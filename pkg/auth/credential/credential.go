@@ -213,7 +213,7 @@ func formatMandate(m *auth.Mandate) string {
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("credential: mandate %s: %v", m.ID, err)) // its members are texts and numbers
+		panic(fmt.Sprintf("credential: mandate %s: %v", m.ID, err)) // its members are texts, numbers and a time
 	}
 	return string(text)
 }
@@ -255,7 +255,7 @@ func parseMakers(words string) (all []auth.KeyLimit) {
 			maker.Limit = &n
 		}
 		if has {
-			text, _ := base64.RawURLEncoding.DecodeString(mandated) // what cannot be read permits nothing
+			text, _ := base64.RawURLEncoding.DecodeString(mandated) // a mandate that cannot be read permits nothing
 			maker.Mandate = parseMandate(cmp.Or(string(text), "?"))
 		}
 		all = append(all, maker)

@@ -35,7 +35,7 @@ type MandateContext struct {
 	// Id of the mandate that does not permit the request.
 	Mandate string `json:"mandate" example:"key_01h455vb4pex5vsknk084sn02q:3"`
 	// Member of the mandate that does not permit the request.
-	Limit string `json:"limit" enum:"platforms,quiet_hours,until"`
+	Member string `json:"member" enum:"platforms,quiet_hours,until"`
 	// Time from which on the mandate permits it: the end of the quiet hours. Null for other limits.
 	From *string `json:"from" format:"date-time" example:"2027-01-15T07:00:00.000Z"`
 }

@@ -165,12 +165,12 @@ var Infos = []Info{
 	{OutsideMandate, http.StatusForbidden, permission,
 		"The mandate of the key does not permit this.",
 		"The mandate names other `platforms`, the time of publication is in its `quiet_hours`, or its `until` is " +
-			"past. `limit` in `context` tells which.",
+			"past. `member` in `context` tells which.",
 		"Choose another account, or a time from `from` of `context` on. People change and end mandates in the " +
 			"account area.",
 		Never, `"message": "The mandate key_01h455vb4pex5vsknk084sn02q:3 of the API key permits publishing on ` +
 			`telegram, not on instagram. Choose other accounts, or ask a person of the account to publish there.", ` +
-			`"context": {"mandate": "key_01h455vb4pex5vsknk084sn02q:3", "limit": "platforms", "from": null}`},
+			`"context": {"mandate": "key_01h455vb4pex5vsknk084sn02q:3", "member": "platforms", "from": null}`},
 
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",

@@ -235,7 +235,7 @@ func spendLimitReached(credits int64, p Payer) func(store.Item) error {
 
 // dayReached returns the refusal of work that the mandate of the payer's key does not cover on its day.
 func dayReached(credits int64, p Payer, spent int64) error {
-	day, _ := time.Parse(time.DateOnly, p.Day) // it was formatted here
+	day, _ := time.Parse(time.DateOnly, p.Day) // PayerOf has formatted it, as all days
 	ends := day.AddDate(0, 0, 1)
 	return errs.New(errs.SpendLimitReached, "This costs %d credits. The mandate %s of the API key permits %d credits "+
 		"a day, and %d are spent or reserved today. Wait until %s, or ask a person of the account to raise its "+

@@ -15,7 +15,7 @@ import (
 // unlike are members whose name does not tell whose ids they have, by schema and member: the resource, or nothing for
 // ids of other services, and for ids of several kinds.
 var unlike = map[string]string{
-	"AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
+	"ApiKeyMandate.id": "", "AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
 	"Comment.parent_id": "comment", "CommentAnswer.platform_comment_id": "", "ContentPreview.media_ids": "",
 	"ContentSlide.media_id": "", "listEvents.object_id": "", "LookupResult.id": "",
 	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
@@ -31,6 +31,7 @@ const taxID = "^([0-9]{10}|[0-9]{12})$"
 
 // patterns are the patterns of other texts, by schema and member.
 var patterns = map[string]string{
+	"ApiKeyMandate.id":         "^key_[0-7][0-9a-z]{25}:[0-9]+$",
 	"ApiKeyWithSecret.secret":  "^svc_(live|test)_[0-9A-Za-z]{49}$",
 	"WebhookWithSecret.secret": "^whsec_[0-9A-Za-z+/]{43}=$",
 	"Media.sha256":             "^[0-9a-f]{64}$",

@@ -73,7 +73,8 @@ func TestErrorsHaveTheCodesOfTheOperation(t *testing.T) {
 						"context": map[string]any{"state": "queued", "allowed": []string{}, "limit": 1,
 							"window_seconds": 1, "required_credits": 2, "available_credits": 1,
 							"spend_limit_credits": 1, "rule": "ru_ad_marking", "jurisdiction": "EU", "since": "2022-05-28",
-							"source": "s", "mend": "m"},
+							"source": "s", "mend": "m", "mandate": "key_01h455vb4pex5vsknk084sn02q:3",
+							"member": "until", "from": nil},
 					}})
 					if err != nil {
 						t.Fatal(err)
