@@ -120,6 +120,9 @@ func (w *World) Examples() map[string]Example {
 		"listAvatars": {},
 		"listVoices":  {},
 
+		"createExport": {Body: Object{"metadata": Object{"reason": "audit"}}},
+		"getExport":    {ID: fresh("createExport")},
+
 		"listFactories": {},
 		"createFactory": {Body: Object{
 			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical",

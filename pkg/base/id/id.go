@@ -52,6 +52,8 @@ const (
 	Experiment    = "exp"
 	Application   = "app"
 	PostImport    = "pim"
+	Export        = "xpt"
+	Import        = "imp"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -65,7 +67,7 @@ var kinds = map[string]string{
 	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 	"application": Application,
-	"post_import": PostImport,
+	"post_import": PostImport, "export": Export, "import": Import,
 }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.

@@ -1,0 +1,407 @@
+package transfer
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Objects stores files.
+type Objects interface {
+	// Open starts reading an object. It fails with not_found if there is none.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Put stores a file under its key, from its beginning.
+	Put(ctx context.Context, f media.File, content io.ReadSeeker) error
+}
+
+// The sizes of parts. A part of lines is made within a step of the worker, and has no more resources than are read in
+// that time. A part of files ends with the file that reaches the size: no file has more than 256 MiB, so that no part
+// has more than 1 GiB.
+const (
+	lineBytes = 8 << 20
+	fileBytes = 256 << 20
+	pageItems = 100
+)
+
+// Exporter is the handler of the tasks of exports. Each step makes one part: the bytes of a part follow from what is
+// stored, and its key from the export and its number, so that a step that is taken again replaces its own part.
+type Exporter struct {
+	DB      *store.DB
+	Objects Objects
+	Now     func() time.Time
+	// LineBytes and FileBytes replace the sizes of parts unless they are 0.
+	LineBytes, FileBytes int64
+}
+
+var (
+	_ task.Handler = (*Exporter)(nil)
+	_ task.Failer  = (*Exporter)(nil)
+)
+
+// cursor is the payload of an export's task: where its next part begins.
+type cursor struct {
+	// Kind is the index of the kind of resource, and After the last one of it that was read.
+	Kind  int           `json:"kind,omitempty"`
+	After *store.Cursor `json:"after,omitempty"`
+	// Lines and Files are the numbers of parts so far.
+	Lines int `json:"lines,omitempty"`
+	Files int `json:"files,omitempty"`
+	// Named is the number of files that the last part of lines names, and Copied that of those among them that are in
+	// parts.
+	Named  int `json:"named,omitempty"`
+	Copied int `json:"copied,omitempty"`
+}
+
+// all reports whether all lines are written.
+func (c cursor) all() bool { return c.Kind == len(kinds) }
+
+// Step makes the next part.
+func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var c cursor
+	if err := s.Decode(&c); err != nil {
+		return o, task.Permanent(err)
+	}
+	// Another delivery must not write an older part over this one.
+	if err := s.Lease(ctx, nil); err != nil {
+		return o, err
+	}
+	it, r, err := w.read(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	if len(r.Stored) >= mostParts {
+		return w.end(s, &Failure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the profiles one "+
+			"by one.", mostParts)}), nil
+	}
+	var made *made
+	switch {
+	case c.Copied < c.Named:
+		made, err = w.files(ctx, s, &r.Export, c)
+	case !c.all():
+		made, err = w.lines(ctx, s, &r.Export, it.Owner.Profile != "", c)
+	default:
+		return w.end(s, nil), nil
+	}
+	if err != nil {
+		return o, task.Again(err)
+	}
+	o.Payload = made.next
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		made.add(r)
+		r.Touch(w.Now())
+		if err := it.Encode(r); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return nil
+	}
+	return o, nil
+}
+
+// read reads the export of a step. It returns task.ErrMoved if it does not exist or has ended.
+func (w *Exporter) read(ctx context.Context, s *task.Step) (it store.Item, r *exportRecord, err error) {
+	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
+	if errors.Is(err, store.ErrNotFound) {
+		return it, nil, task.ErrMoved
+	}
+	r = &exportRecord{}
+	if err == nil {
+		err = it.Decode(r)
+	}
+	if err == nil && r.State != Running {
+		err = task.ErrMoved
+	}
+	return it, r, err
+}
+
+// end ends the export of a step.
+func (w *Exporter) end(s *task.Step, failure *Failure) task.Outcome {
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.Touch(w.Now())
+		if err := r.end(tx, &it, w.Now(), failure); err != nil {
+			return err
+		}
+		if err := it.Encode(r); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return nil
+	}}
+}
+
+// Fail implements task.Failer.
+func (w *Exporter) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
+	return w.end(s, failureOf(cause)), nil
+}
+
+// failureOf returns the failure of work that cannot go on.
+func failureOf(cause error) *Failure {
+	if errors.Is(cause, task.ErrDeadline) {
+		return &Failure{"too_slow", "It has not ended within a day. Start it again."}
+	}
+	return &Failure{"internal", "Something went wrong on our side. Start it again."}
+}
+
+// made is a part that was made.
+type made struct {
+	next      cursor
+	part      *storedPart // nil if all files of it were gone
+	resources map[string]int
+	copied    int
+	missing   int
+}
+
+// add adds the part to its export.
+func (m *made) add(r *exportRecord) {
+	if m.part != nil {
+		r.Stored = append(r.Stored, *m.part)
+	}
+	for name, n := range m.resources {
+		r.Resources[name] += n
+	}
+	r.Files += m.copied
+	r.MissingFiles += m.missing
+}
+
+// put stores a part.
+func (w *Exporter) put(ctx context.Context, s *task.Step, kind string, n int, content *media.Spooled) (*storedPart,
+	error) {
+	f := media.File{Key: objectKey(Exports, s.Owner, s.Subject, kind, n), MIMEType: mimeType(kind),
+		Bytes: content.Size, SHA256: hex.EncodeToString(content.Sum)}
+	return &storedPart{kind, n, content.Size, content.Sum}, w.Objects.Put(ctx, f, content)
+}
+
+// named is a file that a part of lines names.
+type named struct {
+	Key string `json:"key"`
+}
+
+// lines makes a part of lines, and notes the files that it names.
+func (w *Exporter) lines(ctx context.Context, s *task.Step, x *Export, ofProfile bool, c cursor) (*made, error) {
+	c.Lines, c.Named, c.Copied = c.Lines+1, 0, 0
+	m := &made{resources: map[string]int{}}
+	part := &linesPart{x: x, files: []string{}, end: End{Type: endLine, Part: c.Lines,
+		Resources: m.resources, Changed: []string{}}}
+	if err := part.write(Header{headerLine, Format, FormatVersion, x.ID, s.Account, s.Mode, x.ProfileID,
+		x.ConsistentAsOf, c.Lines}); err != nil {
+		return nil, err
+	}
+	most := orDefault(w.LineBytes, lineBytes)
+	for !c.all() && int64(part.Len()) < most {
+		k := kinds[c.Kind]
+		page, err := w.DB.List(ctx, k.query(s, x, ofProfile, c.After))
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			if err := part.add(ctx, w.DB, k, it); err != nil {
+				return nil, err
+			}
+		}
+		if c.After = page.Next; c.After == nil {
+			c.Kind++
+		}
+	}
+	part.end.Last = c.all()
+	if err := part.write(part.end); err != nil {
+		return nil, err
+	}
+	var list bytes.Buffer
+	for _, key := range part.files {
+		if err := json.NewEncoder(&list).Encode(named{key}); err != nil {
+			return nil, err
+		}
+	}
+	if c.Named = len(part.files); c.Named > 0 {
+		if _, err := w.store(ctx, s, kindNamed, c.Lines, &list); err != nil {
+			return nil, err
+		}
+	}
+	m.next = c
+	var err error
+	m.part, err = w.store(ctx, s, KindLines, c.Lines, &part.Buffer)
+	return m, err
+}
+
+// store spools and stores a part.
+func (w *Exporter) store(ctx context.Context, s *task.Step, kind string, n int, content io.Reader) (*storedPart, error) {
+	spooled, err := media.Spool(ctx, content, 1<<30)
+	if err != nil {
+		return nil, err
+	}
+	defer spooled.Close()
+	return w.put(ctx, s, kind, n, spooled)
+}
+
+// query lists the resources of a kind that are not younger than an export.
+func (k kind) query(s *task.Step, x *Export, ofProfile bool, after *store.Cursor) store.Query {
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, k.item), Limit: pageItems,
+		OldestFirst: true, After: after, From: k.prefix, To: id.First(k.prefix, x.ConsistentAsOf.Add(time.Millisecond))}
+	if k.partition != nil {
+		q.Index, q.Partition = store.Table, k.partition(s.Owner)
+	}
+	if ofProfile {
+		q.Filters = map[string]string{store.ProfileFilter: string(*x.ProfileID)}
+	}
+	return q
+}
+
+// linesPart is a part of lines that is being written.
+type linesPart struct {
+	bytes.Buffer
+	x     *Export
+	files []string
+	end   End
+}
+
+func (p *linesPart) write(line any) error { return json.NewEncoder(p).Encode(line) }
+
+// add writes the line of a resource.
+func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item) error {
+	if !k.visible(it) {
+		return nil
+	}
+	own := func(key string) string {
+		name := fileName(key)
+		// A file of another resource is that of a media, which has a line of its own.
+		if of := strings.Split(name, "/"); len(of) > 1 && (k.prefix == id.Media || !id.Valid(id.Media, of[1])) &&
+			!slices.Contains(p.files, key) {
+			p.files = append(p.files, key)
+		}
+		return FileScheme + name
+	}
+	shown, err := k.view(ctx, viewer{db, media.NewNamer(own), p.x.ConsistentAsOf.Time}, it)
+	if err != nil {
+		return fmt.Errorf("transfer: show %s: %w", it.PK, err)
+	}
+	data, err := json.Marshal(shown)
+	if err != nil {
+		return fmt.Errorf("transfer: encode %s: %w", it.PK, err)
+	}
+	var is struct {
+		ID        string    `json:"id"`
+		UpdatedAt time.Time `json:"updated_at"`
+	}
+	if err := json.Unmarshal(data, &is); err != nil {
+		return fmt.Errorf("transfer: read %s: %w", it.PK, err)
+	}
+	if is.UpdatedAt.After(p.x.ConsistentAsOf.Time) {
+		p.end.Changed = append(p.end.Changed, is.ID)
+	}
+	p.end.Resources[k.name]++
+	return p.write(Line{k.name, is.ID, data})
+}
+
+// files makes a part of files.
+func (w *Exporter) files(ctx context.Context, s *task.Step, x *Export, c cursor) (*made, error) {
+	list, err := w.list(ctx, s, c.Lines)
+	if err != nil {
+		return nil, err
+	}
+	archive, err := os.CreateTemp("", "export-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = errors.Join(archive.Close(), os.Remove(archive.Name())) }()
+	m, out, size := &made{}, tar.NewWriter(archive), int64(0)
+	for ; c.Copied < len(list) && size < orDefault(w.FileBytes, fileBytes); c.Copied++ {
+		n, err := w.copy(ctx, out, x, list[c.Copied].Key)
+		switch {
+		case errs.CodeOf(err) == errs.NotFound:
+			m.missing++
+		case err != nil:
+			return nil, err
+		default:
+			m.copied, size = m.copied+1, size+n
+		}
+	}
+	if err := out.Close(); err != nil {
+		return nil, err
+	}
+	if m.copied > 0 {
+		c.Files++
+		if _, err := archive.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		if m.part, err = w.store(ctx, s, KindFiles, c.Files, archive); err != nil {
+			return nil, err
+		}
+	}
+	m.next = c
+	return m, nil
+}
+
+// list reads the files that the n-th part of lines names.
+func (w *Exporter) list(ctx context.Context, s *task.Step, n int) (list []named, err error) {
+	body, err := w.Objects.Open(ctx, objectKey(Exports, s.Owner, s.Subject, kindNamed, n))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	for lines := json.NewDecoder(body); ; {
+		var one named
+		switch err := lines.Decode(&one); {
+		case err == io.EOF:
+			return list, nil
+		case err != nil:
+			return nil, fmt.Errorf("transfer: the files of part %d of %s: %w", n, s.Subject, err)
+		}
+		list = append(list, one)
+	}
+}
+
+// copy adds a stored file to an archive, and returns its size.
+func (w *Exporter) copy(ctx context.Context, out *tar.Writer, x *Export, key string) (int64, error) {
+	body, err := w.Objects.Open(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	f, err := media.Spool(ctx, body, mostFile)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if err := out.WriteHeader(&tar.Header{Name: fileName(key), Mode: 0o644, Size: f.Size,
+		ModTime: x.ConsistentAsOf.Time.Truncate(time.Second)}); err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(out, f)
+	return f.Size, err
+}
+
+// mostFile is the largest size of a stored file.
+const mostFile = 512 << 20
+
+func orDefault(n, otherwise int64) int64 {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
