@@ -39,6 +39,8 @@ type Client struct {
 	Events *EventsService
 	// List the posts of an experiment.
 	Experiments *ExperimentsService
+	// Export the data of the account.
+	Exports *ExportsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
 	// Connections to CRMs: products, stages of deals that make content, and notes.
@@ -71,7 +73,7 @@ type Client struct {
 
 // WorkState is a state that work may be waited for in.
 type WorkState interface {
-	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState
+	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState | PostImportState
 }
 
 func (c *Client) bind() {
@@ -87,6 +89,7 @@ func (c *Client) bind() {
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
 	c.Experiments = &ExperimentsService{&c.transport}
+	c.Exports = &ExportsService{&c.transport}
 	c.Factories = &FactoriesService{&c.transport}
 	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
@@ -1586,6 +1589,51 @@ func (s *ExperimentsService) ListPostsPage(ctx context.Context, experimentID str
 		return nil, err
 	}
 	return page[ExperimentRow](ctx, s.t, "/v1/experiments/"+pExperimentID+"/posts", queryOf(params), options)
+}
+
+// ExportsService: Export the data of the account.
+type ExportsService struct{ t *transport }
+
+// Create: Export the data of the account.
+//
+// Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
+// one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
+// background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
+// secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes them.
+//
+// Needs the scope `account:manage`.
+func (s *ExportsService) Create(ctx context.Context, body TransferExportCreate, options ...RequestOption) (*TransferExport, error) {
+	result := new(TransferExport)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/exports", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an export.
+//
+// Shows the parts that are ready. Their URLs are signed anew.
+//
+// Needs the scope `account:manage`.
+func (s *ExportsService) Get(ctx context.Context, exportID string, options ...RequestOption) (*TransferExport, error) {
+	pExportID, err := segment("export_id", exportID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(TransferExport)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/exports/"+pExportID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *ExportsService) WaitFor(ctx context.Context, exportID string, options ...RequestOption) (*TransferExport, error) {
+	pExportID, err := segment("export_id", exportID)
+	if err != nil {
+		return nil, err
+	}
+	return wait[TransferExport](ctx, s.t, "/v1/exports/"+pExportID, waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
 }
 
 // FactoriesService: Makers of content, each with its voice and audience.

@@ -5048,6 +5048,15 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ExportCompletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ExportCompletedEvent() (*ExportCompletedEvent, bool) {
+	if v.Type != "export.completed" {
+		return nil, false
+	}
+	variant := &ExportCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // FactoryUpdatedEvent returns the members of this variant, and whether the object is one.
 func (v Event) FactoryUpdatedEvent() (*FactoryUpdatedEvent, bool) {
 	if v.Type != "factory.updated" {
@@ -5198,6 +5207,7 @@ const (
 	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternModelAll                    EventPattern = "model.*"
 	EventPatternPostsAll                    EventPattern = "posts.*"
+	EventPatternExportAll                   EventPattern = "export.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -5233,6 +5243,7 @@ const (
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
 	EventPatternModelRetiring               EventPattern = "model.retiring"
 	EventPatternPostsImported               EventPattern = "posts.imported"
+	EventPatternExportCompleted             EventPattern = "export.completed"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -5279,6 +5290,7 @@ const (
 	EventTypeAutomationFailed            EventType = "automation.failed"
 	EventTypeModelRetiring               EventType = "model.retiring"
 	EventTypePostsImported               EventType = "posts.imported"
+	EventTypeExportCompleted             EventType = "export.completed"
 )
 
 // EventTypeInput has the values of EventType.
@@ -6015,6 +6027,24 @@ type ExpertSettingsUpdateVoice struct {
 	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
 	// Words and phrases of the channel.
 	WeSay Nullable[[]string] `json:"we_say,omitzero"`
+}
+
+// ExportCompletedEvent: An export has ended: its parts are ready, or it has failed.
+type ExportCompletedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data TransferExportEventData `json:"data"`
 }
 
 // FacebookOptions: Options on Facebook.
@@ -11899,6 +11929,105 @@ const (
 	TrainingStateCompleted TrainingState = "completed"
 	TrainingStateFailed    TrainingState = "failed"
 	TrainingStateCanceled  TrainingState = "canceled"
+)
+
+// TransferExport: An export as callers see it.
+type TransferExport struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile whose data is exported. Null: the whole account.
+	ProfileID *string `json:"profile_id"`
+	// State of the export.
+	State PostImportState `json:"state"`
+	// Version of the format of its parts.
+	FormatVersion int64 `json:"format_version"`
+	// Time as of which it is. What is created later is left out; the last line of each part names what was changed between
+	// this time and its reading.
+	ConsistentAsOf time.Time `json:"consistent_as_of"`
+	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
+	Parts []TransferPart `json:"parts"`
+	// Number of exported resources, by their types.
+	Resources map[string]int64 `json:"resources"`
+	// Number of files in parts.
+	Files int64 `json:"files"`
+	// Number of files that were gone before they could be copied, such as those of deleted media.
+	MissingFiles int64 `json:"missing_files"`
+	// Why it failed. Null unless failed.
+	Failure *TransferFailure `json:"failure"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Time at which the export and its parts are deleted. Null while it is running.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// TransferExportCreate: Body of `createExport`.
+type TransferExportCreate struct {
+	// Profile whose data is exported. Absent: the whole account.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// TransferExportEventData: Data of the event.
+type TransferExportEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object TransferExport `json:"object"`
+}
+
+// TransferFailure: The reason for which an export or import has failed.
+type TransferFailure struct {
+	// Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+	// has not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was declared.
+	// invalid_format: a part of an import is no export. internal: something went wrong on our side.
+	Code TransferFailureCode `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// TransferFailureCode: Machine-readable reason. too_large: an export has too many parts, so export the profiles one by
+// one. too_slow: it has not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one
+// that was declared. invalid_format: a part of an import is no export. internal: something went wrong on our side.
+// A newer service may have more values.
+type TransferFailureCode string
+
+// The values of TransferFailureCode.
+const (
+	TransferFailureCodeTooLarge      TransferFailureCode = "too_large"
+	TransferFailureCodeTooSlow       TransferFailureCode = "too_slow"
+	TransferFailureCodeNotFetched    TransferFailureCode = "not_fetched"
+	TransferFailureCodeInvalidFormat TransferFailureCode = "invalid_format"
+	TransferFailureCodeInternal      TransferFailureCode = "internal"
+)
+
+// TransferPart: A part of an export. createImport takes it as it is.
+type TransferPart struct {
+	// What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name.
+	Kind TransferPartKind `json:"kind"`
+	// Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+	// after it was signed.
+	URL string `json:"url"`
+	// Size in bytes.
+	Bytes int64 `json:"bytes"`
+	// SHA-256 in hexadecimal.
+	SHA256 string `json:"sha256"`
+}
+
+// TransferPartKind: What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name.
+// A newer service may have more values.
+type TransferPartKind string
+
+// The values of TransferPartKind.
+const (
+	TransferPartKindLines TransferPartKind = "lines"
+	TransferPartKindFiles TransferPartKind = "files"
 )
 
 // TrialArm: The arm of a factor that an item was given by chance.

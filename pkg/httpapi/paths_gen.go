@@ -45,6 +45,8 @@ var Paths = []string{
 	"/v1/experiments/{experiment_id}",
 	"/v1/experiments/{experiment_id}/apply",
 	"/v1/experiments/{experiment_id}/posts",
+	"/v1/exports",
+	"/v1/exports/{export_id}",
 	"/v1/factories",
 	"/v1/factories/{factory_id}",
 	"/v1/factories/{factory_id}/analytics",

@@ -1267,6 +1267,46 @@ export class ExperimentsResource {
   }
 }
 
+/** Export the data of the account. */
+export class ExportsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Export the data of the account.
+   *
+   * Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
+   * one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
+   * background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
+   * secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes
+   * them.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.TransferExportCreate, options?: RequestOptions): Call<T.TransferExport> {
+    return this.#core.call('POST', '/v1/exports', [], { body }, options);
+  }
+
+  /**
+   * Get an export.
+   *
+   * Shows the parts that are ready. Their URLs are signed anew.
+   *
+   * Needs the scope `account:manage`.
+   */
+  get(exportId: string, options?: RequestOptions): Call<T.TransferExport> {
+    return this.#core.call('GET', '/v1/exports/{export_id}', [exportId], {}, options);
+  }
+
+  /** Calls get until the work has ended. Failed work is a FailedError. */
+  waitFor(exportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.TransferExport> {
+    return this.#core.wait('/v1/exports/{export_id}', [exportId], ['state', ['completed'], ['failed']], options);
+  }
+}
+
 /** The parameters of listFactories. */
 export interface ListFactoriesParams {
   /** Maximum number of results. */
@@ -3005,6 +3045,8 @@ export class Client {
   readonly events: EventsResource;
   /** List the posts of an experiment. */
   readonly experiments: ExperimentsResource;
+  /** Export the data of the account. */
+  readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
@@ -3048,6 +3090,7 @@ export class Client {
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);
     this.experiments = new ExperimentsResource(this.core);
+    this.exports = new ExportsResource(this.core);
     this.factories = new FactoriesResource(this.core);
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);

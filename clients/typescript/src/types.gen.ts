@@ -4772,6 +4772,7 @@ export type Event =
   | ContentPlanCompletedEvent
   | ContentPlanProposedEvent
   | DiagnosisCompletedEvent
+  | ExportCompletedEvent
   | FactoryUpdatedEvent
   | IntegrationNeedsReconnectEvent
   | ModelRetiringEvent
@@ -4803,16 +4804,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -5610,6 +5611,24 @@ export interface ExpertSettingsUpdateVoice {
   we_never_say?: string[] | null | undefined;
   /** Words and phrases of the channel. */
   we_say?: string[] | null | undefined;
+}
+
+/** An export has ended: its parts are ready, or it has failed. */
+export interface ExportCompletedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'export.completed';
+  /** Data of the event. */
+  data: TransferExportEventData;
 }
 
 /** Options on Facebook. */
@@ -11248,6 +11267,96 @@ export type TrainingRehearsalOutcome = 'completed' | 'failed' | 'insufficient_ba
 /** State of the training. The last three are final. canceled: its factory was deleted. */
 export type TrainingState = 'queued' | 'running' | 'completed' | 'failed' | 'canceled' | (string & {});
 
+/** An export as callers see it. */
+export interface TransferExport {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile whose data is exported. Null: the whole account. */
+  profile_id: string | null;
+  /** State of the export. */
+  state: PostImportState;
+  /** Version of the format of its parts. */
+  format_version: number;
+  /**
+   * Time as of which it is. What is created later is left out; the last line of each part names what was changed
+   * between this time and its reading.
+   */
+  consistent_as_of: string;
+  /** Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events. */
+  parts: TransferPart[];
+  /** Number of exported resources, by their types. */
+  resources: Record<string, number>;
+  /** Number of files in parts. */
+  files: number;
+  /** Number of files that were gone before they could be copied, such as those of deleted media. */
+  missing_files: number;
+  /** Why it failed. Null unless failed. */
+  failure: TransferFailure | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+  /** Time at which the export and its parts are deleted. Null while it is running. */
+  expires_at: string | null;
+}
+
+/** Body of `createExport`. */
+export interface TransferExportCreate {
+  /** Profile whose data is exported. Absent: the whole account. */
+  profile_id?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** Data of the event. */
+export interface TransferExportEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: TransferExport;
+}
+
+/** The reason for which an export or import has failed. */
+export interface TransferFailure {
+  /**
+   * Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+   * has not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was
+   * declared. invalid_format: a part of an import is no export. internal: something went wrong on our side.
+   */
+  code: TransferFailureCode;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/**
+ * Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it has
+ * not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was declared.
+ * invalid_format: a part of an import is no export. internal: something went wrong on our side.
+ */
+export type TransferFailureCode = 'too_large' | 'too_slow' | 'not_fetched' | 'invalid_format' | 'internal' | (string & {});
+
+/** A part of an export. createImport takes it as it is. */
+export interface TransferPart {
+  /** What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name. */
+  kind: TransferPartKind;
+  /**
+   * Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+   * after it was signed.
+   */
+  url: string;
+  /** Size in bytes. */
+  bytes: number;
+  /** SHA-256 in hexadecimal. */
+  sha256: string;
+}
+
+/** What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name. */
+export type TransferPartKind = 'lines' | 'files' | (string & {});
+
 /** The arm of a factor that an item was given by chance. */
 export interface TrialArm {
   /** Name of the factor. */
@@ -11765,4 +11874,5 @@ export type Work =
   | Generation
   | OwnMedia
   | PostImport
-  | Training;
+  | Training
+  | TransferExport;

@@ -59,6 +59,8 @@ var Scopes = map[string]auth.Scope{
 	"PATCH /v1/experiments/{experiment_id}":                                 "factories:write",
 	"POST /v1/experiments/{experiment_id}/apply":                            "factories:write",
 	"GET /v1/experiments/{experiment_id}/posts":                             "factories:read",
+	"POST /v1/exports":                                                      "account:manage",
+	"GET /v1/exports/{export_id}":                                           "account:manage",
 	"GET /v1/factories":                                                     "factories:read",
 	"POST /v1/factories":                                                    "factories:write",
 	"DELETE /v1/factories/{factory_id}":                                     "factories:write",

@@ -1058,6 +1058,52 @@ class ExperimentsResource:
         return self._client.pages("/v1/experiments/{experiment_id}/posts", (experiment_id, ), params, options)
 
 
+class ExportsResource:
+    """Export the data of the account."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def create(
+        self, body: types.TransferExportCreate, **options: Unpack[RequestOptions]
+    ) -> types.TransferExport:
+        """Export the data of the account.
+
+        Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON
+        lines, one for each resource as its GET shows it, and tar archives of the files that the lines name. They are
+        made in the background; the event `export.completed` reports the end. Nothing that is younger than the export
+        is in it, and no secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days.
+        createImport takes them.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/exports", (), None, body, options
+        )
+        return cast("types.TransferExport", data)
+
+    def get(
+        self, export_id: str, **options: Unpack[RequestOptions]
+    ) -> types.TransferExport:
+        """Get an export.
+
+        Shows the parts that are ready. Their URLs are signed anew.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/exports/{export_id}", (export_id, ), None, None, options
+        )
+        return cast("types.TransferExport", data)
+
+    def wait_for(
+        self, export_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
+    ) -> types.TransferExport:
+        """Calls get until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed",), ("failed",))
+        return cast("types.TransferExport", self._client.wait("/v1/exports/{export_id}", (export_id, ), rule, options))
+
+
 class FactoriesResource:
     """Makers of content, each with its voice and audience."""
 
@@ -2646,6 +2692,7 @@ class Resources:
         self.content = ContentResource(client)
         self.events = EventsResource(client)
         self.experiments = ExperimentsResource(client)
+        self.exports = ExportsResource(client)
         self.factories = FactoriesResource(client)
         self.integrations = IntegrationsResource(client)
         self.media = MediaResource(client)

@@ -4809,19 +4809,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExportCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -5611,6 +5611,26 @@ class ExpertSettingsUpdateVoice(TypedDict):
     """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
     we_say: NotRequired[Optional[List[str]]]
     """Words and phrases of the channel."""
+
+
+
+class ExportCompletedEvent(TypedDict):
+    """An export has ended: its parts are ready, or it has failed."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["export.completed"]
+    """Type of the event."""
+    data: "TransferExportEventData"
+    """Data of the event."""
 
 
 
@@ -11282,6 +11302,102 @@ TrainingRehearsalOutcome = Literal["completed", "failed", "insufficient_balance"
 
 TrainingState = Union[Literal["queued", "running", "completed", "failed", "canceled"], str]
 """State of the training. The last three are final. canceled: its factory was deleted."""
+
+
+class TransferExport(TypedDict):
+    """An export as callers see it."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile whose data is exported. Null: the whole account."""
+    state: "PostImportState"
+    """State of the export."""
+    format_version: int
+    """Version of the format of its parts."""
+    consistent_as_of: str
+    """Time as of which it is. What is created later is left out; the last line of each part names what was changed
+    between this time and its reading.
+    """
+    parts: List["TransferPart"]
+    """Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events."""
+    resources: Dict[str, int]
+    """Number of exported resources, by their types."""
+    files: int
+    """Number of files in parts."""
+    missing_files: int
+    """Number of files that were gone before they could be copied, such as those of deleted media."""
+    failure: Optional["TransferFailure"]
+    """Why it failed. Null unless failed."""
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+    expires_at: Optional[str]
+    """Time at which the export and its parts are deleted. Null while it is running."""
+
+
+
+class TransferExportCreate(TypedDict):
+    """Body of `createExport`."""
+
+    profile_id: NotRequired[str]
+    """Profile whose data is exported. Absent: the whole account."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class TransferExportEventData(TypedDict):
+    """Data of the event."""
+
+    object: "TransferExport"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class TransferFailure(TypedDict):
+    """The reason for which an export or import has failed."""
+
+    code: "TransferFailureCode"
+    """Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+    has not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was
+    declared. invalid_format: a part of an import is no export. internal: something went wrong on our side.
+    """
+    message: str
+    """What happened and what to do about it."""
+
+
+TransferFailureCode = Union[Literal["too_large", "too_slow", "not_fetched", "invalid_format", "internal"], str]
+"""Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it has
+not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was declared.
+invalid_format: a part of an import is no export. internal: something went wrong on our side.
+"""
+
+
+class TransferPart(TypedDict):
+    """A part of an export. createImport takes it as it is."""
+
+    kind: "TransferPartKind"
+    """What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name."""
+    url: str
+    """Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+    after it was signed.
+    """
+    bytes: int
+    """Size in bytes."""
+    sha256: str
+    """SHA-256 in hexadecimal."""
+
+
+TransferPartKind = Union[Literal["lines", "files"], str]
+"""What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name."""
 
 
 class TrialArm(TypedDict):

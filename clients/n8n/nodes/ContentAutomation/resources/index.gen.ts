@@ -12,6 +12,7 @@ import { commentsDescription } from './comments.gen';
 import { contentDescription } from './content.gen';
 import { eventsDescription } from './events.gen';
 import { experimentsDescription } from './experiments.gen';
+import { exportsDescription } from './exports.gen';
 import { factoriesDescription } from './factories.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
@@ -39,6 +40,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Content Item', value: 'content' },
   { name: 'Event', value: 'events' },
   { name: 'Experiment', value: 'experiments' },
+  { name: 'Export', value: 'exports' },
   { name: 'Factory', value: 'factories' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
@@ -67,6 +69,7 @@ export const descriptions: INodeProperties[] = [
   ...contentDescription,
   ...eventsDescription,
   ...experimentsDescription,
+  ...exportsDescription,
   ...factoriesDescription,
   ...integrationsDescription,
   ...mediaDescription,
