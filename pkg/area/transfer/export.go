@@ -29,12 +29,11 @@ const (
 	Failed    State = "failed"
 )
 
-// Failure is the reason for which an export or import has failed.
-type Failure struct {
+// ExportFailure is the reason for which an export has failed.
+type ExportFailure struct {
 	// Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
-	// has not ended within a day. not_fetched: a part of an import cannot be fetched, or is not the one that was
-	// declared. invalid_format: a part of an import is no export. internal: something went wrong on our side.
-	Code string `json:"code" enum:"too_large,too_slow,not_fetched,invalid_format,internal"`
+	// has not ended within a day. internal: something went wrong on our side.
+	Code string `json:"code" enum:"too_large,too_slow,internal"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 }
@@ -73,7 +72,7 @@ type Export struct {
 	// Number of files that were gone before they could be copied, such as those of deleted media.
 	MissingFiles int `json:"missing_files"`
 	// Why it failed. Null unless failed.
-	Failure *Failure `json:"failure"`
+	Failure *ExportFailure `json:"failure"`
 	// Time of its end. Null until then.
 	EndedAt *resource.Time `json:"ended_at"`
 	// Time at which the export and its parts are deleted. Null while it is running.
@@ -119,7 +118,7 @@ func newExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Me
 }
 
 // end ends an export, with the reason if it failed, and announces it.
-func (r *exportRecord) end(tx *store.Tx, it *store.Item, now time.Time, failure *Failure) error {
+func (r *exportRecord) end(tx *store.Tx, it *store.Item, now time.Time, failure *ExportFailure) error {
 	at, until := resource.Instant(now), resource.Instant(now.Add(keep))
 	r.State, r.EndedAt, r.ExpiresAt, r.Failure = Completed, &at, &until, failure
 	if failure != nil {

@@ -85,7 +85,7 @@ func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return o, err
 	}
 	if len(r.Stored) >= mostParts {
-		return w.end(s, &Failure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the profiles one "+
+		return w.end(s, &ExportFailure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the profiles one "+
 			"by one.", mostParts)}), nil
 	}
 	var made *made
@@ -134,7 +134,7 @@ func (w *Exporter) read(ctx context.Context, s *task.Step) (it store.Item, r *ex
 }
 
 // end ends the export of a step.
-func (w *Exporter) end(s *task.Step, failure *Failure) task.Outcome {
+func (w *Exporter) end(s *task.Step, failure *ExportFailure) task.Outcome {
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := w.read(ctx, s)
 		if err != nil {
@@ -158,11 +158,11 @@ func (w *Exporter) Fail(_ context.Context, s *task.Step, cause error) (task.Outc
 }
 
 // failureOf returns the failure of work that cannot go on.
-func failureOf(cause error) *Failure {
+func failureOf(cause error) *ExportFailure {
 	if errors.Is(cause, task.ErrDeadline) {
-		return &Failure{"too_slow", "It has not ended within a day. Start it again."}
+		return &ExportFailure{"too_slow", "It has not ended within a day. Start it again."}
 	}
-	return &Failure{"internal", "Something went wrong on our side. Start it again."}
+	return &ExportFailure{"internal", "Something went wrong on our side. Start it again."}
 }
 
 // made is a part that was made.
@@ -284,14 +284,20 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item
 	if !k.visible(it) {
 		return nil
 	}
+	stored, err := filesOf(it.Doc)
+	if err != nil {
+		return err
+	}
+	files := []LineFile{}
 	own := func(key string) string {
-		name := fileName(key)
+		url := FileScheme + fileName(key)
+		named := slices.ContainsFunc(files, func(f LineFile) bool { return f.URL == url })
 		// A file of another resource is that of a media, which has a line of its own.
-		if of := strings.Split(name, "/"); len(of) > 1 && (k.prefix == id.Media || !id.Valid(id.Media, of[1])) &&
-			!slices.Contains(p.files, key) {
+		if of := strings.Split(url, "/"); len(of) > 3 && (k.prefix == id.Media || !id.Valid(id.Media, of[3])) && !named {
 			p.files = append(p.files, key)
+			files = append(files, LineFile{url, stored[key].Bytes, stored[key].SHA256})
 		}
-		return FileScheme + name
+		return url
 	}
 	shown, err := k.view(ctx, viewer{db, media.NewNamer(own), p.x.ConsistentAsOf.Time}, it)
 	if err != nil {
@@ -312,7 +318,36 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item
 		p.end.Changed = append(p.end.Changed, is.ID)
 	}
 	p.end.Resources[k.name]++
-	return p.write(Line{k.name, is.ID, data})
+	return p.write(Line{k.name, is.ID, data, files})
+}
+
+// filesOf returns the files in a stored document, by their keys.
+func filesOf(doc []byte) (map[string]media.File, error) {
+	var tree any
+	if err := json.Unmarshal(doc, &tree); err != nil {
+		return nil, err
+	}
+	files := map[string]media.File{}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			key, _ := v["key"].(string)
+			if sum, ok := v["sha256"].(string); ok && key != "" {
+				size, _ := v["bytes"].(float64)
+				files[key] = media.File{Bytes: int64(size), SHA256: sum}
+			}
+			for _, one := range v {
+				walk(one)
+			}
+		}
+	}
+	walk(tree)
+	return files, nil
 }
 
 // files makes a part of files.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -57,6 +58,18 @@ type Line struct {
 	ID string `json:"id"`
 	// The resource as its GET shows it, without secrets. URLs of files name entries of the parts of files.
 	Data json.RawMessage `json:"data"`
+	// Its files, in parts of files. Those of media that it shows are with the lines of these media.
+	Files []LineFile `json:"files" nullable:"false"`
+}
+
+// LineFile is a file of the resource of a line.
+type LineFile struct {
+	// Name of the entry in a part of files, after export://.
+	URL string `json:"url" format:"uri" example:"export://media/cnt_01h455vb4pex5vsknk084sn02q/1/6.jpg"`
+	// Size in bytes.
+	Bytes int64 `json:"bytes"`
+	// SHA-256 in hexadecimal.
+	SHA256 string `json:"sha256"`
 }
 
 // End is the last line of each part of lines.
@@ -128,4 +141,6 @@ const keep = 7 * 24 * time.Hour
 const longest = 24 * time.Hour
 
 // Mount registers the operations of the area.
-func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Media, e.Now).Register(r) }
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Media, e.Client(safehttp.Options{}), e.Now).Register(r)
+}

@@ -116,7 +116,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). "+
 		"To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that "+
 		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
-	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
+	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")
@@ -180,7 +180,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		Secrets: Secrets{secret},
 	}
 	r.SetMaker(auth.FromContext(ctx))
-	if err := s.add(tx, to, r); err != nil {
+	if err := add(tx, to, r); err != nil {
 		return out, err
 	}
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
@@ -222,6 +222,9 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	}
 	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
+	}
+	if set.State == StateEnabled && len(r.Secrets) == 0 {
+		return out, errNoSecret()
 	}
 	was, now := r.GoesTo(), s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {

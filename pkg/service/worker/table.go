@@ -128,10 +128,14 @@ func importing(e Env) Handlers {
 	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
 }
 
-// transferring makes the parts of exports.
+// transferring makes the parts of exports, and imports them.
 func transferring(e Env) Handlers {
+	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now}
+	if e.Uploads == nil {
+		in.URLs = transfer.NewClient(e.Loopback)
+	}
 	return Handlers{
-		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
+		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}, transfer.ImportKind: in,
 	}
 }
 
