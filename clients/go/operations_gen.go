@@ -73,7 +73,7 @@ type Client struct {
 
 // WorkState is a state that work may be waited for in.
 type WorkState interface {
-	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState | PostImportState
+	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState
 }
 
 func (c *Client) bind() {

@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -27,6 +30,24 @@ type Adopted struct {
 	Owner   tenant.Owner
 	// Media are the items of the media that it shows, as far as there are any.
 	Media []store.Item
+	// Replay, unless it is zero, is the time from which posts go out again, each at its time, to Accounts.
+	Replay   time.Time
+	Accounts []social.Record
+}
+
+// again returns the time at which the item goes out again, or zero.
+func (a Adopted) again() (at time.Time) {
+	switch i := a.Item; {
+	case a.Replay.IsZero() || len(a.Accounts) == 0:
+	case i.PublishedAt != nil:
+		at = i.PublishedAt.Time
+	case i.PublishAt != nil && (i.State == item.Scheduled || i.State == item.Publishing):
+		at = i.PublishAt.Time
+	}
+	if at.Before(a.Replay) {
+		return time.Time{}
+	}
+	return at
 }
 
 // Adopt adds an item of an export to the transaction, in the last of its states that lasts: what was being made is
@@ -56,6 +77,11 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	}
 	given := incoming.Of(a.Owner, a.Media)
 	adoptMedia(r, given)
+	if at := a.again(); !at.IsZero() {
+		if err := replay(tx, now, a, r, at); err != nil {
+			return err
+		}
+	}
 	it, err := r.Entry(a.Owner)
 	if err != nil {
 		return err
@@ -72,6 +98,24 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	}
 	tx.Create(it, nil)
 	return given.Hold(tx, now, held(r))
+}
+
+// replay schedules an item for the time at which it was, or is to be, published.
+func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time) error {
+	r.State, r.PublishedAt, r.Failure, r.Publications = item.Generated, nil, nil, []item.Publication{}
+	r.Postings, r.Authority = map[string]item.Posting{}, authority.Operator()
+	var targets []publication.Target
+	for _, acct := range a.Accounts {
+		t := publication.Target{Account: acct}
+		for _, p := range a.Item.Publications {
+			if p.SocialAccountID == acct.ID {
+				t.Options = p.Options
+			}
+		}
+		targets = append(targets, t)
+		r.SocialAccountIDs = append(r.SocialAccountIDs, acct.ID)
+	}
+	return publication.Schedule(tx, now, a.Owner, r, targets, at)
 }
 
 // adoptMedia has the item show the media of the caller that there are, and forget the others.

@@ -11,10 +11,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Adopt adds a factory of an export to the transaction. It publishes to no account yet, and nothing automatically.
-// Media in its settings that the caller does not have are left out.
-func (s *Service) Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tenant.Owner, f Factory) error {
-	f.SocialAccountIDs, f.AutoPublish, f.ProfileID = []string{}, false, o.ProfileID()
+// Adopt adds a factory of an export to the transaction, with the social accounts that it has here. It publishes nothing
+// automatically. Media in its settings that the caller does not have are left out.
+func (s *Service) Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tenant.Owner, f Factory,
+	accounts []string) error {
+	f.SocialAccountIDs, f.AutoPublish, f.ProfileID = accounts, false, o.ProfileID()
 	if f.State != StatePaused {
 		f.State = StateActive
 	}

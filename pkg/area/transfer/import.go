@@ -76,15 +76,15 @@ type Import struct {
 	MapURL *string `json:"map_url" format:"uri"`
 	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
 	// failed.
-	Failure *ImportFailure `json:"failure"`
+	Failure *Failure `json:"failure"`
 	// Time of its end. Null until then.
 	EndedAt *resource.Time `json:"ended_at"`
 	// Time at which the import and its map are deleted. Null while it is running. What was imported stays.
 	ExpiresAt *resource.Time `json:"expires_at"`
 }
 
-// ImportFailure is the reason for which an import has failed.
-type ImportFailure struct {
+// Failure is the reason for which an import has failed.
+type Failure struct {
 	// Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
 	// invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that has
 	// started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on our
@@ -108,6 +108,8 @@ type importRecord struct {
 	Authority authority.Authority `json:"authority"`
 	// Source is the header of the first part of lines.
 	Source *Header `json:"source,omitempty"`
+	// Replay is the time from which posts go out again, each at its time, in the rehearsal of an export; or nil.
+	Replay *time.Time `json:"replay,omitempty"`
 	// Maps is the number of objects with parts of the map, and Mapped the number of their lines.
 	Maps   int `json:"maps,omitempty"`
 	Mapped int `json:"mapped,omitempty"`
@@ -120,8 +122,8 @@ const mostInline = 1000
 
 // newImport adds an import and its task to the transaction.
 func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority, parts []partBody,
-	metadata resource.Metadata) (Import, error) {
-	r := importRecord{Authority: by}
+	metadata resource.Metadata, replay *time.Time) (Import, error) {
+	r := importRecord{Authority: by, Replay: replay}
 	r.Import = Import{Resource: resource.New(id.New(id.Import, now), now, metadata), State: Running,
 		Resources: map[string]Taken{}, LeftOut: []LeftOut{}}
 	for _, p := range parts {

@@ -71,12 +71,12 @@ type place struct {
 }
 
 // failedError ends an import.
-type failedError struct{ ImportFailure }
+type failedError struct{ Failure }
 
 func (f *failedError) Error() string { return f.Code + ": " + f.Message }
 
 func failed(code, format string, args ...any) error {
-	return &failedError{ImportFailure{code, fmt.Sprintf(format, args...)}}
+	return &failedError{Failure{code, fmt.Sprintf(format, args...)}}
 }
 
 // Step takes the next lines or files.
@@ -97,9 +97,9 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	var of *authority.EndedError
 	switch {
 	case errors.As(err, &ended):
-		return w.end(s, &ended.ImportFailure), nil
+		return w.end(s, &ended.Failure), nil
 	case errors.As(err, &of):
-		return w.end(s, &ImportFailure{authority.Code, of.Error()}), nil
+		return w.end(s, &Failure{authority.Code, of.Error()}), nil
 	case err != nil && !errors.Is(err, task.ErrMoved):
 		err = task.Again(err)
 	}
@@ -170,7 +170,7 @@ func (w *Importer) change(s *task.Step, next place, change func(*store.Item, *im
 }
 
 // end ends the import of a step.
-func (w *Importer) end(s *task.Step, failure *ImportFailure) task.Outcome {
+func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
 	o := w.change(s, place{}, func(it *store.Item, r *importRecord) {
 		at, until := resource.Instant(w.Now()), resource.Instant(w.Now().Add(keep))
 		r.State, r.EndedAt, r.ExpiresAt, r.Failure, r.URLs = Completed, &at, &until, failure, nil
@@ -187,7 +187,7 @@ func (w *Importer) end(s *task.Step, failure *ImportFailure) task.Outcome {
 // Fail implements task.Failer.
 func (w *Importer) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	f := failureOf(cause)
-	return w.end(s, &ImportFailure{f.Code, f.Message}), nil
+	return w.end(s, &Failure{f.Code, f.Message}), nil
 }
 
 // fetch copies the next part into the bucket.
@@ -279,7 +279,7 @@ func (w *Importer) lines(ctx context.Context, s *task.Step, r *importRecord, p p
 	lines.Buffer(make([]byte, 0, 64<<10), mostLine)
 	t := &taker{w: w, s: s, record: &importRecord{Import: Import{Resources: map[string]Taken{}}}, source: r.Source,
 		factories: factory.NewService(w.DB, w.Now), found: map[string]store.Item{}, principal: auth.FromContext(ctx),
-		by: r.Authority}
+		by: r.Authority, replay: r.Replay}
 	n, most, over := 0, w.most(), true
 	for lines.Scan() {
 		if n++; n <= p.Line {

@@ -122,7 +122,7 @@ func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInpu
 			return out, safehttp.InvalidURL(err, "/parts/"+strconv.Itoa(i)+"/url")
 		}
 	}
-	return newImport(tx, s.now(), p.Owner, authority.Of(p), in.Body.Parts, in.Body.Metadata)
+	return newImport(tx, s.now(), p.Owner, authority.Of(p), in.Body.Parts, in.Body.Metadata, nil)
 }
 
 func (s *Service) getImport(ctx context.Context, in *importPath) (out Import, err error) {

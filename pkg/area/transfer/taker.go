@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content"
@@ -18,6 +19,7 @@ import (
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
@@ -42,6 +44,7 @@ type taker struct {
 	source    *Header
 	principal *auth.Principal
 	by        authority.Authority
+	replay    *time.Time // see importRecord
 	factories *factory.Service
 	// found are the items that lines belong to, by their ids.
 	found map[string]store.Item
@@ -299,7 +302,15 @@ var takers = map[string]take{
 		return incoming.Adopt(tx, t.w.Now(), a.owner, v, f.Key)
 	}),
 	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v factory.Factory) error {
-		return t.factories.Adopt(ctx, tx, t.w.Now(), a.owner, v)
+		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
+		ids := []string{}
+		for _, acct := range accounts {
+			ids = append(ids, acct.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return t.factories.Adopt(ctx, tx, t.w.Now(), a.owner, v, ids)
 	}),
 	"product": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v product.Product) error {
 		files := map[string]media.File{}
@@ -377,7 +388,43 @@ func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Ite
 	if b.Media, err = t.w.DB.GetAll(ctx, keys...); err != nil {
 		return err
 	}
+	if t.replay != nil {
+		b.Replay = *t.replay
+		var on []string
+		for _, p := range v.Publications {
+			on = append(on, p.SocialAccountID)
+		}
+		if b.Accounts, err = t.accounts(ctx, a.owner, on); err != nil {
+			return err
+		}
+	}
 	return content.Adopt(tx, t.w.Now(), b)
+}
+
+// accounts returns the social accounts that there are. Only the rehearsal of an export has connected some.
+func (t *taker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all []social.Record, err error) {
+	if t.replay == nil || len(ids) == 0 {
+		return nil, nil
+	}
+	keys := make([]store.Key, len(ids))
+	for i, accountID := range ids {
+		keys[i] = store.IDKey(accountID)
+	}
+	items, err := t.w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if !social.Is(it, o) {
+			continue
+		}
+		r, err := social.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 // shown returns the stored files of the media that a resource shows.

@@ -25,6 +25,16 @@ func Adopt(tx *store.Tx, o tenant.Owner, w Webhook, p *auth.Principal) error {
 	return add(tx, Ref{Owner: o, ID: r.ID}, r)
 }
 
+// AdoptIn adds a webhook of an export to the transaction of a sandbox. It is enabled, has a secret of its own, and sends
+// to an address in place of its receiver.
+func AdoptIn(tx *store.Tx, o tenant.Owner, w Webhook, address string, secret Secret) error {
+	w.ProfileID, w.URL, w.Destination, w.FailingSince, w.LastSuccessAt, w.LatencyMS = o.ProfileID(), &address, nil, nil,
+		nil, nil
+	w.State, w.DisabledReason, w.CreatedBy = StateEnabled, nil, string(auth.Operator)
+	return add(tx, Ref{Owner: o, ID: w.ID}, &WebhookRecord{Webhook: w, Secrets: Secrets{secret},
+		MakerScopes: auth.AllScopes()})
+}
+
 // errNoSecret is the error of a webhook of an import that cannot sign yet.
 func errNoSecret() error {
 	return errs.New(errs.InvalidState, "The webhook was imported and has no signing secret. Rotate its secret first.").
