@@ -60,6 +60,8 @@ var Paths = []string{
 	"/v1/factories/{factory_id}/proposals/{proposal_id}/apply",
 	"/v1/factories/{factory_id}/social-accounts/{social_account_id}",
 	"/v1/factories/{factory_id}/training",
+	"/v1/imports",
+	"/v1/imports/{import_id}",
 	"/v1/integrations",
 	"/v1/integrations/{integration_id}",
 	"/v1/integrations/{integration_id}/sync",

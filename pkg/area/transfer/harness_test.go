@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
@@ -330,4 +331,21 @@ func (w *world) copies(n int) {
 		}
 	}
 	w.clock.Add(time.Second)
+}
+
+// checkSchema compares the lines of an export with their schema.
+func (w *world) checkSchema(e exported) {
+	w.t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../../clients/export/v1/lines.schema.json")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, l := range e.lines {
+		if err := schema.Validate(map[string]any(l)); err != nil {
+			w.t.Errorf("%v: %v", l["id"], err)
+		}
+	}
+	if schema.Validate(map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}) == nil {
+		w.t.Error("the schema permits an empty factory")
+	}
 }

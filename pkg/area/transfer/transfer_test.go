@@ -64,6 +64,7 @@ func TestAnExportHasEverything(t *testing.T) {
 			t.Errorf("the export has %q", secret)
 		}
 	}
+	w.checkSchema(got)
 	if last := got.lines[len(got.lines)-1]; last["type"] != "end" || last["last"] != true {
 		t.Errorf("it ends with %v", last)
 	}

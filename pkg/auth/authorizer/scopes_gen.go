@@ -82,6 +82,8 @@ var Scopes = map[string]auth.Scope{
 	"PUT /v1/factories/{factory_id}/social-accounts/{social_account_id}":    "social:manage",
 	"GET /v1/factories/{factory_id}/training":                               "factories:read",
 	"POST /v1/factories/{factory_id}/training":                              "factories:write",
+	"POST /v1/imports":                                                      "account:manage",
+	"GET /v1/imports/{import_id}":                                           "account:manage",
 	"GET /v1/integrations":                                                  "account:read",
 	"POST /v1/integrations":                                                 "account:manage",
 	"DELETE /v1/integrations/{integration_id}":                              "account:manage",
