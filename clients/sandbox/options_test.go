@@ -36,7 +36,6 @@ func TestWrongCommandLines(t *testing.T) {
 		"--url ftp://sandbox":     `not "ftp://sandbox"`,
 		"--ffmpeg ffmpeg":         "--ffmpeg and --fonts need each other",
 		"--import gone.jsonl":     "gone.jsonl",
-		"--import options.go":     "--import: line 1 of part 1",
 		"--webhooks http://a/":    "--webhooks needs --import",
 		"--import a --webhooks b": "--webhooks is an address such as",
 		"serve":                   `unknown argument "serve"`,

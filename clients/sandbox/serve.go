@@ -80,6 +80,12 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
+	parts := make([][]byte, len(o.imports))
+	for i, name := range o.imports {
+		if parts[i], err = os.ReadFile(name); err != nil {
+			return err
+		}
+	}
 	var g greeting
 	options := standalone.Options{
 		Port: o.port, Listen: o.listen, URL: o.url, Keyless: unlimited,
@@ -94,7 +100,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 			d, err := terminal.NewDemo(ctx, s.DB(), s.BaseURL, s.Now)
 			g = greeting{URL: s.BaseURL, Account: d.Account, Test: d.Test, Live: d.Live}
 			if err == nil && len(o.imports) > 0 {
-				g.Import, g.Secrets, err = o.open(ctx, s, tenant.Account(d.Account))
+				g.Import, g.Secrets, err = o.open(ctx, s, tenant.Account(d.Account), parts)
 			}
 			if err == nil && o.json {
 				return json.NewEncoder(out).Encode(g)
@@ -120,14 +126,8 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 }
 
 // open opens an export in the sandbox of an account, before the first call is answered.
-func (o options) open(ctx context.Context, s *standalone.Service, of tenant.Account) (id string,
+func (o options) open(ctx context.Context, s *standalone.Service, of tenant.Account, parts [][]byte) (id string,
 	secrets map[string]string, err error) {
-	parts := make([][]byte, len(o.imports))
-	for i, name := range o.imports {
-		if parts[i], err = os.ReadFile(name); err != nil {
-			return "", nil, err
-		}
-	}
 	r := transfer.Rehearsal{DB: s.DB(), Envelope: s.Envelope(), Put: s.PutFile, Random: rand.Reader, Now: s.Now(),
 		Owner: tenant.Of(of, tenant.Test), Webhooks: o.webhooks}
 	out, err := r.Open(ctx, parts)

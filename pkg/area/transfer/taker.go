@@ -127,14 +127,14 @@ type adopted struct {
 
 // resource takes the resource of a line. It returns why it is left out, or nil.
 func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
+	ids := names{t.s.Owner, t.source.ExportID}
 	k, take := takes(l.Type)
 	if take == nil {
-		return leaves(l.Type), nil
+		return t.leaves(ctx, ids, l)
 	}
 	if !id.Valid(k.prefix, l.ID) {
 		return &LeftOut{Code: codeInvalid, Message: "id is not the id of a " + l.Type + "."}, nil
 	}
-	ids := names{t.s.Owner, t.source.ExportID}
 	tree, err := parse(k, l.Data)
 	if e := errs.As(err); err != nil {
 		return &LeftOut{Code: codeInvalid, Message: e.Message}, nil
@@ -360,13 +360,19 @@ func takes(name string) (kind, take) {
 	return kind{}, nil
 }
 
-// leaves says why an import does not take a type of resource.
-func leaves(name string) *LeftOut {
-	if name == "social_account" {
-		return &LeftOut{Code: codeConsent, Message: "The consent of its owner and its token stay with the other account. " +
-			"Connect it here, and attach it to its factories."}
+// leaves says why an import does not take a resource. The rehearsal of an export has connected its social accounts.
+func (t *taker) leaves(ctx context.Context, ids names, l Line) (*LeftOut, error) {
+	if l.Type != "social_account" {
+		return &LeftOut{Code: codeElsewhere, Message: "It tells of what has happened in the other account."}, nil
 	}
-	return &LeftOut{Code: codeElsewhere, Message: "It tells of what has happened in the other account."}
+	if t.replay != nil {
+		there, err := t.w.DB.GetAll(ctx, store.IDKey(ids.of(l.ID)))
+		if err != nil || there[0].Kind != "" {
+			return nil, errors.Join(err, t.note(l, map[string]string{l.ID: ids.of(l.ID)}))
+		}
+	}
+	return &LeftOut{Code: codeConsent, Message: "The consent of its owner and its token stay with the other account. " +
+		"Connect it here, and attach it to its factories."}, nil
 }
 
 func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Item) error {
