@@ -11,8 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Adopt adds an account of an export to the transaction, which a simulated account of its platform stands for. It is for
-// sandboxes alone: their platforms need no consent.
+// Adopt adds an account of an export to the transaction, which a simulated account of its platform stands for. It is
+// for sandboxes alone: their platforms need no consent.
 func Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tenant.Owner, v Vault, a Account) error {
 	row, ok := registry.Find(a.Platform)
 	if !ok || o.Mode != tenant.Test {

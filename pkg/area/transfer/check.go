@@ -15,8 +15,8 @@ import (
 // checkers check the resources of lines, by their types.
 var checkers sync.Map
 
-// checker returns the checker of a type. Its members may be absent, and there may be others: the line may be of an older
-// or a newer version of the service.
+// checker returns the checker of a type. Its members may be absent, and there may be others: the line may be of an
+// older or a newer version of the service.
 func checker(t reflect.Type) *schema.Checker {
 	if c, ok := checkers.Load(t); ok {
 		return c.(*schema.Checker)

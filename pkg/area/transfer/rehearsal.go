@@ -133,7 +133,7 @@ func (r Rehearsal) webhook(ctx context.Context, tx *store.Tx, o tenant.Owner, da
 		return err
 	}
 	secrets[w.ID] = key.Reveal()
-	return webhook.AdoptIn(tx, o, w, r.Webhooks, secret)
+	return rehearseWebhook(tx, o, w, r.Webhooks, secret)
 }
 
 func (r Rehearsal) account(ctx context.Context, tx *store.Tx, o tenant.Owner, data []byte) error {

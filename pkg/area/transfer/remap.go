@@ -78,7 +78,8 @@ func (n names) tree(v any, met map[string]string) any {
 // file is the name of a file in an export: media, the id of its resource, the attempt and the name of the object.
 type file struct{ resource, attempt, name string }
 
-var fileForm = regexp.MustCompile(`^media/([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})/([0-9]{1,6})/([0-9a-zA-Z]{1,80}\.[a-z0-9]{1,8})$`)
+var fileForm = regexp.MustCompile(
+	`^media/([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})/([0-9]{1,6})/([0-9a-zA-Z]{1,80}\.[a-z0-9]{1,8})$`)
 
 func parseFile(name string) (file, bool) {
 	m := fileForm.FindStringSubmatch(name)

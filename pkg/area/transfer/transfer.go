@@ -1,6 +1,6 @@
 // Package transfer takes the data of an account out, and into another account or a sandbox. An export writes JSON lines
-// and the files that they name into parts, which a worker makes one at a time. An import reads such parts. docs/transfer.md
-// describes the format.
+// and the files that they name into parts, which a worker makes one at a time. An import reads such parts.
+// docs/transfer.md describes the format.
 package transfer
 
 import (

@@ -180,7 +180,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		Secrets: Secrets{secret},
 	}
 	r.SetMaker(auth.FromContext(ctx))
-	if err := add(tx, to, r); err != nil {
+	if err := s.add(tx, to, r); err != nil {
 		return out, err
 	}
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
@@ -224,7 +224,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	if set.State == StateEnabled && len(r.Secrets) == 0 {
-		return out, errNoSecret()
+		return out, errs.New(errs.InvalidState, "The webhook was imported and cannot sign. Rotate its secret first.")
 	}
 	was, now := r.GoesTo(), s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {

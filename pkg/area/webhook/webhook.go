@@ -91,7 +91,7 @@ func refOf(ctx context.Context, webhookID string) Ref {
 }
 
 // add puts a new webhook into the transaction.
-func add(tx *store.Tx, to Ref, r *WebhookRecord) error {
+func (s *Service) add(tx *store.Tx, to Ref, r *WebhookRecord) error {
 	it, err := store.NewItem(Kind, to.Owner, r.ID, r)
 	if err != nil {
 		return err
