@@ -47,23 +47,23 @@ func download(t *testing.T, url string) []byte {
 	return content
 }
 
-// TestAnAccountMoves exports an account by its live key, and imports it into the sandbox of another one.
+// TestAnAccountMoves exports the sandbox of an account, and imports it into another account.
 func TestAnAccountMoves(t *testing.T) {
 	from, to := newCustomer(t), newCustomer(t)
-	live, test := from.live.Secret, to.test.Secret
+	old, other := from.test.Secret, to.live.Secret
 	hooks := newReceiver(t)
-	call(t, live, "POST", "/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"export.*"}})
-	item := ended(t, live, into[contentItem](call(t, live, "POST", contentPath, object{"factory_id": from.factory(live),
+	call(t, old, "POST", "/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"export.*"}})
+	item := ended(t, old, into[contentItem](call(t, old, "POST", contentPath, object{"factory_id": from.factory(old),
 		"kind": "post", "prompt": "A shoe made of recycled nets"}), http.StatusAccepted).ID)
-	begun := into[transferred](call(t, live, "POST", "/v1/exports", object{}), http.StatusAccepted)
-	x := transferEnds(t, live, "/v1/exports", begun)
+	begun := into[transferred](call(t, old, "POST", "/v1/exports", object{}), http.StatusAccepted)
+	x := transferEnds(t, old, "/v1/exports", begun)
 	eventually(t, "export.completed", func() bool { return len(hooks.about(x.ID)) == 1 })
 	if first := download(t, x.Parts[0]["url"].(string)); !bytes.HasPrefix(first, []byte(`{"type":"header"`)) {
 		t.Errorf("it begins with %.100s", first)
 	}
-	begun = into[transferred](call(t, test, "POST", "/v1/imports", object{"parts": x.Parts}), http.StatusAccepted)
-	i := transferEnds(t, test, "/v1/imports", begun)
-	made := into[contentItem](call(t, test, "GET", contentPath+"/"+i.Map[item.ID], nil), http.StatusOK)
+	begun = into[transferred](call(t, other, "POST", "/v1/imports", object{"parts": x.Parts}), http.StatusAccepted)
+	i := transferEnds(t, other, "/v1/imports", begun)
+	made := into[contentItem](call(t, other, "GET", contentPath+"/"+i.Map[item.ID], nil), http.StatusOK)
 	if made.State != "generated" || len(made.Media) != len(item.Media) || i.Map[item.ID] == item.ID {
 		t.Fatalf("%+v of %+v", made, item)
 	}
@@ -78,7 +78,7 @@ func TestAnAccountMoves(t *testing.T) {
 		t.Errorf("the map begins with %v, %v", line, err)
 	}
 	// A key of the other account does not see the export.
-	if err := call(t, test, "GET", "/v1/exports/"+x.ID, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+	if err := call(t, other, "GET", "/v1/exports/"+x.ID, nil).refused(http.StatusNotFound, "not_found"); err != nil {
 		t.Error(err)
 	}
 }
