@@ -924,6 +924,20 @@ var groups = []group{
 			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
 		},
 	}},
+	{name: "imports", doc: "Import an export", operations: []operation{
+		{
+			id: "createImport", name: "create", method: "POST", path: "/v1/imports",
+			summary: "Import an export", doc: "Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that an import that is repeated adds only what is missing. Nothing is generated, published, charged or announced: content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled and have no secret: rotate it, and enable them. Automations are paused, and factories publish nothing automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The key needs the scopes of all operations that would create the same.\n\nNeeds the scope `account:manage`.",
+			takesBody: true, bodyOptional: false,
+			begins: &ends{"wait-for", "/v1/imports/{import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
+		},
+		{
+			id: "getImport", name: "get", method: "GET", path: "/v1/imports/{import_id}",
+			summary: "Get an import", doc: "Shows what was imported until now, and once completed the map of old ids to new ones.\n\nNeeds the scope `account:manage`.",
+			args: []string{"import_id"},
+			ends: &ends{"wait-for", "/v1/imports/{import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
+		},
+	}},
 	{name: "integrations", doc: "Connections to CRMs: products, stages of deals that make content, and notes", operations: []operation{
 		{
 			id: "listIntegrations", name: "list", method: "GET", path: "/v1/integrations",

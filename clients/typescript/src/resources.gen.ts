@@ -1286,7 +1286,7 @@ export class ExportsResource {
    *
    * Needs the scope `account:manage`.
    */
-  create(body: T.TransferExportCreate, options?: RequestOptions): Call<T.TransferExport> {
+  create(body: T.ExportCreate, options?: RequestOptions): Call<T.Export> {
     return this.#core.call('POST', '/v1/exports', [], { body }, options);
   }
 
@@ -1297,12 +1297,12 @@ export class ExportsResource {
    *
    * Needs the scope `account:manage`.
    */
-  get(exportId: string, options?: RequestOptions): Call<T.TransferExport> {
+  get(exportId: string, options?: RequestOptions): Call<T.Export> {
     return this.#core.call('GET', '/v1/exports/{export_id}', [exportId], {}, options);
   }
 
   /** Calls get until the work has ended. Failed work is a FailedError. */
-  waitFor(exportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.TransferExport> {
+  waitFor(exportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.Export> {
     return this.#core.wait('/v1/exports/{export_id}', [exportId], ['state', ['completed'], ['failed']], options);
   }
 }
@@ -1666,6 +1666,48 @@ export class FactoriesResource {
    */
   startTraining(factoryId: string, body: T.TrainingCreate, options?: RequestOptions): Call<T.Training> {
     return this.#core.call('POST', '/v1/factories/{factory_id}/training', [factoryId], { body }, options);
+  }
+}
+
+/** Import an export. */
+export class ImportsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Import an export.
+   *
+   * Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a
+   * test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that an import
+   * that is repeated adds only what is missing. Nothing is generated, published, charged or announced: content that was
+   * being made is canceled, and content that was scheduled is generated. Webhooks are disabled and have no secret:
+   * rotate it, and enable them. Automations are paused, and factories publish nothing automatically. Social accounts
+   * are connected anew. `left_out` says what was left out, and why. The key needs the scopes of all operations that
+   * would create the same.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.ImportCreate, options?: RequestOptions): Call<T.Import> {
+    return this.#core.call('POST', '/v1/imports', [], { body }, options);
+  }
+
+  /**
+   * Get an import.
+   *
+   * Shows what was imported until now, and once completed the map of old ids to new ones.
+   *
+   * Needs the scope `account:manage`.
+   */
+  get(importId: string, options?: RequestOptions): Call<T.Import> {
+    return this.#core.call('GET', '/v1/imports/{import_id}', [importId], {}, options);
+  }
+
+  /** Calls get until the work has ended. Failed work is a FailedError. */
+  waitFor(importId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.Import> {
+    return this.#core.wait('/v1/imports/{import_id}', [importId], ['state', ['completed'], ['failed']], options);
   }
 }
 
@@ -3049,6 +3091,8 @@ export class Client {
   readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
+  /** Import an export. */
+  readonly imports: ImportsResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
   readonly integrations: IntegrationsResource;
   /** Pictures, recordings and videos that you bring in, for other operations to use. */
@@ -3092,6 +3136,7 @@ export class Client {
     this.experiments = new ExperimentsResource(this.core);
     this.exports = new ExportsResource(this.core);
     this.factories = new FactoriesResource(this.core);
+    this.imports = new ImportsResource(this.core);
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // Lane makes a service do one thing at a time, in a fixed order, by a clock that only its work moves: the same calls
@@ -47,6 +48,9 @@ type lane struct {
 	passed bool
 
 	pages atomic.Uint64
+
+	// parked returns when the first task is due that no queue holds yet, or the zero time if there is none.
+	parked func(ctx context.Context) (time.Time, error)
 
 	clock     *clock
 	followers []follower
@@ -151,11 +155,30 @@ func (l *lane) drain(ctx context.Context) {
 		switch {
 		case worked:
 		case first.IsZero() || first.After(until):
-			return
+			if !l.later(ctx, now, until) {
+				return
+			}
 		default:
 			l.clock.move(0, first)
 		}
 	}
+}
+
+// later moves the clock to the first task that no queue holds yet. It reports whether there is one before the end. A
+// lane that does not run further ahead than queues delay messages leaves such tasks to the calls that move its clock.
+func (l *lane) later(ctx context.Context, now, until time.Time) bool {
+	if l.ahead <= queue.LongestDelay || l.parked == nil {
+		return false
+	}
+	at, err := l.parked(ctx)
+	if err != nil || at.IsZero() || at.After(until) {
+		return false
+	}
+	if !at.After(now) { // the search for due tasks runs soon
+		at = now.Add(time.Minute)
+	}
+	l.clock.move(0, at)
+	return true
 }
 
 // step does one thing that is due. If there is none, it returns the time at which the next message is.

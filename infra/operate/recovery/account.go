@@ -64,7 +64,8 @@ type Pool interface {
 }
 
 // folders have the objects of accounts. The next part of each key is an account's id.
-var folders = []string{"media/", media.Inputs, media.Uploads, transfer.Exports, transfer.Imports, bedrock.RawPrefix, polly.RawPrefix}
+var folders = []string{"media/", media.Inputs, media.Uploads, transfer.Exports, transfer.Imports,
+	bedrock.RawPrefix, polly.RawPrefix}
 
 // exported is a line of an export.
 type exported struct {

@@ -12,7 +12,8 @@ import (
 
 // Adopt adds an automation of an export to the transaction, on behalf of an authority. It is paused.
 func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, by authority.Authority) error {
-	d.ProfileID, d.State, d.CreatedBy, d.LastRun, d.Runs, d.Failure = o.ProfileID(), Paused, by.Actor.ID, nil, []Run{}, nil
+	d.ProfileID, d.State, d.CreatedBy = o.ProfileID(), Paused, by.Actor.ID
+	d.LastRun, d.Runs, d.Failure = nil, []Run{}, nil
 	if err := d.Trigger.check(); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ func Adopt(tx *store.Tx, o tenant.Owner, p Product, files map[string]media.File)
 		}
 		photo.ProductID, photo.URL, photo.Upload = p.ID, nil, nil
 		r.Photos = append(r.Photos, StoredPhoto{Photo: photo, File: &media.File{ID: photo.ID, Type: media.Image,
-			MIMEType: photo.MIMEType, Key: f.Key, Width: photo.Width, Height: photo.Height, Bytes: f.Bytes, SHA256: f.SHA256}})
+			MIMEType: photo.MIMEType, Key: f.Key, Width: photo.Width, Height: photo.Height, Bytes: f.Bytes,
+			SHA256: f.SHA256}})
 	}
 	r.Product.Photos = nil
 	return Create(tx, o, r)

@@ -72,7 +72,7 @@ func (w *Exporter) lines(ctx context.Context, s *task.Step, x *Export, ofProfile
 	return m, err
 }
 
-// store spools and stores a part.
+// store stores a part, whose content is spooled to a file before.
 func (w *Exporter) store(ctx context.Context, s *task.Step, kind string, n int, content io.Reader) (*storedPart,
 	error) {
 	spooled, err := media.Spool(ctx, content, 1<<30)
@@ -177,7 +177,7 @@ func filesOf(doc []byte) (map[string]media.File, error) {
 	return files, nil
 }
 
-// files makes a part of files.
+// files makes a part of the files that the last part of lines names.
 func (w *Exporter) files(ctx context.Context, s *task.Step, x *Export, c cursor) (*made, error) {
 	list, err := w.list(ctx, s, c.Lines)
 	if err != nil {

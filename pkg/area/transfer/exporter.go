@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Objects stores files.
+// Objects stores the files of media, and parts.
 type Objects interface {
 	// Open starts reading an object. It fails with not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
@@ -62,7 +62,7 @@ type cursor struct {
 // all reports whether all lines are written.
 func (c cursor) all() bool { return c.Kind == len(kinds) }
 
-// Step makes the next part.
+// Step makes the next part, or ends the export.
 func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var c cursor
 	if err := s.Decode(&c); err != nil {
@@ -144,7 +144,7 @@ func (w *Exporter) end(s *task.Step, failure *ExportFailure) task.Outcome {
 	}}
 }
 
-// Fail implements task.Failer.
+// Fail implements task.Failer: the parts that are ready stay.
 func (w *Exporter) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	return w.end(s, failureOf(cause)), nil
 }
@@ -178,7 +178,7 @@ func (m *made) add(r *exportRecord) {
 	r.MissingFiles += m.missing
 }
 
-// put stores a part.
+// put stores a part under the key of its number.
 func (w *Exporter) put(ctx context.Context, s *task.Step, kind string, n int, content *media.Spooled) (*storedPart,
 	error) {
 	f := media.File{Key: objectKey(Exports, s.Owner, s.Subject, kind, n), MIMEType: mimeType(kind),

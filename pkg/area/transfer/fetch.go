@@ -34,7 +34,8 @@ func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p p
 	}
 	defer f.Close()
 	found := ImportedPart{KindFiles, f.Size, hex.EncodeToString(f.Sum)}
-	if declared.SHA256 != "" && declared.SHA256 != found.SHA256 || declared.Bytes != 0 && declared.Bytes != found.Bytes {
+	if declared.SHA256 != "" && declared.SHA256 != found.SHA256 ||
+		declared.Bytes != 0 && declared.Bytes != found.Bytes {
 		return o, failed("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
 			p.Fetched+1, found.Bytes, found.SHA256)
 	}
@@ -57,7 +58,7 @@ func partKey(s *task.Step, n int) string { return objectKey(Imports, s.Owner, s.
 // open starts reading the part at an address.
 func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int) (io.ReadCloser, error) {
 	if address == "" {
-		return w.Objects.Open(ctx, partKey(s, n)) // put there beforehand
+		return w.Objects.Open(ctx, partKey(s, n))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -76,7 +77,8 @@ func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int
 		return resp.Body, nil
 	}
 	_ = resp.Body.Close()
-	if again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests; again && s.Failures+1 < fetches {
+	again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
+	if again && s.Failures+1 < fetches {
 		return nil, fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode)
 	}
 	return nil, failed("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of exports "+

@@ -70,12 +70,12 @@ type bucket struct{ *generatetest.Objects }
 func (b bucket) Do(req *http.Request) (*http.Response, error) {
 	body, err := b.Open(req.Context(), strings.TrimPrefix(req.URL.Path, "/"))
 	if err != nil {
-		return &http.Response{StatusCode: http.StatusNotFound, Status: "404", Body: io.NopCloser(strings.NewReader(""))}, nil
+		return &http.Response{StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader(""))}, nil
 	}
 	return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
 }
 
-// CheckURL permits all addresses.
+// CheckURL implements safehttp.Checker: all addresses are permitted.
 func (bucket) CheckURL(context.Context, string) error { return nil }
 
 func newWorld(t *testing.T) *world {
@@ -100,10 +100,12 @@ func newWorld(t *testing.T) *world {
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign}})
 	files.Objects = w.engine.Objects
 	w.out = &transfer.Exporter{DB: w.db, Objects: files, Now: w.clock.Now, LineBytes: 6000, FileBytes: 100_000}
-	w.in = &transfer.Importer{DB: w.db, Objects: files, URLs: files, Now: w.clock.Now, Lines: 5}
+	w.in = &transfer.Importer{DB: w.db, Objects: files, URLs: files, Now: w.clock.Now, Lines: 5,
+		Envelope: envelope, Random: rand.Reader}
 	w.engine.Handle(transfer.ExportKind, w.out)
 	w.engine.Handle(transfer.ImportKind, w.in)
-	for kind, h := range (&publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now}, Now: w.clock.Now}).Handlers() {
+	publisher := &publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now}, Now: w.clock.Now}
+	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)
 	}
 	return w
@@ -116,7 +118,7 @@ func (a adapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
 	return registry.Sandbox(name, a.now)
 }
 
-// fill makes one of everything.
+// fill makes one of everything that exports have.
 func (w *world) fill() {
 	w.t.Helper()
 	c := w.Caller
@@ -161,7 +163,7 @@ func (w *world) fill() {
 // sum returns the SHA-256 of a content in hexadecimal.
 func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
-// bring brings in a picture.
+// bring brings in a picture, and returns the id of its media.
 func (w *world) bring(picture []byte) string {
 	w.t.Helper()
 	m := mediaarea.Media{Resource: resource.New(id.New(id.Media, w.clock.Now()), w.clock.Now(), nil), Type: media.Image,
@@ -189,7 +191,7 @@ func (w *world) export(c *apitest.Caller, body object) transfer.Export {
 	return x
 }
 
-// take imports an export.
+// take imports an export, and waits for its end.
 func (w *world) take(c *apitest.Caller, x transfer.Export) transfer.Import {
 	w.t.Helper()
 	return w.takeParts(c, x.Parts)
@@ -213,10 +215,10 @@ func (w *world) part(p transfer.Part) []byte {
 	return content
 }
 
-// text returns a part of lines.
+// text returns the text of a part of lines.
 func (w *world) text(p transfer.Part) string { return string(w.part(p)) }
 
-// keep stores a part.
+// keep stores the content of a part, and returns the part.
 func (w *world) keep(name, content string) transfer.Part {
 	w.t.Helper()
 	if err := w.engine.Objects.Put(w.t.Context(), media.File{Key: name}, strings.NewReader(content)); err != nil {
@@ -248,7 +250,7 @@ func (w *world) fetch(url string) []byte {
 // exported are the lines and files of an export.
 type exported struct {
 	lines []object
-	byID  map[string]object // data of resources
+	byID  map[string]object
 	files map[string][]byte
 	text  string
 }
@@ -345,7 +347,8 @@ func (w *world) checkSchema(e exported) {
 			w.t.Errorf("%v: %v", l["id"], err)
 		}
 	}
-	if schema.Validate(map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}) == nil {
+	empty := map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
+	if schema.Validate(empty) == nil {
 		w.t.Error("the schema permits an empty factory")
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// takeWebhook adds a webhook to the transaction, on behalf of a caller. It is disabled and has no secret: a rotation
-// makes one, and then it can be enabled. A destination in AWS is refused, since its external id belongs to the other
+// takeWebhook adds a webhook to the transaction, on behalf of a caller. It is disabled and has a secret that nobody has
+// seen: a rotation shows another one. A destination in AWS is refused, since its external id belongs to the other
 // webhook.
-func takeWebhook(tx *store.Tx, o tenant.Owner, w webhook.Webhook, p *auth.Principal) error {
+func takeWebhook(tx *store.Tx, o tenant.Owner, w webhook.Webhook, p *auth.Principal, secret webhook.Secret) error {
 	if w.URL == nil {
 		return errs.New(errs.InvalidState, "Its destination trusts the external id of the other webhook. Create it anew.")
 	}
 	if err := event.CheckFields(w.Fields, w.EventTypes); err != nil {
 		return err
 	}
-	r := &webhook.WebhookRecord{Webhook: w, Secrets: webhook.Secrets{}}
+	r := &webhook.WebhookRecord{Webhook: w, Secrets: webhook.Secrets{secret}}
 	r.Disable(webhook.ReasonRequested)
 	r.SetMaker(p)
 	return addWebhook(tx, o, r)

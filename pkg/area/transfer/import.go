@@ -87,8 +87,8 @@ type Import struct {
 type Failure struct {
 	// Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
 	// invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that has
-	// started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on our
-	// side.
+	// started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on
+	// our side.
 	Code string `json:"code" enum:"not_fetched,invalid_format,authority_ended,too_slow,internal"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -146,7 +146,8 @@ func (r *importRecord) leaveOut(why LeftOut) {
 	t.LeftOut++
 	r.Resources[why.Type] = t
 	for i, known := range r.LeftOut {
-		if known.Type == why.Type && known.Code == why.Code && (why.Code != codeRefused || known.Message == why.Message) {
+		if known.Type == why.Type && known.Code == why.Code &&
+			(why.Code != codeRefused || known.Message == why.Message) {
 			r.LeftOut[i].Count++
 			return
 		}
@@ -156,7 +157,7 @@ func (r *importRecord) leaveOut(why LeftOut) {
 	}
 }
 
-// The codes of LeftOut.
+// The codes of LeftOut, in the order of its description.
 const (
 	codeConsent   = "needs_consent"
 	codeElsewhere = "of_elsewhere"

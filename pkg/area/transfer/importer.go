@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -50,6 +51,9 @@ type Importer struct {
 	Objects Objects
 	URLs    URLs
 	Now     func() time.Time
+	// Envelope seals the secrets of webhooks, which are drawn from Random.
+	Envelope *seal.Envelope
+	Random   io.Reader
 	// Lines replaces the number of lines of a step unless it is 0.
 	Lines int
 }
@@ -70,7 +74,7 @@ type place struct {
 	Files int `json:"files,omitempty"`
 }
 
-// failedError ends an import.
+// failedError is an error of a step that ends the import.
 type failedError struct{ Failure }
 
 func (f *failedError) Error() string { return f.Code + ": " + f.Message }
@@ -184,7 +188,7 @@ func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
 	return o
 }
 
-// Fail implements task.Failer.
+// Fail implements task.Failer: what was imported until then stays.
 func (w *Importer) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	f := failureOf(cause)
 	return w.end(s, &Failure{f.Code, f.Message}), nil

@@ -31,7 +31,7 @@ import (
 // viewer shows the resources of items as their GET does.
 type viewer struct {
 	db    *store.DB
-	names *media.Signer // names files
+	names *media.Signer
 	now   time.Time
 }
 
@@ -108,7 +108,7 @@ var kinds = []kind{
 			if now, ok, err := plan.Found(found, it.Owner); err != nil || ok {
 				return now, err
 			}
-			return p, nil // its factory was deleted
+			return p, nil
 		}),
 	kindOf("content_item", item.ItemKind, id.ContentItem,
 		func(ctx context.Context, v viewer, it store.Item) (item.Item, error) {

@@ -29,7 +29,7 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service. The checker refuses addresses of parts that are not public.
 func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now}
 }
@@ -96,7 +96,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so "+
 			"that an import that is repeated adds only what is missing. Nothing is generated, published, charged or "+
 			"announced: content that was being made is canceled, and content that was scheduled is generated. Webhooks "+
-			"are disabled and have no secret: rotate it, and enable them. Automations are paused, and factories publish "+
+			"are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are paused, and factories publish "+
 			"nothing automatically. Social accounts are connected anew. `left_out` says what was left out, and why. "+
 			"The key needs the scopes of all operations that would create the same.")
 	take.Status = http.StatusAccepted
@@ -180,7 +180,8 @@ func (s *Service) getExport(ctx context.Context, in *exportPath) (out Export, er
 		lifetime = min(r.ExpiresAt.Sub(s.now()), keep)
 	}
 	for _, p := range r.Stored {
-		url, err := s.signer.URLFor(ctx, objectKey(Exports, it.Owner, r.ID, p.Kind, p.Number), mimeType(p.Kind), lifetime)
+		key := objectKey(Exports, it.Owner, r.ID, p.Kind, p.Number)
+		url, err := s.signer.URLFor(ctx, key, mimeType(p.Kind), lifetime)
 		if err != nil {
 			return out, err
 		}

@@ -33,7 +33,7 @@ type Rehearsal struct {
 	Webhooks string
 }
 
-// Rehearsed is an opened export.
+// Rehearsed is an export that was opened in a sandbox.
 type Rehearsed struct {
 	// Import is the id of the import, whose work is done next.
 	Import string

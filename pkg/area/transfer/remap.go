@@ -92,7 +92,7 @@ func parseFile(name string) (file, bool) {
 // of returns the file with its new id. Nothing else is in that place: the id follows from a hash.
 func (f file) of(n names) file { f.resource = n.of(f.resource); return f }
 
-// String returns the name.
+// String returns the name of the file in an export.
 func (f file) String() string { return "media/" + f.resource + "/" + f.attempt + "/" + f.name }
 
 // key returns the key of the object of a file of an owner.

@@ -30,19 +30,19 @@ type taker struct {
 	source    *Header
 	principal *auth.Principal
 	by        authority.Authority
-	replay    *time.Time // see importRecord
+	replay    *time.Time
 	factories *factory.Service
 	// found are the items that lines belong to, by their ids.
 	found map[string]store.Item
 
-	record *importRecord // what is counted
+	record *importRecord
 	left   []LeftOut
 	mapped bytes.Buffer
-	count  int // of mapped
-	files  int // that lines name
+	count  int
+	files  int
 }
 
-// line takes a line.
+// line takes the n-th line of a part, whatever its type is.
 func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -105,7 +105,7 @@ type adopted struct {
 	data []byte
 	// profile and factory are the ids of what it belongs to, or empty.
 	id, profile, factory string
-	files                map[string]media.File // by URL
+	files                map[string]media.File
 	owner                tenant.Owner
 	of                   factory.Factory
 	ofItem               store.Item

@@ -50,7 +50,7 @@ var takers = map[string]take{
 		if err := law.CheckSettings(v.Legal); err != nil {
 			return err
 		}
-		v.Logo = nil // its picture is a copy
+		v.Logo = nil
 		r := profile.Record{Profile: v}
 		it, err := r.Item(t.s.Owner)
 		if err != nil {
@@ -115,8 +115,12 @@ var takers = map[string]take{
 	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v automation.Details) error {
 		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
 	}),
-	"webhook": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v webhook.Webhook) error {
-		return takeWebhook(tx, a.owner, v, t.principal)
+	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v webhook.Webhook) error {
+		secret, _, err := webhook.NewSecret(ctx, t.w.Random, t.w.Envelope, webhook.Ref{Owner: a.owner, ID: v.ID})
+		if err != nil {
+			return err
+		}
+		return takeWebhook(tx, a.owner, v, t.principal, secret)
 	}),
 }
 

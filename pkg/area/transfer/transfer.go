@@ -113,7 +113,7 @@ func objectKey(prefix string, o tenant.Owner, id, kind string, n int) string {
 	return fmt.Sprintf("%s%s/%s/%s/%s-%05d.%s", prefix, o.Account, o.Mode, id, kind, n, ext)
 }
 
-// The kinds of parts.
+// The kinds of parts of exports, and of other objects of the worker.
 const (
 	KindLines = "lines"
 	KindFiles = "files"
@@ -121,7 +121,7 @@ const (
 	kindMap   = "map"
 )
 
-// The MIME types of parts.
+// The MIME types of parts of lines and of parts of files.
 const (
 	linesType = "application/jsonl"
 	filesType = "application/x-tar"

@@ -116,7 +116,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). "+
 		"To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that "+
 		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
-	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch, errs.InvalidState}
+	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")
@@ -222,9 +222,6 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	}
 	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
-	}
-	if set.State == StateEnabled && len(r.Secrets) == 0 {
-		return out, errs.New(errs.InvalidState, "The webhook was imported and cannot sign. Rotate its secret first.")
 	}
 	was, now := r.GoesTo(), s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {

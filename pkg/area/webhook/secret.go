@@ -53,9 +53,6 @@ func (r Ref) sealedFor() string { return r.Owner.String() + "#" + r.ID }
 // Rotate returns the secrets after a new one was made. At most two sign: of those that
 // earlier rotations have replaced, only the last one stays.
 func (ss Secrets) Rotate(made Secret, now time.Time) Secrets {
-	if len(ss) == 0 { // of a webhook that was imported
-		return Secrets{made}
-	}
 	last, until := ss[0], now.Add(overlap).UTC()
 	last.Until = &until
 	return Secrets{made, last}

@@ -81,7 +81,7 @@ var Functions = []Function{
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{Transfer}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update), Media: Write, Files: []string{"exports/*", "imports/*", "media/*"},
-		Sends: []Queue{Transfer}, Grants: []Grant{ReachAddresses}},
+		Sends: []Queue{Transfer}, Grants: []Grant{ReachAddresses, SealSecrets}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1,
 		Holds: true, Concurrency: 10,

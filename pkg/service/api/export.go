@@ -38,7 +38,7 @@ func ExportSchema(document []byte) ([]byte, error) {
 				ref, ok := member.(string)
 				if of, is := strings.CutPrefix(ref, "#/components/schemas/"); ok && is {
 					if _, known := defs[of]; !known {
-						defs[of] = true // while it is made
+						defs[of] = true
 						defs[of] = need(doc.Components.Schemas[of])
 					}
 					all[name] = "#/$defs/" + of

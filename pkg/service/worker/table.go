@@ -130,7 +130,8 @@ func importing(e Env) Handlers {
 
 // transferring makes the parts of exports, and imports them.
 func transferring(e Env) Handlers {
-	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now}
+	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
+		Envelope: e.Envelope, Random: e.Random}
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)
 	}

@@ -1065,8 +1065,8 @@ class ExportsResource:
         self._client = client
 
     def create(
-        self, body: types.TransferExportCreate, **options: Unpack[RequestOptions]
-    ) -> types.TransferExport:
+        self, body: types.ExportCreate, **options: Unpack[RequestOptions]
+    ) -> types.Export:
         """Export the data of the account.
 
         Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON
@@ -1080,11 +1080,11 @@ class ExportsResource:
         data = self._client.call(
             "POST", "/v1/exports", (), None, body, options
         )
-        return cast("types.TransferExport", data)
+        return cast("types.Export", data)
 
     def get(
         self, export_id: str, **options: Unpack[RequestOptions]
-    ) -> types.TransferExport:
+    ) -> types.Export:
         """Get an export.
 
         Shows the parts that are ready. Their URLs are signed anew.
@@ -1094,14 +1094,14 @@ class ExportsResource:
         data = self._client.call(
             "GET", "/v1/exports/{export_id}", (export_id, ), None, None, options
         )
-        return cast("types.TransferExport", data)
+        return cast("types.Export", data)
 
     def wait_for(
         self, export_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
-    ) -> types.TransferExport:
+    ) -> types.Export:
         """Calls get until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed",))
-        return cast("types.TransferExport", self._client.wait("/v1/exports/{export_id}", (export_id, ), rule, options))
+        return cast("types.Export", self._client.wait("/v1/exports/{export_id}", (export_id, ), rule, options))
 
 
 class FactoriesResource:
@@ -1430,6 +1430,54 @@ class FactoriesResource:
             "POST", "/v1/factories/{factory_id}/training", (factory_id, ), None, body, options
         )
         return cast("types.Training", data)
+
+
+class ImportsResource:
+    """Import an export."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def create(
+        self, body: types.ImportCreate, **options: Unpack[RequestOptions]
+    ) -> types.Import:
+        """Import an export.
+
+        Takes an export into the account and mode of the key: into another account with a live key, into a sandbox
+        with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that
+        an import that is repeated adds only what is missing. Nothing is generated, published, charged or announced:
+        content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled
+        and have no secret: rotate it, and enable them. Automations are paused, and factories publish nothing
+        automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The key needs
+        the scopes of all operations that would create the same.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/imports", (), None, body, options
+        )
+        return cast("types.Import", data)
+
+    def get(
+        self, import_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Import:
+        """Get an import.
+
+        Shows what was imported until now, and once completed the map of old ids to new ones.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/imports/{import_id}", (import_id, ), None, None, options
+        )
+        return cast("types.Import", data)
+
+    def wait_for(
+        self, import_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
+    ) -> types.Import:
+        """Calls get until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed",), ("failed",))
+        return cast("types.Import", self._client.wait("/v1/imports/{import_id}", (import_id, ), rule, options))
 
 
 class IntegrationsResource:
@@ -2694,6 +2742,7 @@ class Resources:
         self.experiments = ExperimentsResource(client)
         self.exports = ExportsResource(client)
         self.factories = FactoriesResource(client)
+        self.imports = ImportsResource(client)
         self.integrations = IntegrationsResource(client)
         self.media = MediaResource(client)
         self.people = PeopleResource(client)

@@ -14,6 +14,7 @@ import { eventsDescription } from './events.gen';
 import { experimentsDescription } from './experiments.gen';
 import { exportsDescription } from './exports.gen';
 import { factoriesDescription } from './factories.gen';
+import { importsDescription } from './imports.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
 import { productsDescription } from './products.gen';
@@ -42,6 +43,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Experiment', value: 'experiments' },
   { name: 'Export', value: 'exports' },
   { name: 'Factory', value: 'factories' },
+  { name: 'Import', value: 'imports' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
   { name: 'Product', value: 'products' },
@@ -71,6 +73,7 @@ export const descriptions: INodeProperties[] = [
   ...experimentsDescription,
   ...exportsDescription,
   ...factoriesDescription,
+  ...importsDescription,
   ...integrationsDescription,
   ...mediaDescription,
   ...productsDescription,
