@@ -70,7 +70,7 @@ type Import struct {
 	Files int `json:"files"`
 	// Number of files that resources have and no part has.
 	MissingFiles int `json:"missing_files"`
-	// New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all.
+	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
 	// Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed.
 	MapURL *string `json:"map_url" format:"uri"`
@@ -125,7 +125,7 @@ func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authori
 	metadata resource.Metadata, replay *time.Time) (Import, error) {
 	r := importRecord{Authority: by, Replay: replay}
 	r.Import = Import{Resource: resource.New(id.New(id.Import, now), now, metadata), State: Running,
-		Resources: map[string]Taken{}, LeftOut: []LeftOut{}}
+		Resources: map[string]Taken{}, LeftOut: []LeftOut{}, Map: map[string]string{}}
 	for _, p := range parts {
 		r.Parts = append(r.Parts, ImportedPart{Bytes: p.Bytes, SHA256: p.SHA256})
 		r.URLs = append(r.URLs, p.URL)

@@ -96,8 +96,9 @@ func (s *Service) Register(r *httpapi.Router) {
 			"with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so "+
 			"that an import that is repeated adds only what is missing. Nothing is generated, published, charged or "+
 			"announced: content that was being made is canceled, and content that was scheduled is generated. Webhooks "+
-			"are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are paused, and factories publish "+
-			"nothing automatically. Social accounts are connected anew. `left_out` says what was left out, and why. "+
+			"are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are paused, and "+
+			"factories publish nothing automatically. Social accounts are connected anew. `left_out` says what was left "+
+			"out, and why. "+
 			"The key needs the scopes of all operations that would create the same.")
 	take.Status = http.StatusAccepted
 	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
@@ -146,7 +147,6 @@ func (s *Service) getImport(ctx context.Context, in *importPath) (out Import, er
 	if err != nil {
 		return out, err
 	}
-	r.Map = map[string]string{}
 	for d := json.NewDecoder(bytes.NewReader(lines)); d.More(); {
 		var m mapped
 		if err := d.Decode(&m); err != nil {

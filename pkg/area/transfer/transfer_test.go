@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -222,7 +223,7 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 // mapOf returns the new ids by the old ones.
 func (w *world) mapOf(i transfer.Import) map[string]string {
 	w.t.Helper()
-	if i.Map != nil {
+	if len(i.Map) > 0 {
 		return i.Map
 	}
 	ids := map[string]string{}
@@ -281,14 +282,16 @@ func TestAnImportRefuses(t *testing.T) {
 	x := w.export(w.Caller, object{})
 	c := w.Stranger()
 	for name, parts := range map[string][]transfer.Part{
-		"wrong sum":   {{Kind: "lines", URL: x.Parts[0].URL, Bytes: x.Parts[0].Bytes, SHA256: strings.Repeat("0", 64)}},
-		"gone":        {{Kind: "lines", URL: "https://93.184.215.14/none", Bytes: 1, SHA256: x.Parts[0].SHA256}},
-		"no header":   {w.keep("no-header", `{"type":"factory","id":"fac_1","data":{}}`)},
-		"no export":   {w.keep("no-export", `{"type":"header","format":"other","version":1}`)},
-		"no json":     {w.keep("no-json", "{nonsense\n")},
-		"newer":       {w.keep("newer", `{"type":"header","format":"content-automation-export","version":2,"export_id":"`+x.ID+`"}`)},
-		"another one": {x.Parts[0], w.keep("another", strings.ReplaceAll(w.text(x.Parts[0]), x.ID, "xpt_01h455vb4pex5vsknk084sn02q"))},
-		"no archive":  {x.Parts[0], w.keep("no-archive", strings.Repeat("no tar", 200))},
+		"wrong sum": {{Kind: "lines", URL: x.Parts[0].URL, Bytes: x.Parts[0].Bytes, SHA256: strings.Repeat("0", 64)}},
+		"gone":      {{Kind: "lines", URL: "https://93.184.215.14/none", Bytes: 1, SHA256: x.Parts[0].SHA256}},
+		"no header": {w.keep("no-header", `{"type":"factory","id":"fac_1","data":{}}`)},
+		"no export": {w.keep("no-export", `{"type":"header","format":"other","version":1}`)},
+		"no json":   {w.keep("no-json", "{nonsense\n")},
+		"newer": {w.keep("newer", `{"type":"header","format":"content-automation-export","version":2,`+
+			`"export_id":"`+x.ID+`"}`)},
+		"another one": {x.Parts[0], w.keep("another", strings.ReplaceAll(w.text(x.Parts[0]), x.ID,
+			"xpt_01h455vb4pex5vsknk084sn02q"))},
+		"no archive": {x.Parts[0], w.keep("no-archive", strings.Repeat("no tar", 200))},
 	} {
 		i := w.takeParts(c, parts)
 		if i.State != transfer.Failed || i.Failure == nil || i.Failure.Code == "internal" || i.Failure.Message == "" {
@@ -296,14 +299,19 @@ func TestAnImportRefuses(t *testing.T) {
 		}
 	}
 	header := strings.SplitAfter(w.text(x.Parts[0]), "\n")[0]
-	i := w.takeParts(c, []transfer.Part{w.keep("odd", header+
-		`{"type":"factory","id":"fac_01h455vb4pex5vsknk084sn02q","data":{"id":"fac_01h455vb4pex5vsknk084sn02q","type":"bakery"}}
-{"type":"content_item","id":"cnt_01h455vb4pex5vsknk084sn02q","data":{"id":"cnt_01h455vb4pex5vsknk084sn02q","factory_id":"fac_01h455vb4pex5vsknk084sn02q"}}
-{"type":"social_account","id":"soc_01h455vb4pex5vsknk084sn02q","data":{}}
-{"type":"hologram","id":"hol_1","data":{}}
-{"type":"webhook","id":"whk_01h455vb4pex5vsknk084sn02q","data":{"id":"whk_01h455vb4pex5vsknk084sn02q","event_types":["*"],"destination":{"type":"sqs","arn":"arn:aws:sqs:eu-central-1:1:q"}}}
-{"type":"media","id":"med_01h455vb4pex5vsknk084sn02q","data":{"id":"med_01h455vb4pex5vsknk084sn02q","state":"ready","url":"export://media/../../acc_2/live/x/1/1.png"}}
-`)})
+	const suffix = "_01h455vb4pex5vsknk084sn02q"
+	odd := header
+	for _, l := range []struct{ kind, id, members string }{
+		{"factory", "fac" + suffix, `"type":"bakery"`},
+		{"content_item", "cnt" + suffix, `"factory_id":"fac` + suffix + `"`},
+		{"social_account", "soc" + suffix, `"platform":"telegram"`},
+		{"hologram", "hol" + suffix, `"name":"Acme"`},
+		{"webhook", "whk" + suffix, `"event_types":["*"],"destination":{"type":"sqs","arn":"arn:aws:sqs:eu:1:q"}`},
+		{"media", "med" + suffix, `"state":"ready","url":"export://media/../../acc_2/live/x/1/1.png"`},
+	} {
+		odd += fmt.Sprintf(`{"type":%q,"id":%q,"data":{"id":%q,%s}}`+"\n", l.kind, l.id, l.id, l.members)
+	}
+	i := w.takeParts(c, []transfer.Part{w.keep("odd", odd)})
 	codes := map[string]string{}
 	for _, why := range i.LeftOut {
 		codes[why.Type] = why.Code
