@@ -53,7 +53,7 @@ func exported(t *testing.T) string {
 func replay(t *testing.T, port, files, seed string, to *receiver) string {
 	t.Helper()
 	b := newBox(t, "--port", port, "--seed", seed, "--now", noon, "--import", files, "--webhooks", to.URL,
-		"--ahead", "744h")
+		"--play", "744h")
 	to.listen(b)
 	b.note(&b.answers, "%s", b.lines())
 	in := b.call(http.StatusOK, "GET", "/v1/imports/"+b.Import, nil)

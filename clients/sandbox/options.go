@@ -20,6 +20,7 @@ type options struct {
 	ahead         time.Duration
 	imports       []string
 	webhooks      string
+	play          time.Duration
 	ffmpeg, fonts string
 	json, version bool
 }
@@ -56,6 +57,7 @@ func parse(args []string, env func(string) string, notes io.Writer) (o options, 
 		}
 		return nil
 	})
+	flags.DurationVar(&o.play, "play", 0, "with --import and --now: the `time` that is played at the start, such as 744h")
 	flags.StringVar(&o.webhooks, "webhooks", "", "with --import: the `address` that the imported webhooks send to; without it "+
 		"they are disabled")
 	flags.StringVar(&o.ffmpeg, "ffmpeg", "", "the `path` of ffmpeg, to compose media as the service does; needs --fonts")
@@ -108,6 +110,8 @@ func (o options) check(rest []string) error {
 		return fmt.Errorf("--webhooks is an address such as http://127.0.0.1:9090/hooks, not %q", o.webhooks)
 	case o.webhooks != "" && len(o.imports) == 0:
 		return errors.New("--webhooks needs --import")
+	case o.play != 0 && (len(o.imports) == 0 || o.now == nil || o.play < 0):
+		return errors.New("--play is a time from 0s, and needs --import and --now")
 	case o.ahead < 0:
 		return fmt.Errorf("--ahead is a time from 0s, not %v", o.ahead)
 	case (o.ffmpeg == "") != (o.fonts == ""):

@@ -36,6 +36,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"--url ftp://sandbox":     `not "ftp://sandbox"`,
 		"--ffmpeg ffmpeg":         "--ffmpeg and --fonts need each other",
 		"--import gone.jsonl":     "gone.jsonl",
+		"--play 744h":             "--play is a time from 0s, and needs --import and --now",
 		"--webhooks http://a/":    "--webhooks needs --import",
 		"--import a --webhooks b": "--webhooks is an address such as",
 		"serve":                   `unknown argument "serve"`,

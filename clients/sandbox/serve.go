@@ -113,7 +113,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 		Wrap: func(next http.Handler) http.Handler { return greet(&g, next) },
 	}
 	if o.now != nil {
-		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead}
+		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead, Play: o.play}
 	}
 	s, err := standalone.Start(options)
 	if err != nil {

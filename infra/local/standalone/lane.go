@@ -27,6 +27,8 @@ type Lane struct {
 	// Ahead is how far the clock may run ahead after a call: all work that is due within this time is done before the
 	// next call.
 	Ahead time.Duration
+	// Play is Ahead before the first call.
+	Play time.Duration
 }
 
 // The steps of the clock: a call comes a while after the one before, and one thing happens at a time.
@@ -42,6 +44,7 @@ const patience = time.Second
 // lane is a Lane in use.
 type lane struct {
 	ahead time.Duration
+	play  time.Duration
 	turn  sync.Mutex // whose holder works
 	away  sync.Mutex // whose holder is a call to a receiver
 	// passed is set while calls pass a receiver: they do no work, which waits for the receiver. It changes in turns.
@@ -100,7 +103,7 @@ func (c *clock) move(by time.Duration, to time.Time) time.Time {
 
 // newLane returns a lane that no call can enter before open.
 func newLane(o Lane) *lane {
-	l := &lane{ahead: o.Ahead, clock: &clock{at: o.From.UTC()}}
+	l := &lane{ahead: o.Ahead, play: max(o.Ahead, o.Play), clock: &clock{at: o.From.UTC()}}
 	l.turn.Lock()
 	return l
 }
@@ -113,7 +116,7 @@ func (l *lane) open(ctx context.Context, all map[string]lambda.Handler) {
 			l.schedules = append(l.schedules, &scheduled{name: f.Name, every: f.Every, run: run})
 		}
 	}
-	l.drain(ctx)
+	l.drain(ctx, l.play)
 }
 
 // handler returns a handler that lets one call after the other in, and does the work that it has caused before the
@@ -129,7 +132,7 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 			defer running.Go(func() {
 				defer l.turn.Unlock()
 				if !l.passed {
-					l.drain(ctx)
+					l.drain(ctx, l.ahead)
 				}
 			})
 			w.Header().Set("Date", l.clock.move(callStep, time.Time{}).Format(http.TimeFormat))
@@ -146,16 +149,16 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 // page returns the id of a request for a page, which uses up no randomness.
 func (l *lane) page() string { return "page-" + strconv.FormatUint(l.pages.Add(1), 10) }
 
-// drain does all work that is due, or becomes due soon. It ends between two works if the context ends.
-func (l *lane) drain(ctx context.Context) {
-	until := l.clock.now().Add(l.ahead)
+// drain does all work that is due, or becomes due within a time. It ends between two works if the context ends.
+func (l *lane) drain(ctx context.Context, ahead time.Duration) {
+	until := l.clock.now().Add(ahead)
 	for ctx.Err() == nil {
 		now := l.clock.move(workStep, time.Time{})
 		first, worked := l.step(context.WithoutCancel(ctx), now)
 		switch {
 		case worked:
 		case first.IsZero() || first.After(until):
-			if !l.later(ctx, now, until) {
+			if ahead <= queue.LongestDelay || !l.later(ctx, now, until) {
 				return
 			}
 		default:
@@ -164,10 +167,9 @@ func (l *lane) drain(ctx context.Context) {
 	}
 }
 
-// later moves the clock to the first task that no queue holds yet. It reports whether there is one before the end. A
-// lane that does not run further ahead than queues delay messages leaves such tasks to the calls that move its clock.
+// later moves the clock to the first task that no queue holds yet. It reports whether there is one before the end.
 func (l *lane) later(ctx context.Context, now, until time.Time) bool {
-	if l.ahead <= queue.LongestDelay || l.parked == nil {
+	if l.parked == nil {
 		return false
 	}
 	at, err := l.parked(ctx)

@@ -171,7 +171,7 @@ func (w *world) bring(picture []byte) string {
 	o := w.Principal.Owner
 	key := fmt.Sprintf("media/%s/%s/%s/1/%s.jpg", o.Account, o.Mode, m.ID, m.SHA256)
 	tx := &store.Tx{}
-	if err := errors.Join(mediaarea.Adopt(tx, w.clock.Now(), o, m, key), w.db.Commit(w.t.Context(), tx),
+	if err := errors.Join(mediaarea.Adopt(tx, w.clock.Now(), o, m, key, false), w.db.Commit(w.t.Context(), tx),
 		w.engine.Objects.Put(w.t.Context(), media.File{Key: key}, bytes.NewReader(picture))); err != nil {
 		w.t.Fatal(err)
 	}

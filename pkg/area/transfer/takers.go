@@ -69,7 +69,7 @@ var takers = map[string]take{
 		if !ok || !strings.Contains(f.Key, "/"+v.ID+"/") {
 			return errs.New(errs.ValidationFailed, "Its url names no file of it.")
 		}
-		return incoming.Adopt(tx, t.w.Now(), a.owner, v, f.Key)
+		return incoming.Adopt(tx, t.w.Now(), a.owner, v, f.Key, t.replay != nil)
 	}),
 	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v factory.Factory) error {
 		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
@@ -216,7 +216,7 @@ func takeGeneration(_ context.Context, t *taker, tx *store.Tx, a adopted, v stud
 	if err != nil {
 		return err
 	}
-	if now := t.w.Now(); a.owner.Mode == tenant.Test {
+	if now := t.w.Now(); a.owner.Mode == tenant.Test && t.replay == nil {
 		at := resource.Instant(now.Add(generate.SandboxLife))
 		r.ExpiresAt = &at
 		if err := errors.Join(it.Encode(r), generate.ExpireLater(tx, now, a.owner, r.ID)); err != nil {
