@@ -27,7 +27,7 @@ type Signer struct {
 	signer      *v4.Signer
 	now         func() time.Time
 	client      aws.HTTPClient // of KeepInput
-	// names replaces the signature, see NewNamer.
+	// names makes the URLs in place of a signature: see NewNamer.
 	names func(key string) string
 }
 

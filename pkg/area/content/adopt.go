@@ -87,7 +87,7 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 		return err
 	}
 	if !a.Replay.IsZero() {
-		r.ExpiresAt = nil // the rehearsal may take a month
+		r.ExpiresAt = nil
 		if err := it.Encode(r); err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ import (
 func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, m Media, key string, kept bool) error {
 	m.ProfileID, m.SourceURL, m.Upload, m.URL, m.Reason = o.ProfileID(), nil, nil, nil, nil
 	m.State, m.ExpiresAt = Ready, resource.Instant(now.Add(unusedTime))
-	r := &Record{Media: m, Kept: kept, Reserved: m.Bytes, File: &media.File{ID: m.ID, Type: m.Type, MIMEType: m.MIMEType, Key: key,
+	r := &Record{Media: m, Kept: kept, Reserved: m.Bytes, File: &media.File{
+		ID: m.ID, Type: m.Type, MIMEType: m.MIMEType, Key: key,
 		Width: m.Width, Height: m.Height, DurationSeconds: m.DurationSeconds, Bytes: m.Bytes, SHA256: m.SHA256},
 		Declared: Declared{Type: m.Type, MIMEType: m.MIMEType, Bytes: m.Bytes, SHA256: m.SHA256}}
 	it, err := store.NewItem(ItemKind, o, r.ID, r)

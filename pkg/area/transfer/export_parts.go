@@ -120,7 +120,8 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item
 		url := FileScheme + fileName(key)
 		named := slices.ContainsFunc(files, func(f LineFile) bool { return f.URL == url })
 		// A file of another resource is that of a media, which has a line of its own.
-		if of := strings.Split(url, "/"); len(of) > 3 && (k.prefix == id.Media || !id.Valid(id.Media, of[3])) && !named {
+		of := strings.Split(url, "/")
+		if len(of) > 3 && (k.prefix == id.Media || !id.Valid(id.Media, of[3])) && !named {
 			p.files = append(p.files, key)
 			files = append(files, LineFile{url, stored[key].Bytes, stored[key].SHA256})
 		}

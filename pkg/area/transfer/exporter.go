@@ -77,8 +77,8 @@ func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return o, err
 	}
 	if len(r.Stored) >= mostParts {
-		return w.end(s, &ExportFailure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the profiles one "+
-			"by one.", mostParts)}), nil
+		return w.end(s, &ExportFailure{"too_large", fmt.Sprintf("The export has more than %d parts. Export the "+
+			"profiles one by one.", mostParts)}), nil
 	}
 	var made *made
 	switch {

@@ -81,6 +81,6 @@ func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int
 	if again && s.Failures+1 < fetches {
 		return nil, fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode)
 	}
-	return nil, failed("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of exports "+
-		"end: read the export again for new ones.", n, resp.StatusCode)
+	return nil, failed("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of "+
+		"exports end: read the export again for new ones.", n, resp.StatusCode)
 }

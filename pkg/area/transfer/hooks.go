@@ -14,7 +14,8 @@ import (
 // webhook.
 func takeWebhook(tx *store.Tx, o tenant.Owner, w webhook.Webhook, p *auth.Principal, secret webhook.Secret) error {
 	if w.URL == nil {
-		return errs.New(errs.InvalidState, "Its destination trusts the external id of the other webhook. Create it anew.")
+		return errs.New(errs.InvalidState, "Its destination trusts the external id of the other webhook. Create it "+
+			"anew.")
 	}
 	if err := event.CheckFields(w.Fields, w.EventTypes); err != nil {
 		return err
@@ -41,7 +42,7 @@ func addWebhook(tx *store.Tx, o tenant.Owner, r *webhook.WebhookRecord) error {
 	}
 	it.Key, it.Listed = webhook.Ref{Owner: o, ID: r.ID}.Key(), store.Key{}
 	tx.Create(it, nil)
-	tx.Count(webhook.CountKey(o), 1, webhook.MaxPerOwner, errs.New(errs.InvalidState, "There are already %d webhooks in "+
-		"this mode or profile, which is the maximum. Delete one first, and import again.", webhook.MaxPerOwner))
+	tx.Count(webhook.CountKey(o), 1, webhook.MaxPerOwner, errs.New(errs.InvalidState, "There are already %d webhooks "+
+		"in this mode or profile, which is the maximum. Delete one first, and import again.", webhook.MaxPerOwner))
 	return nil
 }

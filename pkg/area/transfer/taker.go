@@ -88,11 +88,11 @@ func (t *taker) header(part int, text []byte) error {
 	case err != nil || h.Format != Format || !id.Valid(id.Export, h.ExportID):
 		return failed("invalid_format", "Part %d is no export of this service.", part)
 	case h.Version != FormatVersion:
-		return failed("invalid_format", "Part %d has version %d of the format, and this service reads version %d.", part,
-			h.Version, FormatVersion)
+		return failed("invalid_format", "Part %d has version %d of the format, and this service reads version %d.",
+			part, h.Version, FormatVersion)
 	case t.source != nil && t.source.ExportID != h.ExportID:
-		return failed("invalid_format", "Part %d is of the export %s, and the parts before are of %s. Import one export "+
-			"at a time.", part, h.ExportID, t.source.ExportID)
+		return failed("invalid_format", "Part %d is of the export %s, and the parts before are of %s. Import one "+
+			"export at a time.", part, h.ExportID, t.source.ExportID)
 	}
 	if t.source == nil {
 		t.source = &h

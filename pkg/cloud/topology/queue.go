@@ -28,7 +28,7 @@ const (
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
 	Mail          Queue = "mail"
-	Transfer      Queue = "transfer" // exports and imports of accounts
+	Transfer      Queue = "transfer" // exports of accounts, and their imports into other accounts
 )
 
 // Generation are the queues of generation.
