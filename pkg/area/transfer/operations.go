@@ -97,8 +97,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"that an import that is repeated adds only what is missing. Nothing is generated, published, charged or "+
 			"announced: content that was being made is canceled, and content that was scheduled is generated. "+
 			"Webhooks are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are "+
-			"paused, and factories publish nothing automatically. Social accounts are connected anew. `left_out` says what "+
-			"was left out, and why. "+
+			"paused, and factories publish nothing automatically. Social accounts are connected anew. "+
+			"`left_out` says what was left out, and why. "+
 			"The key needs the scopes of all operations that would create the same.")
 	take.Status = http.StatusAccepted
 	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
