@@ -176,7 +176,11 @@ func (w *Importer) change(s *task.Step, next place, change func(*store.Item, *im
 // end ends the import of a step.
 func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
 	o := w.change(s, place{}, func(it *store.Item, r *importRecord) {
-		at, until := resource.Instant(w.Now()), resource.Instant(w.Now().Add(keep))
+		stays := keep
+		if r.Replay != nil {
+			stays *= 60 // longer than what the rehearsal may play
+		}
+		at, until := resource.Instant(w.Now()), resource.Instant(w.Now().Add(stays))
 		r.State, r.EndedAt, r.ExpiresAt, r.Failure, r.URLs = Completed, &at, &until, failure, nil
 		if failure != nil {
 			r.State = Failed
