@@ -39,8 +39,12 @@ type Client struct {
 	Events *EventsService
 	// List the posts of an experiment.
 	Experiments *ExperimentsService
+	// Export the data of the account.
+	Exports *ExportsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
+	// Import an export.
+	Imports *ImportsService
 	// Connections to CRMs: products, stages of deals that make content, and notes.
 	Integrations *IntegrationsService
 	// Pictures, recordings and videos that you bring in, for other operations to use.
@@ -73,7 +77,7 @@ type Client struct {
 
 // WorkState is a state that work may be waited for in.
 type WorkState interface {
-	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState
+	ContentState | ContentPlanState | DiagnosisState | ExportState | GenerationState | OwnMediaState | TrainingState
 }
 
 func (c *Client) bind() {
@@ -89,7 +93,9 @@ func (c *Client) bind() {
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
 	c.Experiments = &ExperimentsService{&c.transport}
+	c.Exports = &ExportsService{&c.transport}
 	c.Factories = &FactoriesService{&c.transport}
+	c.Imports = &ImportsService{&c.transport}
 	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
 	c.People = &PeopleService{&c.transport}
@@ -1594,6 +1600,51 @@ func (s *ExperimentsService) ListPostsPage(ctx context.Context, experimentID str
 	return page[ExperimentRow](ctx, s.t, "/v1/experiments/"+pExperimentID+"/posts", queryOf(params), options)
 }
 
+// ExportsService: Export the data of the account.
+type ExportsService struct{ t *transport }
+
+// Create: Export the data of the account.
+//
+// Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
+// one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
+// background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
+// secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes them.
+//
+// Needs the scope `account:manage`.
+func (s *ExportsService) Create(ctx context.Context, body ExportCreate, options ...RequestOption) (*Export, error) {
+	result := new(Export)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/exports", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an export.
+//
+// Shows the parts that are ready. Their URLs are signed anew.
+//
+// Needs the scope `account:manage`.
+func (s *ExportsService) Get(ctx context.Context, exportID string, options ...RequestOption) (*Export, error) {
+	pExportID, err := segment("export_id", exportID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Export)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/exports/"+pExportID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *ExportsService) WaitFor(ctx context.Context, exportID string, options ...RequestOption) (*Export, error) {
+	pExportID, err := segment("export_id", exportID)
+	if err != nil {
+		return nil, err
+	}
+	return wait[Export](ctx, s.t, "/v1/exports/"+pExportID, waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
+}
+
 // FactoriesService: Makers of content, each with its voice and audience.
 type FactoriesService struct{ t *transport }
 
@@ -2087,6 +2138,54 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 		return nil, err
 	}
 	return result, nil
+}
+
+// ImportsService: Import an export.
+type ImportsService struct{ t *transport }
+
+// Create: Import an export.
+//
+// Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a
+// test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that an import that
+// is repeated adds only what is missing. Nothing is generated, published, charged or announced: content that was being
+// made is canceled, and content that was scheduled is generated. Webhooks are disabled and have no secret: rotate it,
+// and enable them. Automations are paused, and factories publish nothing automatically. Social accounts are connected
+// anew. `left_out` says what was left out, and why. The key needs the scopes of all operations that would create the
+// same.
+//
+// Needs the scope `account:manage`.
+func (s *ImportsService) Create(ctx context.Context, body ImportCreate, options ...RequestOption) (*Import, error) {
+	result := new(Import)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/imports", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an import.
+//
+// Shows what was imported until now, and once completed the map of old ids to new ones.
+//
+// Needs the scope `account:manage`.
+func (s *ImportsService) Get(ctx context.Context, importID string, options ...RequestOption) (*Import, error) {
+	pImportID, err := segment("import_id", importID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Import)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/imports/"+pImportID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *ImportsService) WaitFor(ctx context.Context, importID string, options ...RequestOption) (*Import, error) {
+	pImportID, err := segment("import_id", importID)
+	if err != nil {
+		return nil, err
+	}
+	return wait[Import](ctx, s.t, "/v1/imports/"+pImportID, waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
 }
 
 // IntegrationsService: Connections to CRMs: products, stages of deals that make content, and notes.

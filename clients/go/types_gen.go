@@ -5118,6 +5118,15 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ExportCompletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ExportCompletedEvent() (*ExportCompletedEvent, bool) {
+	if v.Type != "export.completed" {
+		return nil, false
+	}
+	variant := &ExportCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // FactoryUpdatedEvent returns the members of this variant, and whether the object is one.
 func (v Event) FactoryUpdatedEvent() (*FactoryUpdatedEvent, bool) {
 	if v.Type != "factory.updated" {
@@ -5268,6 +5277,7 @@ const (
 	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternModelAll                    EventPattern = "model.*"
 	EventPatternPostsAll                    EventPattern = "posts.*"
+	EventPatternExportAll                   EventPattern = "export.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -5303,6 +5313,7 @@ const (
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
 	EventPatternModelRetiring               EventPattern = "model.retiring"
 	EventPatternPostsImported               EventPattern = "posts.imported"
+	EventPatternExportCompleted             EventPattern = "export.completed"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -5349,6 +5360,7 @@ const (
 	EventTypeAutomationFailed            EventType = "automation.failed"
 	EventTypeModelRetiring               EventType = "model.retiring"
 	EventTypePostsImported               EventType = "posts.imported"
+	EventTypeExportCompleted             EventType = "export.completed"
 )
 
 // EventTypeInput has the values of EventType.
@@ -6086,6 +6098,133 @@ type ExpertSettingsUpdateVoice struct {
 	// Words and phrases of the channel.
 	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
+
+// Export: An export as callers see it.
+type Export struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile whose data is exported. Null: the whole account.
+	ProfileID *string `json:"profile_id"`
+	// State of the export.
+	State ExportState `json:"state"`
+	// Version of the format of its parts.
+	FormatVersion int64 `json:"format_version"`
+	// Time as of which it is. What is created later is left out; the last line of each part names what was changed between
+	// this time and its reading.
+	ConsistentAsOf time.Time `json:"consistent_as_of"`
+	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
+	Parts []ExportPart `json:"parts"`
+	// Number of exported resources, by their types.
+	Resources map[string]int64 `json:"resources"`
+	// Number of files in parts.
+	Files int64 `json:"files"`
+	// Number of files that were gone before they could be copied, such as those of deleted media.
+	MissingFiles int64 `json:"missing_files"`
+	// Why it failed. Null unless failed.
+	Failure *ExportFailure `json:"failure"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Time at which the export and its parts are deleted. Null while it is running.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// ExportCompletedEvent: An export has ended: its parts are ready, or it has failed.
+type ExportCompletedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data ExportEventData `json:"data"`
+}
+
+// ExportCreate: Body of `createExport`.
+type ExportCreate struct {
+	// Profile whose data is exported. Absent: the whole account.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// ExportEventData: Data of the event.
+type ExportEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Export `json:"object"`
+}
+
+// ExportFailure: The reason for which an export has failed.
+type ExportFailure struct {
+	// Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+	// has not ended within a day. internal: something went wrong on our side.
+	Code ExportFailureCode `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// ExportFailureCode: Machine-readable reason. too_large: an export has too many parts, so export the profiles one by
+// one. too_slow: it has not ended within a day. internal: something went wrong on our side.
+// A newer service may have more values.
+type ExportFailureCode string
+
+// The values of ExportFailureCode.
+const (
+	ExportFailureCodeTooLarge ExportFailureCode = "too_large"
+	ExportFailureCodeTooSlow  ExportFailureCode = "too_slow"
+	ExportFailureCodeInternal ExportFailureCode = "internal"
+)
+
+// ExportPart: A part of an export. createImport takes it as it is.
+type ExportPart struct {
+	// What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name.
+	Kind ExportPartKind `json:"kind"`
+	// Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+	// after it was signed.
+	URL string `json:"url"`
+	// Size in bytes.
+	Bytes int64 `json:"bytes"`
+	// SHA-256 in hexadecimal.
+	SHA256 string `json:"sha256"`
+}
+
+// ExportPartKind: What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name.
+// A newer service may have more values.
+type ExportPartKind string
+
+// The values of ExportPartKind.
+const (
+	ExportPartKindLines ExportPartKind = "lines"
+	ExportPartKindFiles ExportPartKind = "files"
+)
+
+// ExportPartKindInput has the values of ExportPartKind.
+type ExportPartKindInput = ExportPartKind
+
+// ExportState: State of the export.
+// A newer service may have more values.
+type ExportState string
+
+// The values of ExportState.
+const (
+	ExportStateRunning   ExportState = "running"
+	ExportStateCompleted ExportState = "completed"
+	ExportStateFailed    ExportState = "failed"
+)
 
 // FacebookOptions: Options on Facebook.
 type FacebookOptions struct {
@@ -6872,6 +7011,53 @@ const (
 	HookKindNews          HookKind = "news"
 )
 
+// Import: An import as callers see it.
+type Import struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// State of the import.
+	State ExportState `json:"state"`
+	// Parts that it reads.
+	Parts []ImportPart `json:"parts"`
+	// Export that the parts are of. Null until the first was read.
+	ExportID *string `json:"export_id"`
+	// Resources, by their types.
+	Resources map[string]ImportTaken `json:"resources"`
+	// Why resources were left out: up to 100 reasons.
+	LeftOut []ImportLeftOut `json:"left_out"`
+	// Number of files that were taken over.
+	Files int64 `json:"files"`
+	// Number of files that resources have and no part has.
+	MissingFiles int64 `json:"missing_files"`
+	// New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all.
+	Map map[string]string `json:"map"`
+	// Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed.
+	MapURL *string `json:"map_url"`
+	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
+	// failed.
+	Failure *TransferFailure `json:"failure"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Time at which the import and its map are deleted. Null while it is running. What was imported stays.
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// ImportCreate: Body of `createImport`.
+type ImportCreate struct {
+	// Parts of one export, as getExport shows them, or files of yours with their content: JSON lines, and tar archives.
+	Parts []ImportPartCreate `json:"parts"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
 // ImportFailure: The reason for which an import has failed.
 type ImportFailure struct {
 	// Machine-readable reason: missing_permission, needs_reconnect, platform_unavailable, import_failed, account_deleted,
@@ -6881,6 +7067,67 @@ type ImportFailure struct {
 	Message string `json:"message"`
 	// Whether another import may succeed without another change.
 	Retryable bool `json:"retryable"`
+}
+
+// ImportLeftOut: A reason for which resources of a type were left out.
+type ImportLeftOut struct {
+	// Type of the resources.
+	Type string `json:"type"`
+	// Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
+	// has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not
+	// there. refused: an operation that creates such a resource would refuse it, too.
+	Code ImportLeftOutCode `json:"code"`
+	// What happened and what to do about it, for one of them.
+	Message string `json:"message"`
+	// Old id of that one.
+	ID string `json:"id"`
+	// Number of such resources.
+	Count int64 `json:"count"`
+}
+
+// ImportLeftOutCode: Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere:
+// it tells of what has happened in the other account. invalid: it is not as the format describes. missing: what it
+// belongs to is not there. refused: an operation that creates such a resource would refuse it, too.
+// A newer service may have more values.
+type ImportLeftOutCode string
+
+// The values of ImportLeftOutCode.
+const (
+	ImportLeftOutCodeNeedsConsent ImportLeftOutCode = "needs_consent"
+	ImportLeftOutCodeOfElsewhere  ImportLeftOutCode = "of_elsewhere"
+	ImportLeftOutCodeInvalid      ImportLeftOutCode = "invalid"
+	ImportLeftOutCodeMissing      ImportLeftOutCode = "missing"
+	ImportLeftOutCodeRefused      ImportLeftOutCode = "refused"
+)
+
+// ImportPart: A part that an import reads.
+type ImportPart struct {
+	// What it has. Null until it was fetched.
+	Kind *ExportPartKind `json:"kind"`
+	// Size in bytes: as declared, and once fetched as found.
+	Bytes int64 `json:"bytes"`
+	// SHA-256 in hexadecimal: as declared, and once fetched as found. Empty if it was not declared, until then.
+	SHA256 string `json:"sha256"`
+}
+
+// ImportPartCreate: A part that an import reads. It takes the members of parts of exports.
+type ImportPartCreate struct {
+	// Public https URL of the part, such as that of a part of an export.
+	URL string `json:"url"`
+	// Ignored: the content says what the part has.
+	Kind *ExportPartKindInput `json:"kind,omitzero"`
+	// Size in bytes. If it is sent, the part must have it.
+	Bytes *int64 `json:"bytes,omitzero"`
+	// SHA-256 in hexadecimal. If it is sent, the part must have it.
+	SHA256 *string `json:"sha256,omitzero"`
+}
+
+// ImportTaken: Counts the resources of a type in an import.
+type ImportTaken struct {
+	// Resources that are there now, also those of an earlier import of the same export.
+	Imported int64 `json:"imported"`
+	// Resources that were left out. left_out says why.
+	LeftOut int64 `json:"left_out"`
 }
 
 // InstagramOptions: Options on Instagram.
@@ -9239,7 +9486,7 @@ type PostImport struct {
 	// Platform of the account.
 	Platform Platform `json:"platform"`
 	// State of the import.
-	State PostImportState `json:"state"`
+	State ExportState `json:"state"`
 	// Posts that were read.
 	Posts int64 `json:"posts"`
 	// Posts of them that no earlier import has read.
@@ -9259,17 +9506,6 @@ type PostImportEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object PostImport `json:"object"`
 }
-
-// PostImportState: State of the import.
-// A newer service may have more values.
-type PostImportState string
-
-// The values of PostImportState.
-const (
-	PostImportStateRunning   PostImportState = "running"
-	PostImportStateCompleted PostImportState = "completed"
-	PostImportStateFailed    PostImportState = "failed"
-)
 
 // PostsImportedEvent: The earlier posts of a social account were read, or their import has failed.
 type PostsImportedEvent struct {
@@ -12192,6 +12428,32 @@ const (
 	TrainingStateCompleted TrainingState = "completed"
 	TrainingStateFailed    TrainingState = "failed"
 	TrainingStateCanceled  TrainingState = "canceled"
+)
+
+// TransferFailure: The reason for which an import has failed.
+type TransferFailure struct {
+	// Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared. invalid_format:
+	// a part is no export, or is one of another export. authority_ended: the key or person that has started it may not
+	// import any more. too_slow: it has not ended within a day. internal: something went wrong on our side.
+	Code TransferFailureCode `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// TransferFailureCode: Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was
+// declared. invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that
+// has started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on
+// our side.
+// A newer service may have more values.
+type TransferFailureCode string
+
+// The values of TransferFailureCode.
+const (
+	TransferFailureCodeNotFetched     TransferFailureCode = "not_fetched"
+	TransferFailureCodeInvalidFormat  TransferFailureCode = "invalid_format"
+	TransferFailureCodeAuthorityEnded TransferFailureCode = "authority_ended"
+	TransferFailureCodeTooSlow        TransferFailureCode = "too_slow"
+	TransferFailureCodeInternal       TransferFailureCode = "internal"
 )
 
 // TrialArm: The arm of a factor that an item was given by chance.

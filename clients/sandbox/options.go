@@ -18,6 +18,9 @@ type options struct {
 	seed          *uint64
 	now           *time.Time
 	ahead         time.Duration
+	imports       []string
+	webhooks      string
+	play          time.Duration
 	ffmpeg, fonts string
 	json, version bool
 }
@@ -47,6 +50,16 @@ func parse(args []string, env func(string) string, notes io.Writer) (o options, 
 		return named(err, "a time such as 2026-05-01T12:00:00Z")
 	})
 	flags.DurationVar(&o.ahead, "ahead", 2*time.Minute, "with --now: after each call, the work of this `time` is done at once")
+	flags.Func("import", "the `files` of an export, separated by commas: what was published after --now is published "+
+		"again, each post at its time", func(text string) error {
+		for name := range strings.SplitSeq(text, ",") {
+			o.imports = append(o.imports, strings.TrimSpace(name))
+		}
+		return nil
+	})
+	flags.DurationVar(&o.play, "play", 0, "with --import and --now: the `time` that is played at the start, such as 744h")
+	flags.StringVar(&o.webhooks, "webhooks", "", "with --import: the `address` that the imported webhooks send to; without it "+
+		"they are disabled")
 	flags.StringVar(&o.ffmpeg, "ffmpeg", "", "the `path` of ffmpeg, to compose media as the service does; needs --fonts")
 	flags.StringVar(&o.fonts, "fonts", "", "the `folder` of the fonts for --ffmpeg")
 	flags.BoolVar(&o.json, "json", false, "print the address and the keys as JSON")
@@ -85,6 +98,7 @@ func named(err error, want string) error {
 // check refuses options that do not fit together.
 func (o options) check(rest []string) error {
 	u, err := url.Parse(o.url)
+	hooks, wrong := url.Parse(o.webhooks)
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unknown argument %q: there are flags only", rest[0])
@@ -92,6 +106,12 @@ func (o options) check(rest []string) error {
 		return fmt.Errorf("--port is a number from 0 to 65535, not %d", o.port)
 	case o.url != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == ""):
 		return fmt.Errorf("--url is an address such as http://sandbox:8080, not %q", o.url)
+	case o.webhooks != "" && (wrong != nil || hooks.Scheme != "http" && hooks.Scheme != "https" || hooks.Host == ""):
+		return fmt.Errorf("--webhooks is an address such as http://127.0.0.1:9090/hooks, not %q", o.webhooks)
+	case o.webhooks != "" && len(o.imports) == 0:
+		return errors.New("--webhooks needs --import")
+	case o.play != 0 && (len(o.imports) == 0 || o.now == nil || o.play < 0):
+		return errors.New("--play is a time from 0s, and needs --import and --now")
 	case o.ahead < 0:
 		return fmt.Errorf("--ahead is a time from 0s, not %v", o.ahead)
 	case (o.ffmpeg == "") != (o.fonts == ""):

@@ -122,7 +122,7 @@ func TestTheExamplesOfTheGuide(t *testing.T) {
 		})
 	}
 	// The lines in the guide are those of the program.
-	for line := range strings.Lines((greeting{"http://localhost:8080", "acc_…", "svc_test_…", "svc_live_…"}).lines()) {
+	for line := range strings.Lines((greeting{URL: "http://localhost:8080", Account: "acc_…", Test: "svc_test_…", Live: "svc_live_…"}).lines()) {
 		if !strings.Contains(blocks["sh"], line) {
 			t.Errorf("the guide lacks the line %s", line)
 		}

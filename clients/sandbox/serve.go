@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -18,6 +22,8 @@ import (
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
@@ -31,11 +37,22 @@ type greeting struct {
 	Account string `json:"SVC_ACCOUNT"`
 	Test    string `json:"SVC_TEST_KEY"`
 	Live    string `json:"SVC_LIVE_KEY"`
+	// Import is the id of the import, and Secrets are the signing secrets of its webhooks; only with --import.
+	Import  string            `json:"SVC_IMPORT,omitempty"`
+	Secrets map[string]string `json:"SVC_WEBHOOK_SECRETS,omitempty"`
 }
 
 // lines returns the greeting in a form that a shell can evaluate.
 func (g greeting) lines() string {
-	return fmt.Sprintf("BASE_URL=%s\nSVC_ACCOUNT=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", g.URL, g.Account, g.Test, g.Live)
+	text := fmt.Sprintf("BASE_URL=%s\nSVC_ACCOUNT=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", g.URL, g.Account, g.Test, g.Live)
+	if g.Import == "" {
+		return text
+	}
+	var secrets []string
+	for _, id := range slices.Sorted(maps.Keys(g.Secrets)) {
+		secrets = append(secrets, id+":"+g.Secrets[id])
+	}
+	return text + fmt.Sprintf("SVC_IMPORT=%s\nSVC_WEBHOOK_SECRETS=%s\n", g.Import, strings.Join(secrets, ","))
 }
 
 // The paths of the greeting, for tests that do not start the sandbox themselves.
@@ -63,6 +80,12 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
+	parts := make([][]byte, len(o.imports))
+	for i, name := range o.imports {
+		if parts[i], err = os.ReadFile(name); err != nil {
+			return err
+		}
+	}
 	var g greeting
 	options := standalone.Options{
 		Port: o.port, Listen: o.listen, URL: o.url, Keyless: unlimited,
@@ -75,7 +98,10 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 		// The greeting is there before the first answer.
 		Prepare: func(ctx context.Context, s *standalone.Service) error {
 			d, err := terminal.NewDemo(ctx, s.DB(), s.BaseURL, s.Now)
-			g = greeting{s.BaseURL, d.Account, d.Test, d.Live}
+			g = greeting{URL: s.BaseURL, Account: d.Account, Test: d.Test, Live: d.Live}
+			if err == nil && len(o.imports) > 0 {
+				g.Import, g.Secrets, err = o.open(ctx, s, tenant.Account(d.Account), parts)
+			}
 			if err == nil && o.json {
 				return json.NewEncoder(out).Encode(g)
 			}
@@ -87,7 +113,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 		Wrap: func(next http.Handler) http.Handler { return greet(&g, next) },
 	}
 	if o.now != nil {
-		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead}
+		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead, Play: o.play}
 	}
 	s, err := standalone.Start(options)
 	if err != nil {
@@ -97,6 +123,18 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // work that is cut off is no error
 	s.Stop()
 	return nil
+}
+
+// open opens an export in the sandbox of an account, before the first call is answered.
+func (o options) open(ctx context.Context, s *standalone.Service, of tenant.Account, parts [][]byte) (id string,
+	secrets map[string]string, err error) {
+	r := transfer.Rehearsal{DB: s.DB(), Envelope: s.Envelope(), Put: s.PutFile, Random: rand.Reader, Now: s.Now(),
+		Owner: tenant.Of(of, tenant.Test), Webhooks: o.webhooks}
+	out, err := r.Open(ctx, parts)
+	if err != nil {
+		return "", nil, fmt.Errorf("--import: %w", err)
+	}
+	return out.Import, out.Secrets, nil
 }
 
 // engine returns the engine of compositions.

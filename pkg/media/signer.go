@@ -27,7 +27,13 @@ type Signer struct {
 	signer      *v4.Signer
 	now         func() time.Time
 	client      aws.HTTPClient // of KeepInput
+	// names makes the URLs in place of a signature: see NewNamer.
+	names func(key string) string
 }
+
+// NewNamer returns a Signer that signs nothing: each of its URLs is the name that the function returns for a key. It is
+// for documents that last longer than a signature, such as exports.
+func NewNamer(names func(key string) string) *Signer { return &Signer{names: names} }
 
 // NewSigner makes a signer for the bucket. With a BaseEndpoint, such as that of a local system, the bucket is the first
 // segment of the path. On AWS it is part of the host's name.
@@ -71,13 +77,21 @@ func PathStyle(cfg aws.Config) bool {
 // URL signs a URL by which GET returns the object for Lifetime. The content type is part of the signature: the object
 // cannot be served with another one.
 func (s *Signer) URL(ctx context.Context, key, contentType string) (string, error) {
+	return s.URLFor(ctx, key, contentType, Lifetime)
+}
+
+// URLFor is URL for another duration than Lifetime, of up to 7 days.
+func (s *Signer) URLFor(ctx context.Context, key, contentType string, lifetime time.Duration) (string, error) {
+	if s.names != nil {
+		return s.names(key), nil
+	}
 	creds, err := s.credentials.Retrieve(ctx)
 	if err != nil {
 		return "", fmt.Errorf("media: sign %s: %w", key, err)
 	}
 	target := s.endpoint.JoinPath(key)
 	target.RawQuery = url.Values{
-		"X-Amz-Expires":         {strconv.Itoa(int(Lifetime / time.Second))},
+		"X-Amz-Expires":         {strconv.Itoa(int(lifetime / time.Second))},
 		"response-content-type": {contentType},
 	}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -36,6 +37,27 @@ func (s Set) partition(shard int) string { return s.Name + "#" + strconv.Itoa(sh
 func dueAt(k store.Key) (time.Time, error) {
 	at, _, _ := strings.Cut(k.SK, "#")
 	return time.Parse(time.RFC3339, at)
+}
+
+// First returns the time at which the first item of the set is due, or the zero time if the set is empty.
+func (s Set) First(ctx context.Context, db *store.DB) (first time.Time, err error) {
+	for shard := range s.Shards {
+		page, err := db.Keys(ctx, store.Query{Index: store.ByDue, Partition: s.partition(shard), Limit: 1,
+			OldestFirst: true})
+		if err != nil {
+			return first, err
+		}
+		for _, it := range page.Items {
+			at, err := dueAt(it.Due)
+			if err != nil {
+				return first, err
+			}
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+		}
+	}
+	return first, nil
 }
 
 // until returns the largest sort key of the items that are due before the second after the given time.

@@ -193,8 +193,8 @@ func writeGo(_ string, f *form.Form, all map[string][]byte) error {
 		"states": func() (names []string) {
 			for _, name := range works(f) {
 				for _, m := range f.Type(name).Members {
-					if m.Name == "state" {
-						names = append(names, goName(m.Type.Name))
+					if state := goName(m.Type.Name); m.Name == "state" && !slices.Contains(names, state) {
+						names = append(names, state) // works may share their states
 					}
 				}
 			}

@@ -1270,6 +1270,46 @@ export class ExperimentsResource {
   }
 }
 
+/** Export the data of the account. */
+export class ExportsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Export the data of the account.
+   *
+   * Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
+   * one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
+   * background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
+   * secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes
+   * them.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.ExportCreate, options?: RequestOptions): Call<T.Export> {
+    return this.#core.call('POST', '/v1/exports', [], { body }, options);
+  }
+
+  /**
+   * Get an export.
+   *
+   * Shows the parts that are ready. Their URLs are signed anew.
+   *
+   * Needs the scope `account:manage`.
+   */
+  get(exportId: string, options?: RequestOptions): Call<T.Export> {
+    return this.#core.call('GET', '/v1/exports/{export_id}', [exportId], {}, options);
+  }
+
+  /** Calls get until the work has ended. Failed work is a FailedError. */
+  waitFor(exportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.Export> {
+    return this.#core.wait('/v1/exports/{export_id}', [exportId], ['state', ['completed'], ['failed']], options);
+  }
+}
+
 /** The parameters of listFactories. */
 export interface ListFactoriesParams {
   /** Maximum number of results. */
@@ -1630,6 +1670,48 @@ export class FactoriesResource {
    */
   startTraining(factoryId: string, body: T.TrainingCreate, options?: RequestOptions): Call<T.Training> {
     return this.#core.call('POST', '/v1/factories/{factory_id}/training', [factoryId], { body }, options);
+  }
+}
+
+/** Import an export. */
+export class ImportsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Import an export.
+   *
+   * Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a
+   * test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that an import
+   * that is repeated adds only what is missing. Nothing is generated, published, charged or announced: content that was
+   * being made is canceled, and content that was scheduled is generated. Webhooks are disabled and have no secret:
+   * rotate it, and enable them. Automations are paused, and factories publish nothing automatically. Social accounts
+   * are connected anew. `left_out` says what was left out, and why. The key needs the scopes of all operations that
+   * would create the same.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.ImportCreate, options?: RequestOptions): Call<T.Import> {
+    return this.#core.call('POST', '/v1/imports', [], { body }, options);
+  }
+
+  /**
+   * Get an import.
+   *
+   * Shows what was imported until now, and once completed the map of old ids to new ones.
+   *
+   * Needs the scope `account:manage`.
+   */
+  get(importId: string, options?: RequestOptions): Call<T.Import> {
+    return this.#core.call('GET', '/v1/imports/{import_id}', [importId], {}, options);
+  }
+
+  /** Calls get until the work has ended. Failed work is a FailedError. */
+  waitFor(importId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.Import> {
+    return this.#core.wait('/v1/imports/{import_id}', [importId], ['state', ['completed'], ['failed']], options);
   }
 }
 
@@ -3045,8 +3127,12 @@ export class Client {
   readonly events: EventsResource;
   /** List the posts of an experiment. */
   readonly experiments: ExperimentsResource;
+  /** Export the data of the account. */
+  readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
+  /** Import an export. */
+  readonly imports: ImportsResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
   readonly integrations: IntegrationsResource;
   /** Pictures, recordings and videos that you bring in, for other operations to use. */
@@ -3090,7 +3176,9 @@ export class Client {
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);
     this.experiments = new ExperimentsResource(this.core);
+    this.exports = new ExportsResource(this.core);
     this.factories = new FactoriesResource(this.core);
+    this.imports = new ImportsResource(this.core);
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);

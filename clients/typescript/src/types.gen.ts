@@ -4866,6 +4866,7 @@ export type Event =
   | ContentPlanCompletedEvent
   | ContentPlanProposedEvent
   | DiagnosisCompletedEvent
+  | ExportCompletedEvent
   | FactoryUpdatedEvent
   | IntegrationNeedsReconnectEvent
   | ModelRetiringEvent
@@ -4897,16 +4898,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -5706,6 +5707,118 @@ export interface ExpertSettingsUpdateVoice {
   we_say?: string[] | null | undefined;
 }
 
+/** An export as callers see it. */
+export interface Export {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile whose data is exported. Null: the whole account. */
+  profile_id: string | null;
+  /** State of the export. */
+  state: ExportState;
+  /** Version of the format of its parts. */
+  format_version: number;
+  /**
+   * Time as of which it is. What is created later is left out; the last line of each part names what was changed
+   * between this time and its reading.
+   */
+  consistent_as_of: string;
+  /** Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events. */
+  parts: ExportPart[];
+  /** Number of exported resources, by their types. */
+  resources: Record<string, number>;
+  /** Number of files in parts. */
+  files: number;
+  /** Number of files that were gone before they could be copied, such as those of deleted media. */
+  missing_files: number;
+  /** Why it failed. Null unless failed. */
+  failure: ExportFailure | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+  /** Time at which the export and its parts are deleted. Null while it is running. */
+  expires_at: string | null;
+}
+
+/** An export has ended: its parts are ready, or it has failed. */
+export interface ExportCompletedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'export.completed';
+  /** Data of the event. */
+  data: ExportEventData;
+}
+
+/** Body of `createExport`. */
+export interface ExportCreate {
+  /** Profile whose data is exported. Absent: the whole account. */
+  profile_id?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** Data of the event. */
+export interface ExportEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Export;
+}
+
+/** The reason for which an export has failed. */
+export interface ExportFailure {
+  /**
+   * Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+   * has not ended within a day. internal: something went wrong on our side.
+   */
+  code: ExportFailureCode;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/**
+ * Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it has
+ * not ended within a day. internal: something went wrong on our side.
+ */
+export type ExportFailureCode = 'too_large' | 'too_slow' | 'internal' | (string & {});
+
+/** A part of an export. createImport takes it as it is. */
+export interface ExportPart {
+  /** What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name. */
+  kind: ExportPartKind;
+  /**
+   * Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+   * after it was signed.
+   */
+  url: string;
+  /** Size in bytes. */
+  bytes: number;
+  /** SHA-256 in hexadecimal. */
+  sha256: string;
+}
+
+/** What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name. */
+export type ExportPartKind = 'lines' | 'files' | (string & {});
+
+/** Ignored: the content says what the part has. */
+export type ExportPartKindInput = 'lines' | 'files';
+
+/** State of the export. */
+export type ExportState = 'running' | 'completed' | 'failed' | (string & {});
+
 /** Options on Facebook. */
 export interface FacebookOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
@@ -6238,6 +6351,57 @@ export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'fail
 /** Kind of the first line that was chosen. Null until generated, and if you gave all texts. */
 export type HookKind = 'number' | 'question' | 'contradiction' | 'scene' | 'mistake' | 'claim' | 'quote' | 'news' | (string & {});
 
+/** An import as callers see it. */
+export interface Import {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** State of the import. */
+  state: ExportState;
+  /** Parts that it reads. */
+  parts: ImportPart[];
+  /** Export that the parts are of. Null until the first was read. */
+  export_id: string | null;
+  /** Resources, by their types. */
+  resources: Record<string, ImportTaken>;
+  /** Why resources were left out: up to 100 reasons. */
+  left_out: ImportLeftOut[];
+  /** Number of files that were taken over. */
+  files: number;
+  /** Number of files that resources have and no part has. */
+  missing_files: number;
+  /** New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all. */
+  map: Record<string, string>;
+  /** Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed. */
+  map_url: string | null;
+  /**
+   * Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
+   * failed.
+   */
+  failure: TransferFailure | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+  /** Time at which the import and its map are deleted. Null while it is running. What was imported stays. */
+  expires_at: string | null;
+}
+
+/** Body of `createImport`. */
+export interface ImportCreate {
+  /**
+   * Parts of one export, as getExport shows them, or files of yours with their content: JSON lines, and tar archives.
+   */
+  parts: ImportPartCreate[];
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
 /** The reason for which an import has failed. */
 export interface ImportFailure {
   /**
@@ -6249,6 +6413,61 @@ export interface ImportFailure {
   message: string;
   /** Whether another import may succeed without another change. */
   retryable: boolean;
+}
+
+/** A reason for which resources of a type were left out. */
+export interface ImportLeftOut {
+  /** Type of the resources. */
+  type: string;
+  /**
+   * Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
+   * has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not
+   * there. refused: an operation that creates such a resource would refuse it, too.
+   */
+  code: ImportLeftOutCode;
+  /** What happened and what to do about it, for one of them. */
+  message: string;
+  /** Old id of that one. */
+  id: string;
+  /** Number of such resources. */
+  count: number;
+}
+
+/**
+ * Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what has
+ * happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not there.
+ * refused: an operation that creates such a resource would refuse it, too.
+ */
+export type ImportLeftOutCode = 'needs_consent' | 'of_elsewhere' | 'invalid' | 'missing' | 'refused' | (string & {});
+
+/** A part that an import reads. */
+export interface ImportPart {
+  /** What it has. Null until it was fetched. */
+  kind: ExportPartKind | null;
+  /** Size in bytes: as declared, and once fetched as found. */
+  bytes: number;
+  /** SHA-256 in hexadecimal: as declared, and once fetched as found. Empty if it was not declared, until then. */
+  sha256: string;
+}
+
+/** A part that an import reads. It takes the members of parts of exports. */
+export interface ImportPartCreate {
+  /** Public https URL of the part, such as that of a part of an export. */
+  url: string;
+  /** Ignored: the content says what the part has. */
+  kind?: ExportPartKindInput | undefined;
+  /** Size in bytes. If it is sent, the part must have it. */
+  bytes?: number | undefined;
+  /** SHA-256 in hexadecimal. If it is sent, the part must have it. */
+  sha256?: string | undefined;
+}
+
+/** Counts the resources of a type in an import. */
+export interface ImportTaken {
+  /** Resources that are there now, also those of an earlier import of the same export. */
+  imported: number;
+  /** Resources that were left out. left_out says why. */
+  left_out: number;
 }
 
 /** Options on Instagram. */
@@ -8696,7 +8915,7 @@ export interface PostImport {
   /** Platform of the account. */
   platform: Platform;
   /** State of the import. */
-  state: PostImportState;
+  state: ExportState;
   /** Posts that were read. */
   posts: number;
   /** Posts of them that no earlier import has read. */
@@ -8716,9 +8935,6 @@ export interface PostImportEventData {
   /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
   object: PostImport;
 }
-
-/** State of the import. */
-export type PostImportState = 'running' | 'completed' | 'failed' | (string & {});
 
 /** The earlier posts of a social account were read, or their import has failed. */
 export interface PostsImportedEvent {
@@ -11570,6 +11786,26 @@ export type TrainingRehearsalOutcome = 'completed' | 'failed' | 'insufficient_ba
 /** State of the training. The last three are final. canceled: its factory was deleted. */
 export type TrainingState = 'queued' | 'running' | 'completed' | 'failed' | 'canceled' | (string & {});
 
+/** The reason for which an import has failed. */
+export interface TransferFailure {
+  /**
+   * Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
+   * invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that has
+   * started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on our
+   * side.
+   */
+  code: TransferFailureCode;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/**
+ * Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared. invalid_format:
+ * a part is no export, or is one of another export. authority_ended: the key or person that has started it may not
+ * import any more. too_slow: it has not ended within a day. internal: something went wrong on our side.
+ */
+export type TransferFailureCode = 'not_fetched' | 'invalid_format' | 'authority_ended' | 'too_slow' | 'internal' | (string & {});
+
 /** The arm of a factor that an item was given by chance. */
 export interface TrialArm {
   /** Name of the factor. */
@@ -12084,7 +12320,9 @@ export type Work =
   | ContentItem
   | ContentPlan
   | Diagnosis
+  | Export
   | Generation
+  | Import
   | OwnMedia
   | PostImport
   | Training;

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -68,6 +69,17 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 			Id:                          jsii.String("forget-samples"),
 			Prefix:                      jsii.String(training.Prefix),
 			Expiration:                  days(4),
+			NoncurrentVersionExpiration: days(1),
+		}, {
+			// An export or import takes up to a day, and its parts can be fetched for 7 days after that.
+			Id:                          jsii.String("forget-exports"),
+			Prefix:                      jsii.String(transfer.Exports),
+			Expiration:                  days(9),
+			NoncurrentVersionExpiration: days(1),
+		}, {
+			Id:                          jsii.String("forget-imports"),
+			Prefix:                      jsii.String(transfer.Imports),
+			Expiration:                  days(9),
 			NoncurrentVersionExpiration: days(1),
 		}, {
 			// The functions copy an upload after they have checked it.

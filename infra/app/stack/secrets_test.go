@@ -82,7 +82,8 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 			}
 		}
 		both := []string{"kms:Decrypt", "kms:GenerateDataKey"}
-		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "deliver": {"kms:Decrypt"},
+		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "transfer": {"kms:GenerateDataKey"},
+			"deliver":      {"kms:Decrypt"},
 			"deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both, "crm": both, "sync-crm": both}
 		for name, actions := range want {
 			if !slices.Equal(may[name], actions) {

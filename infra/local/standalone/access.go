@@ -3,10 +3,12 @@ package standalone
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -50,4 +52,12 @@ func (s *Service) Environment() string {
 		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
 	}
 	return lines.String()
+}
+
+// Envelope returns what seals the secrets of customers.
+func (s *Service) Envelope() *seal.Envelope { return s.envelope() }
+
+// PutFile stores an object in the bucket of the media.
+func (s *Service) PutFile(key string, content io.Reader) error {
+	return s.blobs.put(bucket+"/"+key, content)
 }

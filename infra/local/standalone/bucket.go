@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -218,6 +219,7 @@ func broken(w http.ResponseWriter, r *http.Request, err error) {
 // lifetimes are the times for which objects are kept, by the prefix of their keys. The deployed bucket has the same.
 var lifetimes = map[string]time.Duration{
 	media.Uploads: 24 * time.Hour, media.Inputs: 48 * time.Hour, "raw/": 7 * 24 * time.Hour,
+	transfer.Exports: 9 * 24 * time.Hour, transfer.Imports: 9 * 24 * time.Hour,
 }
 
 // clean removes old objects, once an hour until the context ends.

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // Lane makes a service do one thing at a time, in a fixed order, by a clock that only its work moves: the same calls
@@ -26,6 +27,8 @@ type Lane struct {
 	// Ahead is how far the clock may run ahead after a call: all work that is due within this time is done before the
 	// next call.
 	Ahead time.Duration
+	// Play is Ahead before the first call.
+	Play time.Duration
 }
 
 // The steps of the clock: a call comes a while after the one before, and one thing happens at a time.
@@ -41,12 +44,16 @@ const patience = time.Second
 // lane is a Lane in use.
 type lane struct {
 	ahead time.Duration
+	play  time.Duration
 	turn  sync.Mutex // whose holder works
 	away  sync.Mutex // whose holder is a call to a receiver
 	// passed is set while calls pass a receiver: they do no work, which waits for the receiver. It changes in turns.
 	passed bool
 
 	pages atomic.Uint64
+
+	// parked returns when the first task is due that no queue holds yet, or the zero time if there is none.
+	parked func(ctx context.Context) (time.Time, error)
 
 	clock     *clock
 	followers []follower
@@ -96,7 +103,7 @@ func (c *clock) move(by time.Duration, to time.Time) time.Time {
 
 // newLane returns a lane that no call can enter before open.
 func newLane(o Lane) *lane {
-	l := &lane{ahead: o.Ahead, clock: &clock{at: o.From.UTC()}}
+	l := &lane{ahead: o.Ahead, play: max(o.Ahead, o.Play), clock: &clock{at: o.From.UTC()}}
 	l.turn.Lock()
 	return l
 }
@@ -109,7 +116,7 @@ func (l *lane) open(ctx context.Context, all map[string]lambda.Handler) {
 			l.schedules = append(l.schedules, &scheduled{name: f.Name, every: f.Every, run: run})
 		}
 	}
-	l.drain(ctx)
+	l.drain(ctx, l.play)
 }
 
 // handler returns a handler that lets one call after the other in, and does the work that it has caused before the
@@ -125,7 +132,7 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 			defer running.Go(func() {
 				defer l.turn.Unlock()
 				if !l.passed {
-					l.drain(ctx)
+					l.drain(ctx, l.ahead)
 				}
 			})
 			w.Header().Set("Date", l.clock.move(callStep, time.Time{}).Format(http.TimeFormat))
@@ -142,20 +149,38 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 // page returns the id of a request for a page, which uses up no randomness.
 func (l *lane) page() string { return "page-" + strconv.FormatUint(l.pages.Add(1), 10) }
 
-// drain does all work that is due, or becomes due soon. It ends between two works if the context ends.
-func (l *lane) drain(ctx context.Context) {
-	until := l.clock.now().Add(l.ahead)
+// drain does all work that is due, or becomes due within a time. It ends between two works if the context ends.
+func (l *lane) drain(ctx context.Context, ahead time.Duration) {
+	until := l.clock.now().Add(ahead)
 	for ctx.Err() == nil {
 		now := l.clock.move(workStep, time.Time{})
 		first, worked := l.step(context.WithoutCancel(ctx), now)
 		switch {
 		case worked:
 		case first.IsZero() || first.After(until):
-			return
+			if ahead <= queue.LongestDelay || !l.later(ctx, now, until) {
+				return
+			}
 		default:
 			l.clock.move(0, first)
 		}
 	}
+}
+
+// later moves the clock to the first task that no queue holds yet. It reports whether there is one before the end.
+func (l *lane) later(ctx context.Context, now, until time.Time) bool {
+	if l.parked == nil {
+		return false
+	}
+	at, err := l.parked(ctx)
+	if err != nil || at.IsZero() || at.After(until) {
+		return false
+	}
+	if !at.After(now) { // the search for due tasks runs soon
+		at = now.Add(time.Minute)
+	}
+	l.clock.move(0, at)
+	return true
 }
 
 // step does one thing that is due. If there is none, it returns the time at which the next message is.

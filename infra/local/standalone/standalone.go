@@ -41,6 +41,7 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/testdata/fakes"
 )
@@ -162,6 +163,9 @@ func Start(o Options) (_ *Service, err error) {
 	// The data come first: a second process with the same data is told so, whatever its port.
 	if err := s.open(); err != nil {
 		return nil, err
+	}
+	if s.lane != nil {
+		s.lane.parked = func(ctx context.Context) (time.Time, error) { return task.Parked.First(ctx, s.db) }
 	}
 	listener, err := listen(s.options.Listen, o.Port)
 	if err != nil {

@@ -134,6 +134,12 @@ func (w *World) Examples() map[string]Example {
 		"listAvatars": {},
 		"listVoices":  {},
 
+		"createExport": {Body: Object{"metadata": Object{"reason": "audit"}}},
+		"getExport":    {ID: fresh("createExport")},
+		"createImport": {Body: Object{"parts": []Object{{"url": "http://127.0.0.1:9/acme-lines-00001.jsonl",
+			"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}}}},
+		"getImport": {ID: fresh("createImport")},
+
 		"listFactories": {},
 		"createFactory": {Body: Object{
 			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical",

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
@@ -63,7 +64,8 @@ type Pool interface {
 }
 
 // folders have the objects of accounts. The next part of each key is an account's id.
-var folders = []string{"media/", media.Inputs, media.Uploads, bedrock.RawPrefix, polly.RawPrefix}
+var folders = []string{"media/", media.Inputs, media.Uploads, transfer.Exports, transfer.Imports,
+	bedrock.RawPrefix, polly.RawPrefix}
 
 // exported is a line of an export.
 type exported struct {

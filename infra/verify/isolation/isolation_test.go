@@ -49,6 +49,7 @@ var outcomes = map[string]outcome{
 	"listApiKeys": refused, "createApiKey": refused, "getApiKey": refused, "updateApiKey": refused,
 	"revokeApiKey": refused, "rotateApiKey": refused,
 	"createProfile": refused, "updateProfile": refused, "deleteProfile": refused,
+	"createExport": refused, "getExport": refused, "createImport": refused, "getImport": refused,
 
 	"listPeople": people, "invitePerson": people, "updatePerson": people, "removePerson": people,
 

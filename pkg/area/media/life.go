@@ -51,12 +51,16 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	tx.Create(it, nil)
 	Await(tx, o)
 	occupy(tx, o, r.Reserved)
-	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID,
-		Owner: o}, DueAt: now}
+	t := task.Task{Message: r.message(o), DueAt: now}
 	if r.SourceURL == nil {
 		t.DueAt = r.Arrival()
 	}
 	return task.Create(tx, now, t, nil)
+}
+
+// message is the message of the task of a media.
+func (r *Record) message(o tenant.Owner) task.Message {
+	return task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}
 }
 
 // Arrival is when a file that was not uploaded is given up.

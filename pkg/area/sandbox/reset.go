@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -59,6 +60,8 @@ var kinds = []struct{ name, prefix string }{
 	{social.ImportKind, id.PostImport},
 	{social.Kind, id.SocialAccount},
 	{social.ApplicationKind, id.Application},
+	{transfer.ExportItem, id.Export},
+	{transfer.ImportItem, id.Import},
 	{"factory", id.Factory},
 }
 

@@ -54,6 +54,8 @@ const (
 	PostImport    = "pim"
 	Rehearsal     = "rhl"
 	Quote         = "qte"
+	Export        = "xpt"
+	Import        = "imp"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -67,7 +69,7 @@ var kinds = map[string]string{
 	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 	"application": Application,
-	"post_import": PostImport, "rehearsal": Rehearsal, "quote": Quote,
+	"post_import": PostImport, "rehearsal": Rehearsal, "quote": Quote, "export": Export, "import": Import,
 }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.

@@ -28,6 +28,7 @@ const (
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
 	Mail          Queue = "mail"
+	Transfer      Queue = "transfer" // exports of accounts, and their imports into other accounts
 )
 
 // Generation are the queues of generation.
@@ -35,7 +36,7 @@ var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVid
 
 // Tasks are the queues whose messages request steps of tasks.
 var Tasks = append([]Queue{Deliver, DeliverSlow, Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish,
-	SyncCRM, Mail}, Generation...)
+	SyncCRM, Mail, Transfer}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = Tasks

@@ -61,6 +61,7 @@ const (
 	AutomationFailed            Type = "automation.failed"
 	ModelRetiring               Type = "model.retiring"
 	PostsImported               Type = "posts.imported"
+	ExportCompleted             Type = "export.completed"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -118,6 +119,7 @@ var Types = []struct {
 	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or sooner if its " +
 		"provider has told it late"},
 	{PostsImported, auth.SocialManage, "The earlier posts of a social account were read, or their import has failed"},
+	{ExportCompleted, auth.AccountManage, "An export has ended: its parts are ready, or it has failed"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

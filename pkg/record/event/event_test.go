@@ -81,7 +81,7 @@ func TestTheTypes(t *testing.T) {
 		factory.updated proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed
 		studio.generated studio.failed training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect
 		webhook.disabled api_key.expiring api_key.created api_key.rotated api_key.revoked integration.needs_reconnect automation.failed
-		model.retiring posts.imported`)
+		model.retiring posts.imported export.completed`)
 	var got []string
 	for _, k := range event.Types {
 		got = append(got, string(k.Type))

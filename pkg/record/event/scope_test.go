@@ -21,7 +21,7 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
 		"integration.": auth.AccountRead, "model.": auth.FactoriesRead,
-		"posts.": auth.SocialManage,
+		"posts.": auth.SocialManage, "export.": auth.AccountManage,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

@@ -30,6 +30,8 @@ const (
 	mostChatsInSandbox = 200
 	// An experiment is never deleted, and runs for days: so a day has what a caller begins for some hundred factories.
 	mostExperiments = 500
+	// An export of a profile each: more read the account over and over.
+	mostTransfers = 500
 )
 
 // The bounds. pkg/service/docs/guides/limits.md tells them to callers.
@@ -48,6 +50,12 @@ var (
 		Test: mostInSandbox, Daily: true}
 
 	PostImports = Bound{Name: "imports of posts", Remedy: "Read the posts of an earlier one", Live: mostPendingAccounts,
+		Test: mostInSandbox, Daily: true}
+
+	Exports = Bound{Name: "exports", Remedy: "Fetch the parts of an earlier one", Live: mostTransfers,
+		Test: mostInSandbox, Daily: true}
+
+	Imports = Bound{Name: "imports", Remedy: "Read the map of an earlier one", Live: mostTransfers,
 		Test: mostInSandbox, Daily: true}
 
 	Chats = Bound{Name: "chats", Remedy: "Continue one of them", Live: mostChats, Test: mostChatsInSandbox, Daily: true}

@@ -46,6 +46,7 @@ func header() *huma.OpenAPI {
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Analytics", Description: "The best times to publish, and the figures of social accounts by day"},
+			{Name: "Transfer", Description: "Exports of all data, and imports into another account or a sandbox"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Publishing", Description: "Checks, approvals, review links, slots and published posts"},
 			{Name: "Comments", Description: "Comments of readers on published posts"},

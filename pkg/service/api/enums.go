@@ -100,6 +100,8 @@ var enumNames = map[string]string{
 	"PublicationChange.state":         "PublicationChangeState",
 	"ContentPlanLearned.by":           "LearnedSource",
 	"Experiment.state":                "ExperimentState",
+	"ExportPart.kind":                 "ExportPartKind",
+	"PostImport.state":                "PostImportState",
 	"ExperimentMetric.name":           "ExperimentFigure",
 	"ExperimentFactor.name":           "ExperimentFactorName",
 	"BrandSettings.pace":              "VideoPace",

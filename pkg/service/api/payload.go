@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -54,6 +55,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
 	event.PostsImported:               reflect.TypeFor[social.PostImport](),
+	event.ExportCompleted:             reflect.TypeFor[transfer.Export](),
 	event.ModelRetiring:               reflect.TypeFor[factory.Retirement](),
 	event.IntegrationNeedsReconnect:   reflect.TypeFor[crm.Integration](),
 }

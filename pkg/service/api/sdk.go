@@ -30,6 +30,10 @@ var resources = map[string]struct{ name, collection string }{
 // methods are names in clients that do not follow from the path.
 var methods = map[string]struct{ resource, method string }{
 	"getMe":                 {"account", "get"},
+	"createExport":          {"exports", "create"},
+	"getExport":             {"exports", "get"},
+	"createImport":          {"imports", "create"},
+	"getImport":             {"imports", "get"},
 	"createContentItems":    {"content", "createBatch"},
 	"createEstimate":        {"account", "estimate"},
 	"createQuote":           {"quotes", "create"},
@@ -82,6 +86,8 @@ var waits = map[string]struct{ done, failed []string }{
 	"getTraining":    {[]string{"completed"}, []string{"failed", "canceled"}},
 	"getGeneration":  {[]string{"generated"}, []string{"failed", "canceled"}},
 	"getPostImport":  {[]string{"completed"}, []string{"failed"}},
+	"getExport":      {[]string{"completed"}, []string{"failed"}},
+	"getImport":      {[]string{"completed"}, []string{"failed"}},
 	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
 }
 

@@ -80,6 +80,7 @@ var guides = []guide{
 	{"Operation", "webhooks", "Webhooks"},
 	{"Operation", "credits", "Credits"},
 	{"Operation", "limits", "Limits"},
+	{"Operation", "transfer", "Leaving and moving"},
 	{"Operation", "service-levels", "Service levels"},
 	{"Operation", "changelog", "Changelog"},
 }

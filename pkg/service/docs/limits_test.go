@@ -24,6 +24,8 @@ func TestTheGuideTellsTheBounds(t *testing.T) {
 		"Social accounts that are made in a day (UTC) and wait for their owner": quota.PendingAccounts,
 		"Chats that are begun in a day (UTC)":                                   quota.Chats,
 		"Imports of earlier posts that are begun in a day (UTC)":                quota.PostImports,
+		"Exports that are begun in a day (UTC)":                                 quota.Exports,
+		"Imports of exports that are begun in a day (UTC)":                      quota.Imports,
 		"Experiments that are made in a day (UTC)":                              quota.Experiments,
 	} {
 		if b.Daily != strings.Contains(subject, "a day") {

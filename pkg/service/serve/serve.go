@@ -31,6 +31,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -55,7 +56,7 @@ var All = []Function{
 	{Name: "content", Areas: []area.Mount{content.Mount, publishing.Mount, engagement.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
 	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount, quote.Mount}},
-	{Name: "media", Areas: []area.Mount{media.Mount}},
+	{Name: "media", Areas: []area.Mount{media.Mount, transfer.Mount}},
 	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions}},
 	{Name: "architect", Areas: []area.Mount{architect.Mount}},
 	{Name: "webhook", Areas: []area.Mount{webhook.Mount}},

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
@@ -53,6 +54,7 @@ var All = []Function{
 	{Name: "import-media", Tasks: importing, Around: func(_ Handlers, steps Consumer) Consumer {
 		return Consumer(media.Notified(steps))
 	}},
+	{Name: "transfer", Tasks: transferring},
 	{Name: "diagnose", Tasks: diagnosing},
 	{Name: "settle", Tasks: settling},
 	{Name: "train", Tasks: func(e Env) Handlers {
@@ -124,6 +126,18 @@ func importing(e Env) Handlers {
 		w.URLs = media.NewClient(e.Loopback)
 	}
 	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
+}
+
+// transferring makes the parts of exports, and imports them.
+func transferring(e Env) Handlers {
+	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
+		Envelope: e.Envelope, Random: e.Random}
+	if e.Uploads == nil {
+		in.URLs = transfer.NewClient(e.Loopback)
+	}
+	return Handlers{
+		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}, transfer.ImportKind: in,
+	}
 }
 
 // diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.

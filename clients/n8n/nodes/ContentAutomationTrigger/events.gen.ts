@@ -24,6 +24,7 @@ export const eventTypes: INodePropertyOptions[] = [
   { name: 'Content Unscheduled', value: 'content.unscheduled' },
   { name: 'Content Updated', value: 'content.updated' },
   { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
+  { name: 'Export Completed', value: 'export.completed' },
   { name: 'Factory Updated', value: 'factory.updated' },
   { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },
   { name: 'Model Retiring', value: 'model.retiring' },

@@ -1060,6 +1060,52 @@ class ExperimentsResource:
         return self._client.pages("/v1/experiments/{experiment_id}/posts", (experiment_id, ), params, options)
 
 
+class ExportsResource:
+    """Export the data of the account."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def create(
+        self, body: types.ExportCreate, **options: Unpack[RequestOptions]
+    ) -> types.Export:
+        """Export the data of the account.
+
+        Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON
+        lines, one for each resource as its GET shows it, and tar archives of the files that the lines name. They are
+        made in the background; the event `export.completed` reports the end. Nothing that is younger than the export
+        is in it, and no secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days.
+        createImport takes them.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/exports", (), None, body, options
+        )
+        return cast("types.Export", data)
+
+    def get(
+        self, export_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Export:
+        """Get an export.
+
+        Shows the parts that are ready. Their URLs are signed anew.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/exports/{export_id}", (export_id, ), None, None, options
+        )
+        return cast("types.Export", data)
+
+    def wait_for(
+        self, export_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
+    ) -> types.Export:
+        """Calls get until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed",), ("failed",))
+        return cast("types.Export", self._client.wait("/v1/exports/{export_id}", (export_id, ), rule, options))
+
+
 class FactoriesResource:
     """Makers of content, each with its voice and audience."""
 
@@ -1387,6 +1433,54 @@ class FactoriesResource:
             "POST", "/v1/factories/{factory_id}/training", (factory_id, ), None, body, options
         )
         return cast("types.Training", data)
+
+
+class ImportsResource:
+    """Import an export."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def create(
+        self, body: types.ImportCreate, **options: Unpack[RequestOptions]
+    ) -> types.Import:
+        """Import an export.
+
+        Takes an export into the account and mode of the key: into another account with a live key, into a sandbox
+        with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that
+        an import that is repeated adds only what is missing. Nothing is generated, published, charged or announced:
+        content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled
+        and have no secret: rotate it, and enable them. Automations are paused, and factories publish nothing
+        automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The key needs
+        the scopes of all operations that would create the same.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/imports", (), None, body, options
+        )
+        return cast("types.Import", data)
+
+    def get(
+        self, import_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Import:
+        """Get an import.
+
+        Shows what was imported until now, and once completed the map of old ids to new ones.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/imports/{import_id}", (import_id, ), None, None, options
+        )
+        return cast("types.Import", data)
+
+    def wait_for(
+        self, import_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
+    ) -> types.Import:
+        """Calls get until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed",), ("failed",))
+        return cast("types.Import", self._client.wait("/v1/imports/{import_id}", (import_id, ), rule, options))
 
 
 class IntegrationsResource:
@@ -2690,7 +2784,9 @@ class Resources:
         self.content = ContentResource(client)
         self.events = EventsResource(client)
         self.experiments = ExperimentsResource(client)
+        self.exports = ExportsResource(client)
         self.factories = FactoriesResource(client)
+        self.imports = ImportsResource(client)
         self.integrations = IntegrationsResource(client)
         self.media = MediaResource(client)
         self.people = PeopleResource(client)

@@ -4893,19 +4893,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExportCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -5698,6 +5698,126 @@ class ExpertSettingsUpdateVoice(TypedDict):
 
 
 
+class Export(TypedDict):
+    """An export as callers see it."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile whose data is exported. Null: the whole account."""
+    state: "ExportState"
+    """State of the export."""
+    format_version: int
+    """Version of the format of its parts."""
+    consistent_as_of: str
+    """Time as of which it is. What is created later is left out; the last line of each part names what was changed
+    between this time and its reading.
+    """
+    parts: List["ExportPart"]
+    """Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events."""
+    resources: Dict[str, int]
+    """Number of exported resources, by their types."""
+    files: int
+    """Number of files in parts."""
+    missing_files: int
+    """Number of files that were gone before they could be copied, such as those of deleted media."""
+    failure: Optional["ExportFailure"]
+    """Why it failed. Null unless failed."""
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+    expires_at: Optional[str]
+    """Time at which the export and its parts are deleted. Null while it is running."""
+
+
+
+class ExportCompletedEvent(TypedDict):
+    """An export has ended: its parts are ready, or it has failed."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["export.completed"]
+    """Type of the event."""
+    data: "ExportEventData"
+    """Data of the event."""
+
+
+
+class ExportCreate(TypedDict):
+    """Body of `createExport`."""
+
+    profile_id: NotRequired[str]
+    """Profile whose data is exported. Absent: the whole account."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class ExportEventData(TypedDict):
+    """Data of the event."""
+
+    object: "Export"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class ExportFailure(TypedDict):
+    """The reason for which an export has failed."""
+
+    code: "ExportFailureCode"
+    """Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it
+    has not ended within a day. internal: something went wrong on our side.
+    """
+    message: str
+    """What happened and what to do about it."""
+
+
+ExportFailureCode = Union[Literal["too_large", "too_slow", "internal"], str]
+"""Machine-readable reason. too_large: an export has too many parts, so export the profiles one by one. too_slow: it has
+not ended within a day. internal: something went wrong on our side.
+"""
+
+
+class ExportPart(TypedDict):
+    """A part of an export. createImport takes it as it is."""
+
+    kind: "ExportPartKind"
+    """What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name."""
+    url: str
+    """Signed URL of the part. Each GET signs it anew, until expires_at of the export at most; a URL may end some hours
+    after it was signed.
+    """
+    bytes: int
+    """Size in bytes."""
+    sha256: str
+    """SHA-256 in hexadecimal."""
+
+
+ExportPartKind = Union[Literal["lines", "files"], str]
+"""What it has. lines: resources as JSON lines. files: a tar archive of the files that lines name."""
+
+ExportPartKindInput = Literal["lines", "files"]
+"""Ignored: the content says what the part has."""
+
+ExportState = Union[Literal["running", "completed", "failed"], str]
+"""State of the export."""
+
+
 class FacebookOptions(TypedDict):
     """Options on Facebook."""
 
@@ -6200,6 +6320,59 @@ HookKind = Union[Literal["number", "question", "contradiction", "scene", "mistak
 """Kind of the first line that was chosen. Null until generated, and if you gave all texts."""
 
 
+class Import(TypedDict):
+    """An import as callers see it."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    state: "ExportState"
+    """State of the import."""
+    parts: List["ImportPart"]
+    """Parts that it reads."""
+    export_id: Optional[str]
+    """Export that the parts are of. Null until the first was read."""
+    resources: Dict[str, "ImportTaken"]
+    """Resources, by their types."""
+    left_out: List["ImportLeftOut"]
+    """Why resources were left out: up to 100 reasons."""
+    files: int
+    """Number of files that were taken over."""
+    missing_files: int
+    """Number of files that resources have and no part has."""
+    map: Dict[str, str]
+    """New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all."""
+    map_url: Optional[str]
+    """Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed."""
+    failure: Optional["TransferFailure"]
+    """Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
+    failed.
+    """
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+    expires_at: Optional[str]
+    """Time at which the import and its map are deleted. Null while it is running. What was imported stays."""
+
+
+
+class ImportCreate(TypedDict):
+    """Body of `createImport`."""
+
+    parts: List["ImportPartCreate"]
+    """Parts of one export, as getExport shows them, or files of yours with their content: JSON lines, and tar archives.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
 class ImportFailure(TypedDict):
     """The reason for which an import has failed."""
 
@@ -6211,6 +6384,67 @@ class ImportFailure(TypedDict):
     """What happened and what to do about it."""
     retryable: bool
     """Whether another import may succeed without another change."""
+
+
+
+class ImportLeftOut(TypedDict):
+    """A reason for which resources of a type were left out."""
+
+    type: str
+    """Type of the resources."""
+    code: "ImportLeftOutCode"
+    """Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
+    has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not
+    there. refused: an operation that creates such a resource would refuse it, too.
+    """
+    message: str
+    """What happened and what to do about it, for one of them."""
+    id: str
+    """Old id of that one."""
+    count: int
+    """Number of such resources."""
+
+
+ImportLeftOutCode = Union[Literal["needs_consent", "of_elsewhere", "invalid", "missing", "refused"], str]
+"""Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what has
+happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not there.
+refused: an operation that creates such a resource would refuse it, too.
+"""
+
+
+class ImportPart(TypedDict):
+    """A part that an import reads."""
+
+    kind: Optional["ExportPartKind"]
+    """What it has. Null until it was fetched."""
+    bytes: int
+    """Size in bytes: as declared, and once fetched as found."""
+    sha256: str
+    """SHA-256 in hexadecimal: as declared, and once fetched as found. Empty if it was not declared, until then."""
+
+
+
+class ImportPartCreate(TypedDict):
+    """A part that an import reads. It takes the members of parts of exports."""
+
+    url: str
+    """Public https URL of the part, such as that of a part of an export."""
+    kind: NotRequired["ExportPartKindInput"]
+    """Ignored: the content says what the part has."""
+    bytes: NotRequired[int]
+    """Size in bytes. If it is sent, the part must have it."""
+    sha256: NotRequired[str]
+    """SHA-256 in hexadecimal. If it is sent, the part must have it."""
+
+
+
+class ImportTaken(TypedDict):
+    """Counts the resources of a type in an import."""
+
+    imported: int
+    """Resources that are there now, also those of an earlier import of the same export."""
+    left_out: int
+    """Resources that were left out. left_out says why."""
 
 
 
@@ -8633,7 +8867,7 @@ class PostImport(TypedDict):
     """Social account whose posts are read."""
     platform: "Platform"
     """Platform of the account."""
-    state: "PostImportState"
+    state: "ExportState"
     """State of the import."""
     posts: int
     """Posts that were read."""
@@ -8656,9 +8890,6 @@ class PostImportEventData(TypedDict):
     object: "PostImport"
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
-
-PostImportState = Union[Literal["running", "completed", "failed"], str]
-"""State of the import."""
 
 
 class PostsImportedEvent(TypedDict):
@@ -11606,6 +11837,26 @@ TrainingRehearsalOutcome = Literal["completed", "failed", "insufficient_balance"
 
 TrainingState = Union[Literal["queued", "running", "completed", "failed", "canceled"], str]
 """State of the training. The last three are final. canceled: its factory was deleted."""
+
+
+class TransferFailure(TypedDict):
+    """The reason for which an import has failed."""
+
+    code: "TransferFailureCode"
+    """Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
+    invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that has
+    started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on
+    our side.
+    """
+    message: str
+    """What happened and what to do about it."""
+
+
+TransferFailureCode = Union[Literal["not_fetched", "invalid_format", "authority_ended", "too_slow", "internal"], str]
+"""Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared. invalid_format:
+a part is no export, or is one of another export. authority_ended: the key or person that has started it may not
+import any more. too_slow: it has not ended within a day. internal: something went wrong on our side.
+"""
 
 
 class TrialArm(TypedDict):

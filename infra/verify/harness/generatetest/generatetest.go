@@ -113,6 +113,21 @@ func (o *Objects) Remove(_ context.Context, place media.Place) error {
 	return nil
 }
 
+// Put implements transfer.Objects.
+func (o *Objects) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	b, err := io.ReadAll(content)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.files == nil {
+		o.files = map[string][]byte{}
+	}
+	o.files[f.Key] = b
+	return err
+}
+
 // Clear removes all files.
 func (o *Objects) Clear() {
 	o.mu.Lock()

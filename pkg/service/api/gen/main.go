@@ -74,6 +74,10 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	exports, err := api.ExportSchema(compact)
+	if err != nil {
+		return nil, err
+	}
 	compact = append(compact, '\n')
 	var small bytes.Buffer
 	w, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
@@ -87,12 +91,13 @@ func files() (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{
-		"pkg/httpapi/paths_gen.go":          paths,
-		"pkg/httpapi/members.tsv":           []byte(members.Lines()),
-		"clients/openapi.json":              compact,
-		"clients/openapi.json.gz":           small.Bytes(),
-		"clients/openapi.yaml":              yaml,
-		"pkg/auth/authorizer/scopes_gen.go": scopes,
+		"pkg/httpapi/paths_gen.go":            paths,
+		"pkg/httpapi/members.tsv":             []byte(members.Lines()),
+		"clients/openapi.json":                compact,
+		"clients/export/v1/lines.schema.json": exports,
+		"clients/openapi.json.gz":             small.Bytes(),
+		"clients/openapi.yaml":                yaml,
+		"pkg/auth/authorizer/scopes_gen.go":   scopes,
 	}, nil
 }
 

@@ -144,6 +144,8 @@ export const eventsDescription: INodeProperties[] = [
           { name: 'Content Updated', value: 'content.updated' },
           { name: 'Diagnosis (All)', value: 'diagnosis.*' },
           { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
+          { name: 'Export (All)', value: 'export.*' },
+          { name: 'Export Completed', value: 'export.completed' },
           { name: 'Factory (All)', value: 'factory.*' },
           { name: 'Factory Updated', value: 'factory.updated' },
           { name: 'Integration (All)', value: 'integration.*' },

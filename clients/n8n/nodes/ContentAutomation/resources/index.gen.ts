@@ -12,7 +12,9 @@ import { commentsDescription } from './comments.gen';
 import { contentDescription } from './content.gen';
 import { eventsDescription } from './events.gen';
 import { experimentsDescription } from './experiments.gen';
+import { exportsDescription } from './exports.gen';
 import { factoriesDescription } from './factories.gen';
+import { importsDescription } from './imports.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
 import { productsDescription } from './products.gen';
@@ -40,7 +42,9 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Content Item', value: 'content' },
   { name: 'Event', value: 'events' },
   { name: 'Experiment', value: 'experiments' },
+  { name: 'Export', value: 'exports' },
   { name: 'Factory', value: 'factories' },
+  { name: 'Import', value: 'imports' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
   { name: 'Product', value: 'products' },
@@ -69,7 +73,9 @@ export const descriptions: INodeProperties[] = [
   ...contentDescription,
   ...eventsDescription,
   ...experimentsDescription,
+  ...exportsDescription,
   ...factoriesDescription,
+  ...importsDescription,
   ...integrationsDescription,
   ...mediaDescription,
   ...productsDescription,

@@ -1,0 +1,86 @@
+package transfer
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// fetch copies the next part into the bucket.
+func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+	declared := r.Parts[p.Fetched]
+	body, err := w.open(ctx, s, r.URLs[p.Fetched], p.Fetched+1)
+	if err != nil {
+		return o, err
+	}
+	f, err := media.Spool(ctx, body, mostPart)
+	_ = body.Close()
+	switch {
+	case errors.Is(err, media.ErrTooLarge), errors.Is(err, safehttp.ErrBodyTooLarge):
+		return o, failed("not_fetched", "Part %d has more than 1 GiB.", p.Fetched+1)
+	case err != nil && s.Failures+1 >= fetches:
+		return o, failed("not_fetched", "Part %d could not be read to its end. Export again, and import the new parts.",
+			p.Fetched+1)
+	case err != nil:
+		return o, err
+	}
+	defer f.Close()
+	found := ImportedPart{KindFiles, f.Size, hex.EncodeToString(f.Sum)}
+	if declared.SHA256 != "" && declared.SHA256 != found.SHA256 ||
+		declared.Bytes != 0 && declared.Bytes != found.Bytes {
+		return o, failed("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
+			p.Fetched+1, found.Bytes, found.SHA256)
+	}
+	var first [1]byte
+	if _, err := f.ReadAt(first[:], 0); err == nil && first[0] == '{' {
+		found.Kind = KindLines
+	}
+	if err := w.Objects.Put(ctx, media.File{Key: partKey(s, p.Fetched+1), MIMEType: mimeType(string(found.Kind)),
+		Bytes: f.Size, SHA256: found.SHA256}, f); err != nil {
+		return o, err
+	}
+	n := p.Fetched
+	p.Fetched++
+	return w.change(s, p, func(_ *store.Item, r *importRecord) { r.Parts[n], r.URLs[n] = found, "" }), nil
+}
+
+// partKey returns the key of the n-th part of the import of a step.
+func partKey(s *task.Step, n int) string { return objectKey(Imports, s.Owner, s.Subject, "part", n) }
+
+// open starts reading the part at an address.
+func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int) (io.ReadCloser, error) {
+	if address == "" {
+		return w.Objects.Open(ctx, partKey(s, n))
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, failed("not_fetched", "The URL of part %d is not valid.", n)
+	}
+	resp, err := w.URLs.Do(req)
+	var blocked *safehttp.BlockedError
+	switch {
+	case errors.As(err, &blocked):
+		return nil, failed("not_fetched", "Part %d could not be fetched. %s", n, blocked.Reason)
+	case err != nil && s.Failures+1 >= fetches:
+		return nil, failed("not_fetched", "Part %d could not be fetched: %s.", n, safehttp.Describe(err))
+	case err != nil:
+		return nil, err
+	case resp.StatusCode == http.StatusOK:
+		return resp.Body, nil
+	}
+	_ = resp.Body.Close()
+	again := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
+	if again && s.Failures+1 < fetches {
+		return nil, fmt.Errorf("transfer: part %d: status %d", n, resp.StatusCode)
+	}
+	return nil, failed("not_fetched", "Part %d could not be fetched: the server answered with status %d. URLs of "+
+		"exports end: read the export again for new ones.", n, resp.StatusCode)
+}

@@ -1,0 +1,354 @@
+package transfer_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/webhooktest"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/experiment"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	mediaarea "github.com/content-automation/api/pkg/area/media"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/profile"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+type object = map[string]any
+
+// world is an account with one of everything that an export has, and workers.
+type world struct {
+	*apitest.Caller
+	t      *testing.T
+	db     *store.DB
+	clock  *apitest.Clock
+	engine *generatetest.Engine
+	out    *transfer.Exporter
+	in     *transfer.Importer
+	// webhook, secret, factory and media are of the account.
+	secret, factory, seller, media, profile string
+}
+
+// bucket answers for the signed URLs of objects.
+type bucket struct{ *generatetest.Objects }
+
+func (b bucket) Do(req *http.Request) (*http.Response, error) {
+	body, err := b.Open(req.Context(), strings.TrimPrefix(req.URL.Path, "/"))
+	if err != nil {
+		return &http.Response{StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader(""))}, nil
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+}
+
+// CheckURL implements safehttp.Checker: all addresses are permitted.
+func (bucket) CheckURL(context.Context, string) error { return nil }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now)
+	files := &bucket{}
+	signer := apitest.Signer(t, w.clock.Now, func(c *aws.Config) { c.HTTPClient = files })
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
+	factories := factory.NewService(w.db, w.clock.Now)
+	envelope := sealtest.Envelope("secret")
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories,
+		content.NewService(w.db, factories, signer, offer, w.clock.Now),
+		studio.NewService(w.db, signer, nil, offer, w.clock.Now),
+		mediaarea.NewService(w.db, signer, nil, w.clock.Now), planarea.NewService(w.db, factories, offer, w.clock.Now),
+		product.NewService(w.db, signer, nil, w.clock.Now), product.NewPromotions(w.db, w.clock.Now),
+		profile.NewService(w.db, signer, w.clock.Now), experiment.NewService(w.db, factories, w.clock.Now),
+		webhook.NewService(w.db, files, webhooktest.DeliverRole, envelope, w.clock.Now, rand.Reader),
+		transfer.NewService(w.db, signer, files, w.clock.Now)).Kept()
+	sign := item.SignedBy(signer)
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)},
+		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign}})
+	files.Objects = w.engine.Objects
+	w.out = &transfer.Exporter{DB: w.db, Objects: files, Now: w.clock.Now, LineBytes: 6000, FileBytes: 100_000}
+	w.in = &transfer.Importer{DB: w.db, Objects: files, URLs: files, Now: w.clock.Now, Lines: 5,
+		Envelope: envelope, Random: rand.Reader}
+	w.engine.Handle(transfer.ExportKind, w.out)
+	w.engine.Handle(transfer.ImportKind, w.in)
+	publisher := &publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now}, Now: w.clock.Now}
+	for kind, h := range publisher.Handlers() {
+		w.engine.Handle(kind, h)
+	}
+	return w
+}
+
+// adapters finds the platforms of the sandbox.
+type adapters struct{ now func() time.Time }
+
+func (a adapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
+	return registry.Sandbox(name, a.now)
+}
+
+// fill makes one of everything that exports have.
+func (w *world) fill() {
+	w.t.Helper()
+	c := w.Caller
+	post := func(path string, status int, body object) object {
+		w.t.Helper()
+		var made object
+		c.Call(http.MethodPost, path, body).Into(w.t, status, &made)
+		w.clock.Add(time.Second)
+		return made
+	}
+	w.profile = post("/v1/profiles", 201, object{"name": "Harbour Coffee", "spend_limit_credits": 500})["id"].(string)
+	picture, err := sandbox.JPEG(sandbox.Scene{Width: 640, Height: 640})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.media = w.bring(picture)
+	w.factory = post("/v1/factories", 201, object{"type": "brand", "name": "Acme", "language": "de",
+		"settings": object{"brand_name": "Acme", "logo": w.media}, "metadata": object{"crm": w.media}})["id"].(string)
+	w.seller = post("/v1/factories", 201, object{"type": "seller", "name": "Shop", "profile_id": w.profile,
+		"settings": object{"currency": "EUR"}})["id"].(string)
+	shoe := post("/v1/products", 201, object{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",
+		"price": object{"amount": 9900, "currency": "EUR"}})["id"].(string)
+	post("/v1/promotions", 201, object{"factory_id": w.seller, "product_ids": []string{shoe}, "name": "Sale",
+		"discount": object{"kind": "percent", "value": 5}, "ends_at": w.clock.Now().Add(999 * time.Hour)})
+	for _, body := range []object{{"kind": "post"}, {"kind": "carousel", "slides": []object{{"text": "One"}, {}}},
+		{"kind": "story"}, {"kind": "video", "duration_seconds": 10, "visuals": "stills", "music": "generated"},
+		{"kind": "post", "sandbox": object{"outcome": "failed", "failure_code": "content_policy"}}} {
+		body["factory_id"], body["prompt"], body["metadata"] = w.factory, "A shoe made of nets", object{"row": "7"}
+		post("/v1/content-items", 202, body)
+	}
+	post("/v1/content-items", 202, object{"factory_id": w.factory, "kind": "post", "source": "provided",
+		"media": []string{w.media}, "caption": "Our own picture", "ai_generated": false})
+	post("/v1/factories/"+w.factory+"/content-plan", 202, object{"days": 2, "posts_per_day": 1,
+		"content_types": []string{"post"}})
+	post("/v1/studio/images", 202, object{"prompt": "A shoe"})
+	w.engine.Drain()
+	w.secret = post("/v1/webhooks", 201, object{"url": "https://93.184.215.14/hook",
+		"event_types": []string{"content.*"}, "factory_ids": []string{w.factory}})["secret"].(string)
+	w.clock.Add(time.Second)
+}
+
+// sum returns the SHA-256 of a content in hexadecimal.
+func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
+
+// bring brings in a picture, and returns the id of its media.
+func (w *world) bring(picture []byte) string {
+	w.t.Helper()
+	m := mediaarea.Media{Resource: resource.New(id.New(id.Media, w.clock.Now()), w.clock.Now(), nil), Type: media.Image,
+		MIMEType: "image/jpeg", Bytes: int64(len(picture)), SHA256: sum(picture), Width: 640, Height: 640}
+	o := w.Principal.Owner
+	key := fmt.Sprintf("media/%s/%s/%s/1/%s.jpg", o.Account, o.Mode, m.ID, m.SHA256)
+	tx := &store.Tx{}
+	if err := errors.Join(mediaarea.Adopt(tx, w.clock.Now(), o, m, key, false), w.db.Commit(w.t.Context(), tx),
+		w.engine.Objects.Put(w.t.Context(), media.File{Key: key}, bytes.NewReader(picture))); err != nil {
+		w.t.Fatal(err)
+	}
+	return m.ID
+}
+
+// export exports the account or a profile.
+func (w *world) export(c *apitest.Caller, body object) transfer.Export {
+	w.t.Helper()
+	var x transfer.Export
+	c.Call(http.MethodPost, "/v1/exports", body).Into(w.t, http.StatusAccepted, &x)
+	w.engine.Drain()
+	c.Call(http.MethodGet, "/v1/exports/"+x.ID, nil).Into(w.t, http.StatusOK, &x)
+	if x.State != transfer.Completed {
+		w.t.Fatalf("the export is %+v", x)
+	}
+	return x
+}
+
+// take imports an export, and waits for its end.
+func (w *world) take(c *apitest.Caller, x transfer.Export) transfer.Import {
+	w.t.Helper()
+	return w.takeParts(c, x.Parts)
+}
+
+func (w *world) takeParts(c *apitest.Caller, parts any) (i transfer.Import) {
+	w.t.Helper()
+	c.Call(http.MethodPost, "/v1/imports", object{"parts": parts}).Into(w.t, http.StatusAccepted, &i)
+	w.engine.Drain()
+	c.Call(http.MethodGet, "/v1/imports/"+i.ID, nil).Into(w.t, http.StatusOK, &i)
+	return i
+}
+
+// part reads a part of an export.
+func (w *world) part(p transfer.Part) []byte {
+	w.t.Helper()
+	content := w.fetch(p.URL)
+	if int64(len(content)) != p.Bytes || sum(content) != p.SHA256 {
+		w.t.Fatalf("%s has %d bytes", p.URL, len(content))
+	}
+	return content
+}
+
+// text returns the text of a part of lines.
+func (w *world) text(p transfer.Part) string { return string(w.part(p)) }
+
+// keep stores the content of a part, and returns the part.
+func (w *world) keep(name, content string) transfer.Part {
+	w.t.Helper()
+	if err := w.engine.Objects.Put(w.t.Context(), media.File{Key: name}, strings.NewReader(content)); err != nil {
+		w.t.Fatal(err)
+	}
+	return transfer.Part{Kind: "lines", URL: "https://93.184.215.14/" + name, Bytes: int64(len(content)),
+		SHA256: sum([]byte(content))}
+}
+
+// fetch reads an object by its signed URL.
+func (w *world) fetch(url string) []byte {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := bucket{w.engine.Objects}.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: %d, %v", url, resp.StatusCode, err)
+	}
+	return content
+}
+
+// exported are the lines and files of an export.
+type exported struct {
+	lines []object
+	byID  map[string]object
+	files map[string][]byte
+	text  string
+}
+
+func (w *world) read(x transfer.Export) exported {
+	w.t.Helper()
+	e := exported{byID: map[string]object{}, files: map[string][]byte{}}
+	for _, p := range x.Parts {
+		content := w.part(p)
+		e.text += string(content)
+		if p.Kind == transfer.KindFiles {
+			for archive := tar.NewReader(bytes.NewReader(content)); ; {
+				h, err := archive.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				if e.files[h.Name], err = io.ReadAll(archive); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			continue
+		}
+		for line := range strings.Lines(string(content)) {
+			var l object
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				w.t.Fatalf("%s: %v", line, err)
+			}
+			e.lines = append(e.lines, l)
+			if resourceID, ok := l["id"].(string); ok {
+				e.byID[resourceID] = l["data"].(object)
+			}
+		}
+	}
+	return e
+}
+
+// dying is a handler whose every step is done, and forgotten: its function dies before it commits.
+type dying struct {
+	task.Handler
+	died map[string]bool
+}
+
+func (d dying) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	o, err := d.Handler.Step(ctx, s)
+	if at := s.ID + string(s.Payload); err == nil && !d.died[at] {
+		d.died[at] = true
+		return task.Outcome{}, errors.New("the function has died")
+	}
+	return o, err
+}
+
+// copies adds copies of an item to its factory.
+func (w *world) copies(n int) {
+	w.t.Helper()
+	var all []object
+	w.Call(http.MethodGet, "/v1/content-items?limit=100&state=generated&kind=post", nil).Into(w.t, 200, &all)
+	it, err := w.db.Get(w.t.Context(), store.IDKey(all[len(all)-1]["id"].(string)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for tx := (&store.Tx{}); n > 0; n-- {
+		r, err := item.Decode(&it)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		r.Resource = resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), r.Metadata)
+		r.Caption, r.ContentPlanID, r.Files = fmt.Sprintf("Copy %d", n), nil, slices.Clone(r.Files[:0])
+		entry, err := r.Entry(it.Owner)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if tx.Create(entry, nil); tx.Len() == 50 || n == 1 {
+			if err := w.db.Commit(w.t.Context(), tx); err != nil {
+				w.t.Fatal(err)
+			}
+			tx = &store.Tx{}
+		}
+	}
+	w.clock.Add(time.Second)
+}
+
+// checkSchema compares the lines of an export with their schema.
+func (w *world) checkSchema(e exported) {
+	w.t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../../clients/export/v1/lines.schema.json")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, l := range e.lines {
+		if err := schema.Validate(map[string]any(l)); err != nil {
+			w.t.Errorf("%v: %v", l["id"], err)
+		}
+	}
+	empty := map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
+	if schema.Validate(empty) == nil {
+		w.t.Error("the schema permits an empty factory")
+	}
+}

@@ -1,0 +1,191 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service starts and shows exports and imports.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   safehttp.Checker
+	now    func() time.Time
+}
+
+// NewService makes the service. The checker refuses addresses of parts that are not public.
+func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
+	return &Service{db, signer, urls, now}
+}
+
+type exportBody struct {
+	// Profile whose data is exported. Absent: the whole account.
+	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
+}
+
+type exportInput struct{ Body exportBody }
+
+type exportPath struct {
+	// Id of the export.
+	ID string `path:"export_id" example:"xpt_01h455vb4pex5vsknk084sn02q"`
+}
+
+// partBody is a part that an import reads. It takes the members of parts of exports.
+type partBody struct {
+	// Ignored: the content says what the part has.
+	Kind string `json:"kind,omitempty" enum:"lines,files"`
+	// Public https URL of the part, such as that of a part of an export.
+	URL string `json:"url" minLength:"1" maxLength:"4096" example:"https://www.example.com/acme-lines-00001.jsonl"`
+	// Size in bytes. If it is sent, the part must have it.
+	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"1073741824"`
+	// SHA-256 in hexadecimal. If it is sent, the part must have it.
+	SHA256 string `json:"sha256,omitempty" format:"sha256"`
+}
+
+type importBody struct {
+	// Parts of one export, as getExport shows them, or files of yours with their content: JSON lines, and tar archives.
+	Parts []partBody `json:"parts" minItems:"1" maxItems:"400" nullable:"false"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
+}
+
+type importInput struct{ Body importBody }
+
+type importPath struct {
+	// Id of the import.
+	ID string `path:"import_id" example:"imp_01h455vb4pex5vsknk084sn02q"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "media",
+			Tag: "Transfer", Summary: summary, Description: description, AccountWide: true}
+	}
+	create := op("createExport", http.MethodPost, "/v1/exports", "Export the data of the account",
+		"Exports the resources of the mode of the key, or those of one profile, with their files. The parts are "+
+			"JSON lines, one for each resource as its GET shows it, and tar archives of the files that the lines "+
+			"name. They are made in the background; the event `export.completed` reports the end. Nothing that is "+
+			"younger than the export is in it, and no secrets are: neither keys nor tokens nor the secrets of "+
+			"webhooks. The parts stay for 7 days. createImport takes them.")
+	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
+	httpapi.Write(r, create, s.createExport)
+	httpapi.Read(r, op("getExport", http.MethodGet, "/v1/exports/{export_id}", "Get an export",
+		"Shows the parts that are ready. Their URLs are signed anew."), s.getExport)
+
+	take := op("createImport", http.MethodPost, "/v1/imports", "Import an export",
+		"Takes an export into the account and mode of the key: into another account with a live key, into a sandbox "+
+			"with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so "+
+			"that an import that is repeated adds only what is missing. Nothing is generated, published, charged or "+
+			"announced: content that was being made is canceled, and content that was scheduled is generated. "+
+			"Webhooks are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are "+
+			"paused, and factories publish nothing automatically. Social accounts are connected anew. "+
+			"`left_out` says what was left out, and why. "+
+			"The key needs the scopes of all operations that would create the same.")
+	take.Status = http.StatusAccepted
+	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
+	httpapi.Write(r, take, s.createImport)
+	httpapi.Read(r, op("getImport", http.MethodGet, "/v1/imports/{import_id}", "Get an import",
+		"Shows what was imported until now, and once completed the map of old ids to new ones."), s.getImport)
+}
+
+// creating are the scopes of the operations that create what an import creates.
+var creating = []auth.Scope{auth.FactoriesWrite, auth.ContentWrite, auth.ContentPublish, auth.StudioUse,
+	auth.ProductsWrite, auth.WebhooksManage}
+
+func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInput) (out Import, err error) {
+	p := auth.FromContext(ctx)
+	for _, scope := range creating {
+		if err := p.Require(scope, ""); err != nil {
+			return out, err
+		}
+	}
+	for i, part := range in.Body.Parts {
+		if err := s.urls.CheckURL(ctx, part.URL); err != nil {
+			return out, safehttp.InvalidURL(err, "/parts/"+strconv.Itoa(i)+"/url")
+		}
+	}
+	return newImport(tx, s.now(), p.Owner, authority.Of(p), in.Body.Parts, in.Body.Metadata, nil)
+}
+
+func (s *Service) getImport(ctx context.Context, in *importPath) (out Import, err error) {
+	it, err := resource.Find(ctx, s.db, id.Import, ImportItem, in.ID)
+	if err != nil {
+		return out, err
+	}
+	var r importRecord
+	if err := it.Decode(&r); err != nil || r.State != Completed {
+		return r.Import, err
+	}
+	whole := media.File{Key: objectKey(Imports, it.Owner, r.ID, kindMap, 0), MIMEType: linesType}
+	url, err := s.signer.URLFor(ctx, whole.Key, whole.MIMEType, min(r.ExpiresAt.Sub(s.now()), keep))
+	if err != nil {
+		return out, err
+	}
+	if r.MapURL = &url; r.Mapped > mostInline {
+		return r.Import, nil
+	}
+	lines, err := s.signer.Read(ctx, whole, 1<<20)
+	if err != nil {
+		return out, err
+	}
+	for d := json.NewDecoder(bytes.NewReader(lines)); d.More(); {
+		var m mapped
+		if err := d.Decode(&m); err != nil {
+			return out, err
+		}
+		r.Map[m.OldID] = m.NewID
+	}
+	return r.Import, nil
+}
+
+func (s *Service) createExport(ctx context.Context, tx *store.Tx, in *exportInput) (out Export, err error) {
+	now := s.now()
+	o, err := profile.Given{ProfileID: in.Body.ProfileID}.Owner(ctx, tx, now)
+	if err != nil {
+		return out, err
+	}
+	return newExport(tx, now, o, in.Body.Metadata)
+}
+
+func (s *Service) getExport(ctx context.Context, in *exportPath) (out Export, err error) {
+	it, err := resource.Find(ctx, s.db, id.Export, ExportItem, in.ID)
+	if err != nil {
+		return out, err
+	}
+	var r exportRecord
+	if err := it.Decode(&r); err != nil {
+		return out, err
+	}
+	lifetime := keep
+	if r.ExpiresAt != nil {
+		lifetime = min(r.ExpiresAt.Sub(s.now()), keep)
+	}
+	for _, p := range r.Stored {
+		key := objectKey(Exports, it.Owner, r.ID, p.Kind, p.Number)
+		url, err := s.signer.URLFor(ctx, key, mimeType(p.Kind), lifetime)
+		if err != nil {
+			return out, err
+		}
+		r.Parts = append(r.Parts, Part{p.Kind, url, p.Bytes, hex.EncodeToString(p.Sum)})
+	}
+	return r.Export, nil
+}
