@@ -58,7 +58,7 @@ var takers = map[string]take{
 		}
 		quota.Profiles.Take(tx, t.w.Now(), &it)
 		tx.Create(it, nil)
-		ledger.OpenPurse(tx, it.Owner, v.SpendLimit)
+		ledger.OpenPurse(tx, it.Owner, v.Bounds())
 		return nil
 	}),
 	"media": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v incoming.Media) error {

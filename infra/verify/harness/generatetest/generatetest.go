@@ -79,19 +79,19 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}, nil
 }
 
-// Put implements generate.Objects.
+// Put implements generate.Objects and transfer.Objects.
 func (o *Objects) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
-	b, err := io.ReadAll(content)
-	if err != nil {
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
+	b, err := io.ReadAll(content)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.files == nil {
 		o.files = map[string][]byte{}
 	}
 	o.files[f.Key] = b
-	return nil
+	return err
 }
 
 // Open implements generate.Objects.
@@ -111,21 +111,6 @@ func (o *Objects) Remove(_ context.Context, place media.Place) error {
 	defer o.mu.Unlock()
 	maps.DeleteFunc(o.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, place.Prefix()) })
 	return nil
-}
-
-// Put implements transfer.Objects.
-func (o *Objects) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	b, err := io.ReadAll(content)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.files == nil {
-		o.files = map[string][]byte{}
-	}
-	o.files[f.Key] = b
-	return err
 }
 
 // Clear removes all files.
