@@ -50,8 +50,8 @@ type Composer interface {
 	Compose(ctx context.Context, c Composition, o Origin, progress func(percent int), save Save) error
 }
 
-// Save stores a composed file, of which f has the role, the provenance and the likeness. The thumbnail is a JPEG, or nil
-// if the file has none.
+// Save stores a composed file, of which f has the role, the provenance and the likeness. The thumbnail is a JPEG, or
+// nil if the file has none.
 type Save func(f media.File, body io.Reader, thumbnail []byte) error
 
 // The number of times in a row that a composition may fail, and the number of times that a function may die of it: its

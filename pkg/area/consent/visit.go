@@ -93,7 +93,7 @@ func (f *Flow) callback(ctx context.Context, q url.Values, req *http.Request) pa
 	v, err := f.visit(ctx, q.Get("state"))
 	p := v.decided(ctx, q, req, err)
 	if err := v.brand(ctx, &p); err != nil {
-		slog.Warn("a page has no brand", "error", err) // what it tells has happened
+		slog.Warn("a page has no brand", "error", err) // the change has been made, and is told all the same
 	}
 	return p
 }

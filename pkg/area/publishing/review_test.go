@@ -168,7 +168,8 @@ func TestAReviewPageShowsThumbnails(t *testing.T) {
 	_, header, body := w.visit(http.MethodGet, at, nil)
 	for _, want := range []string{
 		`<img src="https?://[^"]*/med_1/1/1\.png\?[^"]*" alt="Image 1 of 3`,
-		`<a href="https?://[^"]*/med_2/1/2\.png\?[^"]*" target="_blank" rel="noopener"><img src="https?://[^"]*/med_2/1/2\.png\.thumb\.jpg\?`,
+		`<a href="https?://[^"]*/med_2/1/2\.png\?[^"]*" target="_blank" rel="noopener">` +
+			`<img src="https?://[^"]*/med_2/1/2\.png\.thumb\.jpg\?`,
 		`<video controls preload="none" poster="https?://[^"]*/3\.mp4\.thumb\.jpg\?[^"]*" src="https?://[^"]*/3\.mp4\?`,
 	} {
 		if !regexp.MustCompile(want).MatchString(body) {

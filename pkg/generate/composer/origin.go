@@ -128,7 +128,8 @@ func opened(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// keep saves a finished file that says its origin. A poster among the files of its composition is the picture of a video.
+// keep saves a finished file that says its origin. A poster among all files of its composition is the picture of a
+// video.
 func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File, from origin,
 	save generate.Save) error {
 	file, size, err := opened(f.Path)

@@ -22,8 +22,8 @@ const (
 	sampled = 4
 )
 
-// Thumbnail returns a JPEG of a picture as wide as thumbnails may be. It is nil for a picture that is not wider, or much
-// taller than wide.
+// Thumbnail returns a JPEG of a picture as wide as thumbnails may be. It is nil for a picture that is not wider, or is
+// much taller than wide.
 func Thumbnail(of image.Image) ([]byte, error) {
 	b := of.Bounds()
 	if b.Dx() <= media.ThumbnailWidth || b.Dy() > tallest*b.Dx() {
@@ -36,7 +36,7 @@ func Thumbnail(of image.Image) ([]byte, error) {
 		of, b = less, most
 	}
 	small := image.NewRGBA(size)
-	draw.Draw(small, size, image.White, image.Point{}, draw.Src) // below transparent pictures
+	draw.Draw(small, size, image.White, image.Point{}, draw.Src) // which is seen where a picture is transparent
 	draw.BiLinear.Scale(small, size, of, b, draw.Over, nil)
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {

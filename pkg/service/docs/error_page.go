@@ -55,7 +55,7 @@ func (h handler) addRussianErrors(style, script string) {
 	}
 }
 
-// russianErrorIndex is errorIndex in Russian.
+// russianErrorIndex returns the page of all codes in Russian.
 func russianErrorIndex() []byte {
 	var out strings.Builder
 	out.WriteString("# Ошибки\n\nОтвет не 2xx содержит `error`:\n\n```json\n" +
@@ -78,7 +78,7 @@ func russianErrorIndex() []byte {
 	return []byte(out.String())
 }
 
-// russianErrorPage is errorPage in Russian.
+// russianErrorPage returns the page of a code in Russian.
 func russianErrorPage(info errs.Info) []byte {
 	i := inRussian(info)
 	return fmt.Appendf(nil, "# `%s`\n\n%s\n\n| Статус | Тип |\n|---|---|\n| %d %s | `%s` |\n\n"+

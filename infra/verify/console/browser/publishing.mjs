@@ -244,7 +244,7 @@ async function journeyOfAnAutomation(page) {
   await page.getByLabel('Cron expression').fill('often');
   expected.push('422 (Unprocessable');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('alert').waitFor();
+  await page.getByRole('alert').first().waitFor();
   expect('the refused field', await page.getByLabel('Cron expression').inputValue(), 'often');
   await inspect(page, 'automation refused', 'automation-refused');
   expected.pop();
@@ -274,7 +274,7 @@ async function journeyOfABoundKey(page) {
   await page.getByLabel('Name').fill('By Enter');
   expected.push('422 (Unprocessable');
   await page.getByLabel('Name').press('Enter');
-  await page.getByRole('alert').waitFor();
+  await page.getByRole('alert').first().waitFor();
   expect('the scopes after Enter', await page.locator('[data-scope-row] input:not([value=""]):checked').count(), 0);
   expected.pop();
   await page.getByRole('checkbox', { name: /^Harbour/ }).check();
