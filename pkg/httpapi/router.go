@@ -258,7 +258,8 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
-		if a.Location, after = p.Pending(); a.Location != "" { // nothing is pending after a rehearsal
+		// A call that was only rehearsed has begun no work, and names none.
+		if a.Location, after = p.Pending(); a.Location != "" {
 			a.RetryAfter = seconds(after)
 		}
 	}

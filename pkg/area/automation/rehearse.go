@@ -30,7 +30,7 @@ type rehearsed struct {
 func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, r rehearsed) (out Details,
 	err error) {
 	now := s.now()
-	// What was refused is shown, too.
+	// What was refused is shown as well, as the call has sent it.
 	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = r.set.Trigger, r.set.Template, r.set.MaxPerDay, r.set.UTM,
 		Active
 	r.Metadata = r.set.Metadata.OrEmpty()

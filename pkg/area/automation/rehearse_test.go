@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/record/rehearsal"
 )
 
-// rehearse rehearses an automation.
+// rehearse rehearses an automation, of which nothing else may be stored.
 func (w *world) rehearse(factoryID string, trigger object, members ...any) *rehearsal.Rehearsal {
 	w.t.Helper()
 	stored := func() (n int) {

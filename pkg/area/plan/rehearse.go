@@ -44,7 +44,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 			if one, err = items.ItemOf(ctx, &r, f.SocialAccountIDs); err != nil {
 				return d.plan, err
 			}
-			for n := range one.Publications { // these belong to one time
+			for n := range one.Publications { // the problems that are left out belong to one time
 				p := &one.Publications[n]
 				p.Problems = slices.DeleteFunc(p.Problems, func(p rehearsal.Problem) bool {
 					return p.Code == "quota" || p.Code == "slot_taken"

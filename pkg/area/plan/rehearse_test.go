@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// rehearse rehearses a plan.
+// rehearse rehearses a plan, which does not exist afterwards.
 func (w *world) rehearse(members ...any) *rehearsal.Rehearsal {
 	w.t.Helper()
 	var p plan.Plan
@@ -30,7 +30,7 @@ func (w *world) rehearse(members ...any) *rehearsal.Rehearsal {
 	return p.Rehearsal
 }
 
-// quote quotes a rehearsal.
+// quote holds the price of a rehearsal by the API.
 func (w *world) quote(rehearsalID string) (q quote.Quote) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": rehearsalID}).Into(w.t, http.StatusCreated, &q)
@@ -69,7 +69,7 @@ func (w *world) reprice(r *rehearsal.Rehearsal, by int64) (restore func()) {
 	return restore
 }
 
-// spend takes credits from the balance.
+// spend takes credits from the balance of the caller.
 func (w *world) spend(credits int64) {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))

@@ -16,7 +16,7 @@ var foreign = []string{
 	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "LookupResult.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",
 	"SocialApplication.client_id", "WebhookDestination.external_id",
-	"listAuditEntries.operation_id", "listEvents.object_id",
+	"listAuditEntries.operation_id", "listEvents.object_id", "Quote.created_ids",
 }
 
 // Each id of the document says what it looks like, so that a new area cannot leave it out.
