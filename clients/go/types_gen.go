@@ -6114,7 +6114,7 @@ type Export struct {
 	// Profile whose data is exported. Null: the whole account.
 	ProfileID *string `json:"profile_id"`
 	// State of the export.
-	State ExportState `json:"state"`
+	State PostImportState `json:"state"`
 	// Version of the format of its parts.
 	FormatVersion int64 `json:"format_version"`
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed between
@@ -6214,17 +6214,6 @@ const (
 
 // ExportPartKindInput has the values of ExportPartKind.
 type ExportPartKindInput = ExportPartKind
-
-// ExportState: State of the export.
-// A newer service may have more values.
-type ExportState string
-
-// The values of ExportState.
-const (
-	ExportStateRunning   ExportState = "running"
-	ExportStateCompleted ExportState = "completed"
-	ExportStateFailed    ExportState = "failed"
-)
 
 // FacebookOptions: Options on Facebook.
 type FacebookOptions struct {
@@ -7024,7 +7013,7 @@ type Import struct {
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// State of the import.
-	State ExportState `json:"state"`
+	State PostImportState `json:"state"`
 	// Parts that it reads.
 	Parts []ImportPart `json:"parts"`
 	// Export that the parts are of. Null until the first was read.
@@ -7037,7 +7026,7 @@ type Import struct {
 	Files int64 `json:"files"`
 	// Number of files that resources have and no part has.
 	MissingFiles int64 `json:"missing_files"`
-	// New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all.
+	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
 	// Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed.
 	MapURL *string `json:"map_url"`
@@ -9486,7 +9475,7 @@ type PostImport struct {
 	// Platform of the account.
 	Platform Platform `json:"platform"`
 	// State of the import.
-	State ExportState `json:"state"`
+	State PostImportState `json:"state"`
 	// Posts that were read.
 	Posts int64 `json:"posts"`
 	// Posts of them that no earlier import has read.
@@ -9506,6 +9495,17 @@ type PostImportEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object PostImport `json:"object"`
 }
+
+// PostImportState: State of the export.
+// A newer service may have more values.
+type PostImportState string
+
+// The values of PostImportState.
+const (
+	PostImportStateRunning   PostImportState = "running"
+	PostImportStateCompleted PostImportState = "completed"
+	PostImportStateFailed    PostImportState = "failed"
+)
 
 // PostsImportedEvent: The earlier posts of a social account were read, or their import has failed.
 type PostsImportedEvent struct {

@@ -5722,7 +5722,7 @@ export interface Export {
   /** Profile whose data is exported. Null: the whole account. */
   profile_id: string | null;
   /** State of the export. */
-  state: ExportState;
+  state: PostImportState;
   /** Version of the format of its parts. */
   format_version: number;
   /**
@@ -5815,9 +5815,6 @@ export type ExportPartKind = 'lines' | 'files' | (string & {});
 
 /** Ignored: the content says what the part has. */
 export type ExportPartKindInput = 'lines' | 'files';
-
-/** State of the export. */
-export type ExportState = 'running' | 'completed' | 'failed' | (string & {});
 
 /** Options on Facebook. */
 export interface FacebookOptions {
@@ -6364,7 +6361,7 @@ export interface Import {
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
   /** State of the import. */
-  state: ExportState;
+  state: PostImportState;
   /** Parts that it reads. */
   parts: ImportPart[];
   /** Export that the parts are of. Null until the first was read. */
@@ -6377,7 +6374,7 @@ export interface Import {
   files: number;
   /** Number of files that resources have and no part has. */
   missing_files: number;
-  /** New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all. */
+  /** New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all. */
   map: Record<string, string>;
   /** Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed. */
   map_url: string | null;
@@ -8915,7 +8912,7 @@ export interface PostImport {
   /** Platform of the account. */
   platform: Platform;
   /** State of the import. */
-  state: ExportState;
+  state: PostImportState;
   /** Posts that were read. */
   posts: number;
   /** Posts of them that no earlier import has read. */
@@ -8935,6 +8932,9 @@ export interface PostImportEventData {
   /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
   object: PostImport;
 }
+
+/** State of the export. */
+export type PostImportState = 'running' | 'completed' | 'failed' | (string & {});
 
 /** The earlier posts of a social account were read, or their import has failed. */
 export interface PostsImportedEvent {

@@ -16,7 +16,7 @@ import (
 // ExportKind is the kind of the task of an export, and ExportItem that of its item in the table.
 const (
 	ExportKind task.Kind = "transfer.export"
-	ExportItem           = "export"
+	ExportItem string    = "export"
 )
 
 // State is the state of an export or import.

@@ -16,7 +16,7 @@ import (
 // ImportKind is the kind of the task of an import, and ImportItem that of its item in the table.
 const (
 	ImportKind task.Kind = "transfer.import"
-	ImportItem           = "import"
+	ImportItem string    = "import"
 )
 
 // ImportedPart is a part that an import reads.

@@ -1449,10 +1449,10 @@ class ImportsResource:
         Takes an export into the account and mode of the key: into another account with a live key, into a sandbox
         with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that
         an import that is repeated adds only what is missing. Nothing is generated, published, charged or announced:
-        content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled
-        and have no secret: rotate it, and enable them. Automations are paused, and factories publish nothing
-        automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The key needs
-        the scopes of all operations that would create the same.
+        content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled:
+        rotate their secrets, which nobody has seen, and enable them. Automations are paused, and factories publish
+        nothing automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The
+        key needs the scopes of all operations that would create the same.
 
         Needs the scope `account:manage`.
         """

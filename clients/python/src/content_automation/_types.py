@@ -5713,7 +5713,7 @@ class Export(TypedDict):
     """Your own key-value pairs."""
     profile_id: Optional[str]
     """Profile whose data is exported. Null: the whole account."""
-    state: "ExportState"
+    state: "PostImportState"
     """State of the export."""
     format_version: int
     """Version of the format of its parts."""
@@ -5813,9 +5813,6 @@ ExportPartKind = Union[Literal["lines", "files"], str]
 
 ExportPartKindInput = Literal["lines", "files"]
 """Ignored: the content says what the part has."""
-
-ExportState = Union[Literal["running", "completed", "failed"], str]
-"""State of the export."""
 
 
 class FacebookOptions(TypedDict):
@@ -6333,7 +6330,7 @@ class Import(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
-    state: "ExportState"
+    state: "PostImportState"
     """State of the import."""
     parts: List["ImportPart"]
     """Parts that it reads."""
@@ -6348,7 +6345,7 @@ class Import(TypedDict):
     missing_files: int
     """Number of files that resources have and no part has."""
     map: Dict[str, str]
-    """New ids by the old ones, once completed. Null until then, and of more than 1,000: map_url has all."""
+    """New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all."""
     map_url: Optional[str]
     """Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed."""
     failure: Optional["TransferFailure"]
@@ -8867,7 +8864,7 @@ class PostImport(TypedDict):
     """Social account whose posts are read."""
     platform: "Platform"
     """Platform of the account."""
-    state: "ExportState"
+    state: "PostImportState"
     """State of the import."""
     posts: int
     """Posts that were read."""
@@ -8890,6 +8887,9 @@ class PostImportEventData(TypedDict):
     object: "PostImport"
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
+
+PostImportState = Union[Literal["running", "completed", "failed"], str]
+"""State of the export."""
 
 
 class PostsImportedEvent(TypedDict):
