@@ -128,8 +128,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of "+
 			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item "+
 			"is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It "+
-			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is "+
-			"to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
+			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call "+
+			"is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
 			"refusals has no quote, because the call would not run.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState}
 	httpapi.Write(r, create, s.create)
