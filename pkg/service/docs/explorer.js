@@ -41,7 +41,7 @@ const groups = {
   Publishing: ['Publishing', 'Social accounts', 'Comments', 'Analytics', 'Automations'],
   Advice: ['Architect'],
   'Your system': ['Webhooks', 'Events', 'Integrations'],
-  Account: ['Account', 'Profiles', 'API keys', 'People', 'Catalog'],
+  Account: ['Account', 'Profiles', 'API keys', 'People', 'Catalog', 'Transfer'],
 };
 
 const style = `
