@@ -25,8 +25,8 @@ var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'sel
 type page struct {
 	Status      int
 	Title, Text string
-	// Brand is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without a
-	// profile: the header has the name of the service then.
+	// Brand is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without
+	// a profile: the header has the name of the service then.
 	Brand string
 	Logo  template.URL
 	// Return is the address of the next page, or empty if there is none.

@@ -111,7 +111,8 @@ func TestThePolicyOfPagesWithMedia(t *testing.T) {
 	}
 }
 
-// Lists show the thumbnail of a picture or a video, and a picture without one whole. A video without one has no picture.
+// Lists show the thumbnail of a picture or a video, and a picture without one whole. A video without one has no
+// picture.
 func TestListsShowThumbnails(t *testing.T) {
 	small := "https://media.example.com/small.jpg"
 	pages, err := parsePages()

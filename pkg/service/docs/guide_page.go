@@ -104,7 +104,8 @@ func (p written) render(style, script string) []byte {
 // other returns the link to the page in the other language, if there is one.
 func (p written) other() string {
 	if p.russian {
-		english := strings.Replace(strings.Replace(p.path, russianErrorsPath, errorsPath, 1), russianPath, guidesPath, 1)
+		english := strings.Replace(p.path, russianErrorsPath, errorsPath, 1)
+		english = strings.Replace(english, russianPath, guidesPath, 1)
 		return fmt.Sprintf("<a href=\"%s\" lang=\"en\" hreflang=\"en\">English</a>\n", p.to(english))
 	}
 	russian := russianPath + "/" + guides[0].name
