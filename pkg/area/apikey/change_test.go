@@ -21,7 +21,7 @@ import (
 
 func TestPatchChangesWhatItNames(t *testing.T) {
 	w := newWorld(t)
-	expires := w.clock.Now().Add(time.Hour)
+	expires := w.Now().Add(time.Hour)
 	k := w.create("scopes", []string{"content:read", "studio:use"}, "ip_allow_list", []string{"203.0.113.0/24"},
 		"expires_at", expires, "metadata", object{"team": "sales", "city": "Bonn"})
 	later := expires.Add(time.Hour)
@@ -51,9 +51,9 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := w.get(k)
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 			c.change(&want)
-			want.Touch(w.clock.Now())
+			want.Touch(w.Now())
 			if got := w.patch(k, c.patch, "Content-Type",
 				"application/merge-patch+json"); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
@@ -71,7 +71,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 				t.Errorf("the authorizer learns %+v", *s)
 			}
 		})
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 		k.Key = w.get(k) // notes of the calls of secret
 	}
 }
@@ -94,7 +94,7 @@ func TestPatchIsRefused(t *testing.T) {
 		invalid("the state", "/state", object{"state": "revoked"}),
 		invalid("the secret", "/secret", object{"secret": "svc_test_x"}),
 		invalid("no address", "/ip_allow_list/0", object{"ip_allow_list": []string{"here"}}),
-		invalid("an expiry in the past", "/expires_at", object{"expires_at": w.clock.Now().Add(-time.Hour)}),
+		invalid("an expiry in the past", "/expires_at", object{"expires_at": w.Now().Add(-time.Hour)}),
 		invalid("spending below nothing", "/spend_limit_credits", object{"spend_limit_credits": -1}),
 		invalid("spending above all bounds", "/spend_limit_credits", object{"spend_limit_credits": 1_000_000_000_001}),
 		invalid("a pair that is no text", "/metadata/k", object{"metadata": object{"k": 1}}),
@@ -114,10 +114,10 @@ func TestIfMatch(t *testing.T) {
 		{http.MethodPost, path(k) + "/rotate", object{}},
 		{http.MethodDelete, path(k), nil},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		w.Call(c.method, c.path, c.body, "If-Match", `"7"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		w.Call(c.method, c.path, c.body, "If-Match", "7").Refused(t, 400, errs.InvalidHeader, "If-Match")
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s %s has changed something", c.method, c.path)
 		}
 		etag := w.Call(http.MethodGet, path(k), nil).Header.Get("ETag")
@@ -129,14 +129,14 @@ func TestIfMatch(t *testing.T) {
 
 func TestAKeyThatExpires(t *testing.T) {
 	w := newWorld(t)
-	expires := w.clock.Now().Add(time.Hour)
+	expires := w.Now().Add(time.Hour)
 	k := w.create("expires_at", expires)
-	w.clock.Add(time.Hour - 2*time.Second)
+	w.Clock.Add(time.Hour - 2*time.Second)
 	w.works(true, k.Secret)
 	if got := w.get(k); got.State != "active" {
 		t.Errorf("%+v", got)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.works(false, k.Secret)
 	if got := w.get(k); got.State != "expired" {
 		t.Errorf("%+v", got)
@@ -159,22 +159,22 @@ func TestRevoke(t *testing.T) {
 	k := w.create()
 	old := w.rotate(k, time.Hour)
 	w.works(true, k.Secret, old.Secret)
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	var got apikey.Key
 	w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, &got)
 	if got.State != "revoked" || got.Version != 3 || got.ID != k.ID {
 		t.Errorf("%+v", got)
 	}
 	w.works(false, k.Secret, old.Secret)
-	if n := strings.Count(storetest.Snapshot(t, w.db), " x_revoked true\n"); n != 2 {
+	if n := strings.Count(storetest.Snapshot(t, w.DB), " x_revoked true\n"); n != 2 {
 		t.Errorf("%d secrets are revoked", n)
 	}
 	if read := w.get(k); read.State != "revoked" || read.Version != 3 {
 		t.Errorf("read as %+v", read)
 	}
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, &got)
-	if got.Version != 3 || storetest.Snapshot(t, w.db) != before {
+	if got.Version != 3 || storetest.Snapshot(t, w.DB) != before {
 		t.Errorf("revoked once more: %+v", got)
 	}
 	w.refused(w.Caller, []rejectedCall{
@@ -183,7 +183,7 @@ func TestRevoke(t *testing.T) {
 	})
 	w.Call("PATCH", path(k), object{"name": "New"}).Context(t, `{"state":"revoked","allowed":[]}`)
 	// The reason for which a key ended stays known: revoking wins over expiry.
-	w.clock.Add(1000 * time.Hour)
+	w.Clock.Add(1000 * time.Hour)
 	if read := w.get(k); read.State != "revoked" {
 		t.Errorf("read as %+v", read)
 	}
@@ -193,7 +193,7 @@ func TestRotateAtOnce(t *testing.T) {
 	w := newWorld(t)
 	k := w.create("ip_allow_list", []string{"203.0.113.0/24"}, "metadata", object{"team": "sales"})
 	for _, body := range []any{nil, object{}, object{"overlap_seconds": 0}} {
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 		var n apikey.NewKey
 		w.Call(http.MethodPost, path(k)+"/rotate", body).Into(t, http.StatusCreated, &n)
 		if n.Secret == k.Secret || n.ID != k.ID || n.Version != k.Version+1 || n.Prefix != n.Secret[:13] ||
@@ -220,11 +220,11 @@ func TestRotateWithAnOverlap(t *testing.T) {
 	w := newWorld(t)
 	first := w.create()
 	second := w.rotate(first, time.Hour)
-	w.clock.Add(30 * time.Minute)
+	w.Clock.Add(30 * time.Minute)
 	third := w.rotate(first, time.Hour)
 	w.works(true, first.Secret, second.Secret, third.Secret)
 	// They are one key: they share one count and the same rights.
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	for i, secret := range []string{first.Secret, second.Secret, third.Secret, first.Secret} {
 		if s, _ := w.secret(secret); s.Count != i+1 || s.KeyID != first.ID {
 			t.Errorf("call %d was counted as %d", i+1, s.Count)
@@ -236,9 +236,9 @@ func TestRotateWithAnOverlap(t *testing.T) {
 			t.Errorf("after the change: %+v", *s)
 		}
 	}
-	w.clock.Add(29*time.Minute - time.Second)
+	w.Clock.Add(29*time.Minute - time.Second)
 	w.works(true, first.Secret, second.Secret, third.Secret)
-	w.clock.Add(2 * time.Second)
+	w.Clock.Add(2 * time.Second)
 	w.works(false, first.Secret)
 	w.works(true, second.Secret, third.Secret)
 	// A rotation without an overlap ends every earlier secret, also those that were
@@ -259,27 +259,27 @@ func TestEndedSecretsAreForgotten(t *testing.T) {
 	ended := w.create()
 	w.Call(http.MethodDelete, path(ended), nil).Into(t, http.StatusOK, new(any))
 	known := func(secret string) bool {
-		_, err := credential.Find(t.Context(), w.db, auth.HashKey(secret))
+		_, err := credential.Find(t.Context(), w.DB, auth.HashKey(secret))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
 		return err == nil
 	}
-	w.clock.Add(89 * day)
+	w.Clock.Add(89 * day)
 	if !known(k.Secret) || !known(ended.Secret) {
 		t.Error("a secret is forgotten after 89 days")
 	}
-	w.clock.Add(day + 2*time.Hour)
+	w.Clock.Add(day + 2*time.Hour)
 	if known(k.Secret) || known(ended.Secret) {
 		t.Error("a secret is known after 90 days")
 	}
-	if n := storetest.Expire(t, w.db, w.clock.Now()); n < 2 {
+	if n := storetest.Expire(t, w.DB, w.Now()); n < 2 {
 		t.Errorf("%d items are removed", n)
 	}
 	w.works(true, second.Secret) // which was not used before
 	third := w.rotate(k, time.Hour)
 	w.works(true, third.Secret)
-	w.clock.Add(100 * day)
+	w.Clock.Add(100 * day)
 	w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, new(any))
 	w.works(false, third.Secret)
 }
@@ -309,7 +309,7 @@ func TestARotationIsRefused(t *testing.T) {
 	})
 	w.works(true, n.Secret)
 	// Once their overlaps are over there is place again.
-	w.clock.Add(7 * 24 * time.Hour)
+	w.Clock.Add(7 * 24 * time.Hour)
 	again := w.rotate(k, time.Hour)
 	w.works(false, secrets...)
 	w.works(true, n.Secret, again.Secret)
@@ -324,9 +324,9 @@ func TestWhenAKeyWasLastUsed(t *testing.T) {
 	if got := w.get(k); got.LastUsedAt != nil || got.LastUsedIP != nil {
 		t.Errorf("before its first call: %+v", got)
 	}
-	at := w.clock.Now()
+	at := w.Now()
 	w.secret(k.Secret)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.secret(k.Secret)
 	check := func(got apikey.Key) {
 		t.Helper()
@@ -338,14 +338,14 @@ func TestWhenAKeyWasLastUsed(t *testing.T) {
 	check(w.patch(k, object{"name": "New"}))
 	check(w.rotate(k, time.Hour).Key)
 	check(w.get(k))
-	w.clock.Add(time.Minute)
-	at = w.clock.Now()
+	w.Clock.Add(time.Minute)
+	at = w.Now()
 	w.secret(k.Secret) // the old one, in its overlap
 	check(w.get(k))
 	var revoked apikey.Key
 	w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, &revoked)
 	check(revoked)
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if row["kind"] == "api_key" && strings.Contains(row["doc"], `last_used_at":"`) {
 			t.Error("the document keeps what is noted beside it")
 		}
@@ -363,15 +363,15 @@ func TestChangesTakeOneReadAndOneTransaction(t *testing.T) {
 		"rotate": {func() { w.rotate(k, time.Hour) }, "BatchGetItem TransactWriteItems"},
 		"get":    {func() { w.get(k) }, "BatchGetItem"},
 	} {
-		w.faults.Reset()
+		w.Faults.Reset()
 		c.do()
-		if got := w.faults.Operations(); got != c.want {
+		if got := w.Faults.Operations(); got != c.want {
 			t.Errorf("%s took %s", call, got)
 		}
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.Call(http.MethodDelete, path(k), nil)
-	if got := w.faults.Operations(); got != "BatchGetItem TransactWriteItems" {
+	if got := w.Faults.Operations(); got != "BatchGetItem TransactWriteItems" {
 		t.Errorf("revoke took %s", got)
 	}
 }

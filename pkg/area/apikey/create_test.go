@@ -25,8 +25,8 @@ import (
 
 func TestCreate(t *testing.T) {
 	w := newWorld(t)
-	expires := w.clock.Now().Add(time.Hour)
-	made := w.clock.Now()
+	expires := w.Now().Add(time.Hour)
+	made := w.Now()
 	k := w.create("kind", "live", "scopes", []string{"content:read", "studio:use"}, "ip_allow_list",
 		[]string{"203.0.113.9", "2001:DB8::/32"},
 		"expires_at", expires.Format(time.RFC3339Nano), "metadata", object{"team": "sales"})
@@ -59,9 +59,9 @@ func TestCreate(t *testing.T) {
 
 func TestCreateTakesOneReadAndOneTransaction(t *testing.T) {
 	w := newWorld(t)
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.create()
-	if got := w.faults.Operations(); got != "BatchGetItem TransactWriteItems" {
+	if got := w.Faults.Operations(); got != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", got)
 	}
 }
@@ -114,8 +114,8 @@ func TestCreateIsRefused(t *testing.T) {
 		invalid("no address", "/ip_allow_list/1", "ip_allow_list", []string{"10.0.0.0/8", "here"}),
 		invalid("too many addresses", "/ip_allow_list", "ip_allow_list", many),
 		invalid("an expiry in the past", "/expires_at", "expires_at",
-			w.clock.Now().Add(-time.Second).Format(time.RFC3339)),
-		invalid("an expiry now", "/expires_at", "expires_at", w.clock.Now().Format(time.RFC3339)),
+			w.Now().Add(-time.Second).Format(time.RFC3339)),
+		invalid("an expiry now", "/expires_at", "expires_at", w.Now().Format(time.RFC3339)),
 		invalid("no time", "/expires_at", "expires_at", "tomorrow"),
 		invalid("too many pairs", "/metadata", "metadata", pairs),
 		invalid("a pair without a name", "/metadata", "metadata", object{"": "x"}),
@@ -198,19 +198,19 @@ func TestKeysAreListedByTheirProfile(t *testing.T) {
 	w := newWorld(t)
 	tx, bound := &store.Tx{}, []string{}
 	for range 2 {
-		bound = append(bound, id.New(id.Profile, w.clock.Now()))
+		bound = append(bound, id.New(id.Profile, w.Now()))
 		o := w.Principal.Owner.Of(tenant.Profile(bound[len(bound)-1]))
 		o.Mode = tenant.Live
 		ledger.OpenPurse(tx, o, ledger.Bounds{})
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.create("kind", "live")
 	one := w.create("kind", "live", "profile_ids", bound[:1])
 	both := w.create("kind", "live", "profile_ids", bound)
 	for profile, want := range map[string][]string{bound[0]: {both.ID, one.ID}, bound[1]: {both.ID},
-		id.New(id.Profile, w.clock.Now()): nil} {
+		id.New(id.Profile, w.Now()): nil} {
 		got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys?profile_id="+profile, 10))
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", profile, got, want)
@@ -281,7 +281,7 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 	first := w.Call(http.MethodPost, "/v1/api-keys", body(), header...)
 	var k apikey.NewKey
 	first.Into(t, http.StatusCreated, &k)
-	w.clock.Add(10*time.Minute - time.Second)
+	w.Clock.Add(10*time.Minute - time.Second)
 	again := w.Call(http.MethodPost, "/v1/api-keys", body(), header...)
 	if again.Raw != first.Raw || again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" ||
 		again.Header.Get("ETag") != `"1"` {
@@ -299,7 +299,7 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 		"order-18"); replay.Raw != rotated.Raw {
 		t.Errorf("rotated %s\nagain %s", rotated.Raw, replay.Raw)
 	}
-	table := storetest.Snapshot(t, w.db)
+	table := storetest.Snapshot(t, w.DB)
 	if !strings.Contains(table, auth.HashKey(k.Secret)) || !strings.Contains(table, auth.HashKey(r.Secret)) {
 		t.Error("the table does not know the secrets' hashes")
 	}
@@ -313,7 +313,7 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 		}
 	}
 	// After a day the key is as good as new.
-	w.clock.Add(24*time.Hour - 10*time.Minute + time.Second)
+	w.Clock.Add(24*time.Hour - 10*time.Minute + time.Second)
 	if fresh := w.Call(http.MethodPost, "/v1/api-keys", body(), header...); fresh.Status != http.StatusCreated ||
 		fresh.Raw == first.Raw || fresh.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("a day later: %d %s", fresh.Status, fresh.Raw)
@@ -323,13 +323,13 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 func TestTheAuditLogHasNoSecret(t *testing.T) {
 	w := newWorld(t)
 	k := w.create()
-	for _, c := range w.log.Calls() {
+	for _, c := range w.Log.Calls() {
 		if s := fmt.Sprintf("%+v %+v", c, *c.Principal); strings.Contains(s, k.Secret) ||
 			strings.Contains(s, auth.HashKey(k.Secret)) {
 			t.Errorf("the log has %s", s)
 		}
 	}
-	if n := len(w.log.Calls()); n != 1 {
+	if n := len(w.Log.Calls()); n != 1 {
 		t.Errorf("%d calls were recorded", n)
 	}
 }
@@ -340,7 +340,7 @@ func TestAKeyIsMadeDuringAChangeOfItsAccount(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			w := newWorld(t)
 			k := w.create()
-			w.faults.Before("TransactWriteItems", func() {
+			w.Faults.Before("TransactWriteItems", func() {
 				plan := "starter"
 				if _, err := w.accounts.Update(t.Context(), tenant.Account(w.account.ID),
 					account.Settings{Plan: &plan}); err != nil {

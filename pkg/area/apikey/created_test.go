@@ -26,15 +26,15 @@ func (w *world) by(k apikey.NewKey) *apitest.Caller {
 
 // child makes a manager by the key.
 func (w *world) child(of apikey.NewKey) (k apikey.NewKey) {
-	w.t.Helper()
-	w.by(of).Call("POST", "/v1/api-keys", body("kind", "live", "scopes", manager)).Into(w.t, http.StatusCreated, &k)
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.by(of).Call("POST", "/v1/api-keys", body("kind", "live", "scopes", manager)).Into(w.T, http.StatusCreated, &k)
+	w.Clock.Add(time.Second)
 	return k
 }
 
 // states returns the state of every key.
 func (w *world) states() map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	states := map[string]string{}
 	for _, k := range apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100) {
 		states[k.ID] = k.State
@@ -44,7 +44,7 @@ func (w *world) states() map[string]string {
 
 // revoked checks that these keys are revoked and no others.
 func (w *world) revoked(want ...apikey.NewKey) {
-	w.t.Helper()
+	w.T.Helper()
 	var ended, wanted []string
 	for id, state := range w.states() {
 		if state == "revoked" {
@@ -58,7 +58,7 @@ func (w *world) revoked(want ...apikey.NewKey) {
 	slices.Sort(ended)
 	slices.Sort(wanted)
 	if !slices.Equal(ended, wanted) {
-		w.t.Errorf("revoked are %v, want %v", ended, wanted)
+		w.T.Errorf("revoked are %v, want %v", ended, wanted)
 	}
 }
 
@@ -124,8 +124,8 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 	account := w.Principal.Account
 	add := func(mode tenant.Mode, maker apikey.NewKey) webhook.Ref {
 		t.Helper()
-		to := webhook.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.clock.Now())}
-		w.clock.Add(time.Second)
+		to := webhook.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.Now())}
+		w.Clock.Add(time.Second)
 		it, err := store.NewItem(webhook.Kind, to.Owner, to.ID,
 			webhook.WebhookRecord{Webhook: webhook.Webhook{State: webhook.StateEnabled, CreatedBy: maker.ID}})
 		if err != nil {
@@ -134,7 +134,7 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 		it.Key, it.Listed = to.Key(), store.Key{}
 		tx := &store.Tx{}
 		tx.Create(it, nil)
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 		return to
@@ -147,7 +147,7 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 	check := func(name string, want func(state string) string) {
 		t.Helper()
 		for to, state := range of {
-			it, err := w.db.Get(t.Context(), to.Key())
+			it, err := w.DB.Get(t.Context(), to.Key())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,14 +181,14 @@ func (w *world) family() []apikey.NewKey {
 func TestALargeFamilyIsRevokedInSeveralTransactions(t *testing.T) {
 	w := newWorld(t)
 	keys := w.family()
-	w.faults.Reset()
+	w.Faults.Reset()
 	var got apikey.Ended
 	w.Call(http.MethodDelete, path(keys[0])+all, nil).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 78 {
 		t.Errorf("%+v", got)
 	}
 	commits := 0
-	for _, c := range w.faults.Calls() {
+	for _, c := range w.Faults.Calls() {
 		var tx struct{ TransactItems []json.RawMessage }
 		if err := json.Unmarshal(c.Body, &tx); err != nil {
 			t.Fatal(err)
@@ -209,10 +209,10 @@ func TestARevocationThatCrashedIsCompletedByARepeat(t *testing.T) {
 	w := newWorld(t)
 	keys := w.family()
 	etag := w.Call(http.MethodGet, path(keys[0]), nil).Header.Get("ETag")
-	w.faults.Reset()
-	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Reject("TransactWriteItems", "ValidationException", 1) })
+	w.Faults.Reset()
+	w.Faults.Before("TransactWriteItems", func() {
+		w.Faults.Before("TransactWriteItems",
+			func() { w.Faults.Reject("TransactWriteItems", "ValidationException", 1) })
 	})
 	header := []string{"If-Match", etag, "Idempotency-Key", "revoke-1"}
 	if a := w.Call(http.MethodDelete, path(keys[0])+all, nil, header...); a.Status != http.StatusInternalServerError {
@@ -240,7 +240,7 @@ func TestAKeyMadeDuringARevocationIsRevokedToo(t *testing.T) {
 	root := w.create("kind", "live", "scopes", manager)
 	son := w.child(root)
 	var late apikey.NewKey
-	w.faults.Before("TransactWriteItems", func() { late = w.child(son) })
+	w.Faults.Before("TransactWriteItems", func() { late = w.child(son) })
 	var got apikey.Ended
 	w.Call(http.MethodDelete, path(root)+all, nil).Into(t, http.StatusOK, &got)
 	if *got.RevokedKeys != 2 {
@@ -253,9 +253,9 @@ func TestAKeyMayRevokeItsMakerAndItself(t *testing.T) {
 	w := newWorld(t)
 	keys := w.family()
 	caller := w.by(keys[1])
-	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Reject("TransactWriteItems", "ValidationException", 1) })
+	w.Faults.Before("TransactWriteItems", func() {
+		w.Faults.Before("TransactWriteItems",
+			func() { w.Faults.Reject("TransactWriteItems", "ValidationException", 1) })
 	})
 	if a := caller.Call(http.MethodDelete, path(keys[0])+all, nil); a.Status != http.StatusInternalServerError {
 		t.Fatalf("answered %s", a.Raw)
@@ -271,8 +271,8 @@ func TestAKeyMayRevokeItsMakerAndItself(t *testing.T) {
 
 // events returns the types and keys of the events about keys, oldest first.
 func (w *world) events() (all []string) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != "event" {
 			continue
 		}
@@ -281,10 +281,10 @@ func (w *world) events() (all []string) {
 			Data           struct{ Object apikey.Key }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.Mode != string(e.Data.Object.Kind) || row["mode"] != e.Mode || row["acc"] != w.account.ID {
-			w.t.Errorf("the event %v", row)
+			w.T.Errorf("the event %v", row)
 		}
 		all = append(all, e.ID+" "+e.Type+" "+e.Data.Object.Name+" "+e.Data.Object.State)
 	}
@@ -299,7 +299,7 @@ func TestOwnersLearnOfKeys(t *testing.T) {
 	w := newWorld(t)
 	k := w.create("name", "A")
 	w.rotate(k, time.Hour)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.patch(k, object{"name": "B"})
 	w.Call(http.MethodDelete, path(k), nil)
 	w.Call(http.MethodDelete, path(k), nil) // which has no effect
@@ -308,7 +308,7 @@ func TestOwnersLearnOfKeys(t *testing.T) {
 	if got := w.events(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if row["kind"] == "event" && (strings.Contains(row["doc"], k.Secret) ||
 			strings.Contains(row["doc"], auth.HashKey(k.Secret))) {
 			t.Errorf("an event has the secret: %s", row["doc"])

@@ -17,18 +17,18 @@ const day = 24 * time.Hour
 
 // warn publishes the warnings that are due, and returns their number.
 func (w *world) warn() int {
-	w.t.Helper()
-	n, err := apikey.WarnExpiring(w.t.Context(), w.db, w.clock.Now())
+	w.T.Helper()
+	n, err := apikey.WarnExpiring(w.T.Context(), w.DB, w.Now())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return n
 }
 
 // warned returns the sorted ids of the keys in the events.
 func (w *world) warned() (all []string) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != "event" || row["f_type"] != "api_key.expiring" {
 			continue
 		}
@@ -36,11 +36,11 @@ func (w *world) warned() (all []string) {
 			Data struct{ Object apikey.Key }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) ||
 			e.Data.Object.State != "active" {
-			w.t.Errorf("the event %v", row)
+			w.T.Errorf("the event %v", row)
 		}
 		all = append(all, e.Data.Object.ID)
 	}
@@ -50,7 +50,7 @@ func (w *world) warned() (all []string) {
 
 func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	w := newWorld(t)
-	start := w.clock.Now()
+	start := w.Now()
 	in := func(d time.Duration) string { return start.Add(d).Format(time.RFC3339) }
 	soon := w.create("name", "Soon", "expires_at", in(10*day))
 	live := w.create("name", "Live", "kind", "live", "expires_at", in(20*day))
@@ -63,12 +63,12 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	endless := w.create("name", "Endless", "expires_at", in(10*day))
 	w.patch(endless, object{"expires_at": nil})
 
-	w.clock.Add(start.Add(3*day - time.Second).Sub(w.clock.Now()))
+	w.Clock.Add(start.Add(3*day - time.Second).Sub(w.Now()))
 	if n := w.warn(); n != 0 || len(w.warned()) != 0 {
 		t.Errorf("too early: %d, %v", n, w.warned())
 	}
 	// A change of something else takes nothing away, even when it is time.
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.patch(soon, object{"name": "Still soon"})
 	rotated := w.rotate(soon, 0)
 	if n := w.warn(); n != 1 || !slices.Equal(w.warned(), []string{soon.ID}) {
@@ -81,12 +81,12 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	w.patch(soon, object{"name": "Sooner"}, "If-Match", `"3"`)
 	w.works(true, rotated.Secret)
 	for range 2 {
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 		if n := w.warn(); n != 0 || len(w.warned()) != 1 {
 			t.Errorf("again: %d, %v", n, w.warned())
 		}
 	}
-	w.clock.Add(start.Add(24 * day).Sub(w.clock.Now()))
+	w.Clock.Add(start.Add(24 * day).Sub(w.Now()))
 	// The live key expired before a warning was due.
 	want := []string{soon.ID, later.ID}
 	slices.Sort(want)
@@ -98,7 +98,7 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	}
 	// A new end has a new warning.
 	w.patch(later, object{"expires_at": in(60 * day)})
-	w.clock.Add(30 * day)
+	w.Clock.Add(30 * day)
 	if n := w.warn(); n != 1 || len(w.warned()) != 3 {
 		t.Errorf("a new end: %d, %v", n, w.warned())
 	}
@@ -106,14 +106,14 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 
 func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	w := newWorld(t)
-	k := w.create("expires_at", w.clock.Now().Add(8*day).Format(time.RFC3339))
-	w.clock.Add(2 * day)
-	w.faults.Reject("TransactWriteItems", "ValidationException", 1)
-	if n, err := apikey.WarnExpiring(t.Context(), w.db, w.clock.Now()); n != 0 || err == nil {
+	k := w.create("expires_at", w.Now().Add(8*day).Format(time.RFC3339))
+	w.Clock.Add(2 * day)
+	w.Faults.Reject("TransactWriteItems", "ValidationException", 1)
+	if n, err := apikey.WarnExpiring(t.Context(), w.DB, w.Now()); n != 0 || err == nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	// Another sweep is quicker.
-	w.faults.Before("TransactWriteItems", func() {
+	w.Faults.Before("TransactWriteItems", func() {
 		if n := w.warn(); n != 1 {
 			t.Errorf("the other told of %d", n)
 		}
@@ -129,7 +129,7 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 // A key that has ended is shown for 90 days; one that others depend on stays.
 func TestEndedKeysAreRemoved(t *testing.T) {
 	w := newWorld(t)
-	expired := w.create("name", "Expired", "expires_at", w.clock.Now().Add(10*day).Format(time.RFC3339))
+	expired := w.create("name", "Expired", "expires_at", w.Now().Add(10*day).Format(time.RFC3339))
 	revoked := w.create("name", "Revoked")
 	parent := w.create("name", "Parent", "kind", "live", "scopes", manager)
 	child := w.child(parent)
@@ -138,7 +138,7 @@ func TestEndedKeysAreRemoved(t *testing.T) {
 		w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, new(any))
 	}
 	sweep := func(after time.Duration) (shown []string) {
-		w.clock.Add(after)
+		w.Clock.Add(after)
 		w.warn()
 		for _, k := range apitest.All[apikey.Key](w.Live(), "/v1/api-keys", 10) {
 			shown = append(shown, k.Name)

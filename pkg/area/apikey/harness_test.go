@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -14,17 +15,11 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/store"
 )
 
 // world is an account with a live key that calls the operations.
 type world struct {
-	*apitest.Caller
-	t        *testing.T
-	db       *store.DB
-	faults   *storetest.Faults
-	clock    *apitest.Clock
-	log      *apitest.Log
+	*servicetest.World
 	accounts *account.Service
 	keys     *apikey.Service
 	account  account.Account
@@ -32,10 +27,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), log: &apitest.Log{}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.accounts = account.NewService(w.db, w.clock.Now)
-	w.keys = apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader)
+	w := &world{World: servicetest.New(t)}
+	w.accounts = account.NewService(w.DB, w.Now)
+	w.keys = apikey.NewService(w.DB, w.accounts, w.Now, rand.Reader)
 	name := "Acme"
 	var err error
 	if w.account, err = w.accounts.Create(t.Context(), account.Settings{Name: &name}); err != nil {
@@ -47,13 +41,13 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.Caller = w.with(k, auth.AllScopes()...)
-	w.clock.Add(time.Second) // so that later resources sort behind it
+	w.Clock.Add(time.Second) // so that later resources sort behind it
 	return w
 }
 
 // with returns a caller with a key of the account.
 func (w *world) with(k apikey.NewKey, scopes ...auth.Scope) *apitest.Caller {
-	c := apitest.New(w.t, w.db, w.log, w.clock.Now, w.keys)
+	c := apitest.New(w.T, w.DB, w.Log, w.Now, w.keys)
 	return c.As(func(p *auth.Principal) {
 		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(w.account.ID), auth.Key(k.ID), k.Kind, scopes
 	})
@@ -72,10 +66,10 @@ func body(members ...any) object {
 
 // create makes a key through the API.
 func (w *world) create(members ...any) apikey.NewKey {
-	w.t.Helper()
+	w.T.Helper()
 	var k apikey.NewKey
-	w.Call(http.MethodPost, "/v1/api-keys", body(members...)).Into(w.t, http.StatusCreated, &k)
-	w.clock.Add(time.Second)
+	w.Call(http.MethodPost, "/v1/api-keys", body(members...)).Into(w.T, http.StatusCreated, &k)
+	w.Clock.Add(time.Second)
 	return k
 }
 
@@ -83,46 +77,46 @@ func path(k apikey.NewKey) string { return "/v1/api-keys/" + k.ID }
 
 // get reads a key through the API.
 func (w *world) get(k apikey.NewKey) apikey.Key {
-	w.t.Helper()
+	w.T.Helper()
 	var got apikey.Key
-	w.Call(http.MethodGet, path(k), nil).Into(w.t, http.StatusOK, &got)
+	w.Call(http.MethodGet, path(k), nil).Into(w.T, http.StatusOK, &got)
 	return got
 }
 
 // patch changes a key through the API.
 func (w *world) patch(k apikey.NewKey, body any, headers ...string) apikey.Key {
-	w.t.Helper()
+	w.T.Helper()
 	var got apikey.Key
-	w.Call(http.MethodPatch, path(k), body, headers...).Into(w.t, http.StatusOK, &got)
+	w.Call(http.MethodPatch, path(k), body, headers...).Into(w.T, http.StatusOK, &got)
 	return got
 }
 
 // rotate replaces the secret of a key through the API.
 func (w *world) rotate(k apikey.NewKey, overlap time.Duration) apikey.NewKey {
-	w.t.Helper()
+	w.T.Helper()
 	var got apikey.NewKey
-	w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": int(overlap.Seconds())}).Into(w.t,
+	w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": int(overlap.Seconds())}).Into(w.T,
 		http.StatusCreated, &got)
 	return got
 }
 
 // secret returns the authorizer's view of a secret, and reports whether it still works.
 func (w *world) secret(secret string) (s *credential.Credential, works bool) {
-	w.t.Helper()
-	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(secret),
-		w.clock.Now().Unix()/60, "203.0.113.9")
+	w.T.Helper()
+	s, err := credential.NewCounter(w.DB, w.Now).Count(w.T.Context(), auth.HashKey(secret),
+		w.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	return s, !s.Ended(w.clock.Now())
+	return s, !s.Ended(w.Now())
 }
 
 // works checks which of secrets still work.
 func (w *world) works(want bool, secrets ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for i, secret := range secrets {
 		if s, works := w.secret(secret); works != want {
-			w.t.Errorf("secret %d works: %v; %+v", i, works, *s)
+			w.T.Errorf("secret %d works: %v; %+v", i, works, *s)
 		}
 	}
 }
@@ -139,10 +133,10 @@ type rejectedCall struct {
 // refused makes calls that must be refused and change nothing.
 func (w *world) refused(c *apitest.Caller, all []rejectedCall) {
 	for _, r := range all {
-		w.t.Run(r.name, func(t *testing.T) {
-			before := storetest.Snapshot(t, w.db)
+		w.T.Run(r.name, func(t *testing.T) {
+			before := storetest.Snapshot(t, w.DB)
 			c.Call(r.method, r.path, r.body).Refused(t, r.status, r.code, r.param)
-			if storetest.Snapshot(t, w.db) != before {
+			if storetest.Snapshot(t, w.DB) != before {
 				t.Error("it has changed something")
 			}
 		})

@@ -13,21 +13,21 @@ import (
 
 // childOf makes a key with a key that manages others.
 func (w *world) childOf(k apikey.NewKey, members ...any) (child apikey.NewKey) {
-	w.t.Helper()
+	w.T.Helper()
 	w.with(k, auth.AccountManage, auth.ContentRead).Call(http.MethodPost, "/v1/api-keys",
-		body(append([]any{"scopes", manager}, members...)...)).Into(w.t, http.StatusCreated, &child)
-	w.clock.Add(time.Second)
+		body(append([]any{"scopes", manager}, members...)...)).Into(w.T, http.StatusCreated, &child)
+	w.Clock.Add(time.Second)
 	return child
 }
 
 // makers checks which keys pay for what a secret spends, with their limits, as the authorizer learns in one round trip.
 func (w *world) makers(what, secret string, want ...auth.KeyLimit) {
-	w.t.Helper()
+	w.T.Helper()
 	got, _ := w.secret(secret)
 	if !slices.EqualFunc(got.Makers, want, func(a, b auth.KeyLimit) bool {
 		return a.Key == b.Key && (a.Limit == nil) == (b.Limit == nil) && (a.Limit == nil || *a.Limit == *b.Limit)
 	}) {
-		w.t.Errorf("%s: %+v", what, got.Makers)
+		w.T.Errorf("%s: %+v", what, got.Makers)
 	}
 }
 
@@ -71,9 +71,9 @@ func TestALimitThatChangesWhileAKeyIsMade(t *testing.T) {
 		"rotated": func() string { return w.rotate(child, 0).Secret },
 	} {
 		limit--
-		w.faults.Before("TransactWriteItems", func() { w.patch(parent, object{"spend_limit_credits": limit}) })
+		w.Faults.Before("TransactWriteItems", func() { w.patch(parent, object{"spend_limit_credits": limit}) })
 		got, _ := w.secret(act())
-		w.faults.Reset()
+		w.Faults.Reset()
 		i := slices.IndexFunc(got.Makers, func(k auth.KeyLimit) bool { return k.Key == parent.ID })
 		if i < 0 || *got.Makers[i].Limit != limit {
 			t.Errorf("%s: %+v", name, got.Makers)

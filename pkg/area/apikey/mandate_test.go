@@ -16,7 +16,7 @@ import (
 func bounded(w *world, members ...any) object {
 	m := object{"credits_a_day": 200, "platforms": []string{"telegram", "vk"}, "needs_person": []string{"delete"},
 		"quiet_hours": object{"from": "22:00", "to": "08:00", "timezone": "Europe/Berlin"},
-		"until":       w.clock.Now().Add(48 * time.Hour)}
+		"until":       w.Now().Add(48 * time.Hour)}
 	for i := 0; i+1 < len(members); i += 2 {
 		m[members[i].(string)] = members[i+1]
 	}
@@ -123,12 +123,12 @@ func TestNoKeyGetsAroundItsMandate(t *testing.T) {
 		t.Fatalf("the mandate of its maker is not known: %+v", s.Makers)
 	}
 	// It narrows itself. What it has made is bound by that, too, also by its end.
-	agent.Call("PATCH", path(k), object{"mandate": object{"until": w.clock.Now().Add(time.Hour)}}).
+	agent.Call("PATCH", path(k), object{"mandate": object{"until": w.Now().Add(time.Hour)}}).
 		Into(t, 200, new(object))
-	w.patch(k, object{"mandate": object{"until": w.clock.Now()}})
+	w.patch(k, object{"mandate": object{"until": w.Now()}})
 	s, _ = w.secret(child.Secret)
 	p := auth.Principal{Mandate: s.Mandate, Makers: s.Makers}
-	if errs.CodeOf(p.RequireMandate(w.clock.Now())) != errs.OutsideMandate {
+	if errs.CodeOf(p.RequireMandate(w.Now())) != errs.OutsideMandate {
 		t.Errorf("a key goes on after the end of its maker's mandate: %+v", s.Makers)
 	}
 }

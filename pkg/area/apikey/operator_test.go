@@ -31,14 +31,14 @@ func TestTheOperatorMakesAndEndsKeys(t *testing.T) {
 	}
 	w.works(false, k.Secret)
 	if _, err := w.keys.End(t.Context(), tenant.Account(w.account.ID),
-		id.New(id.APIKey, w.clock.Now())); errs.CodeOf(err) != errs.NotFound {
+		id.New(id.APIKey, w.Now())); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown key: %v", err)
 	}
 }
 
 func TestTheOperatorsSettingsAreCheckedToo(t *testing.T) {
 	w := newWorld(t)
-	past := w.clock.Now().Add(-time.Hour)
+	past := w.Now().Add(-time.Hour)
 	for param, set := range map[string]apikey.Settings{
 		"/name":            {Scopes: auth.AllScopes()},
 		"/scopes":          {Name: "x"},
@@ -57,7 +57,7 @@ func TestTheOperatorsSettingsAreCheckedToo(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := w.keys.Issue(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))),
+	if _, err := w.keys.Issue(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.Now()))),
 		tenant.Live, apikey.Settings{Name: "x", Scopes: auth.AllScopes()}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}

@@ -30,7 +30,7 @@ func TestAKeyThatLosesRightsIsRechecked(t *testing.T) {
 		if a := w.Call(c.method, path, c.body); a.Error != nil {
 			t.Fatalf("%s: %s", name, a.Raw)
 		}
-		if got := strings.Contains(storetest.Snapshot(t, w.db), "authority.recheck#"+k.ID); got != c.want {
+		if got := strings.Contains(storetest.Snapshot(t, w.DB), "authority.recheck#"+k.ID); got != c.want {
 			t.Errorf("%s: a recheck is started: %v", name, got)
 		}
 	}

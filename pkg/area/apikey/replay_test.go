@@ -64,10 +64,10 @@ func TestARepeatOfAnotherKeyGetsItsOwnOutcome(t *testing.T) {
 
 func TestASecretIsLeftOutAfterTenMinutes(t *testing.T) {
 	w := newWorld(t)
-	made := w.clock.Now()
+	made := w.Now()
 	var first apikey.NewKey
 	w.Call(http.MethodPost, "/v1/api-keys", body(), "Idempotency-Key", "k").Into(t, http.StatusCreated, &first)
-	w.clock.Add(10 * time.Minute)
+	w.Clock.Add(10 * time.Minute)
 	late := apikey.NewKey{Secret: "unset"} // as null leaves it
 	w.Call(http.MethodPost, "/v1/api-keys", body(), "Idempotency-Key", "k").Into(t, http.StatusCreated, &late)
 	if late.ID != first.ID || late.Secret != "unset" || late.SecretShownAt == nil || !late.SecretShownAt.Equal(made) ||

@@ -20,7 +20,7 @@ var manager = []string{"account:manage", "content:read"}
 // narrow makes a key with every limit, which manages others, and its caller.
 func (w *world) narrow() (apikey.NewKey, *apitest.Caller) {
 	k := w.create("kind", "live", "scopes", manager, "ip_allow_list", []string{"198.51.100.0/24", "2001:db8::/32"},
-		"expires_at", w.clock.Now().Add(time.Hour), "spend_limit_credits", 100)
+		"expires_at", w.Now().Add(time.Hour), "spend_limit_credits", 100)
 	return k, w.with(k, auth.AccountManage, auth.ContentRead)
 }
 
@@ -61,7 +61,7 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	k, narrow := w.narrow()
 	wide := w.create("kind", "live", "scopes", []string{"content:read"})
 	small := w.create("scopes", []string{"content:read"}, "ip_allow_list", []string{"198.51.100.7"}, "expires_at",
-		w.clock.Now().Add(time.Minute), "spend_limit_credits", 7)
+		w.Now().Add(time.Minute), "spend_limit_credits", 7)
 	change := func(name string, of apikey.NewKey, param string, body object) rejectedCall {
 		return rejectedCall{name, "PATCH", path(of), body, 403, errs.ScopeEscalation, param}
 	}
@@ -99,7 +99,7 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	}{
 		{small, object{"scopes": manager, "ip_allow_list": []string{"198.51.100.0/24"}, "expires_at": k.ExpiresAt,
 			"spend_limit_credits": 100}},
-		{wide, object{"ip_allow_list": []string{"203.0.113.9"}, "expires_at": w.clock.Now().Add(time.Hour),
+		{wide, object{"ip_allow_list": []string{"203.0.113.9"}, "expires_at": w.Now().Add(time.Hour),
 			"spend_limit_credits": 1_000}},
 		{wide, object{"spend_limit_credits": 999, "name": "Less"}},
 		{k, object{"scopes": []string{"account:manage"}, "spend_limit_credits": 1}},
@@ -111,14 +111,14 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 
 func TestAnExpiredKeyIsRevivedByAWiderOneOnly(t *testing.T) {
 	w := newWorld(t)
-	k := w.create("scopes", []string{"studio:use"}, "expires_at", w.clock.Now().Add(time.Minute))
+	k := w.create("scopes", []string{"studio:use"}, "expires_at", w.Now().Add(time.Minute))
 	other := w.create("kind", "live", "scopes", manager)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.refused(w.with(other, auth.AccountManage, auth.ContentRead), []rejectedCall{
-		{"revive", "PATCH", path(k), object{"expires_at": w.clock.Now().Add(time.Hour)}, 403, errs.ScopeEscalation,
+		{"revive", "PATCH", path(k), object{"expires_at": w.Now().Add(time.Hour)}, 403, errs.ScopeEscalation,
 			"/scopes/0"},
 	})
-	if got := w.patch(k, object{"expires_at": w.clock.Now().Add(time.Hour)}); got.State != "active" {
+	if got := w.patch(k, object{"expires_at": w.Now().Add(time.Hour)}); got.State != "active" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -152,7 +152,7 @@ func TestAKeyMadeWhileItsMakerChanges(t *testing.T) {
 				w := newWorld(t)
 				maker, other := w.create("kind", "live", "scopes", manager),
 					w.create("scopes", []string{"content:read"})
-				w.faults.Before(c.at, func() { c.change(w, maker) })
+				w.Faults.Before(c.at, func() { c.change(w, maker) })
 				caller := w.with(maker, auth.AccountManage, auth.ContentRead)
 				var a apitest.Answer
 				switch call {
@@ -178,12 +178,12 @@ func TestAKeyMadeWhileItsMakerChanges(t *testing.T) {
 func TestAUseOfTheMakerIsNoConflict(t *testing.T) {
 	w := newWorld(t)
 	maker := w.create("kind", "live", "scopes", manager)
-	w.faults.Reset()
-	w.faults.Before("TransactWriteItems", func() { w.secret(maker.Secret) })
+	w.Faults.Reset()
+	w.Faults.Before("TransactWriteItems", func() { w.secret(maker.Secret) })
 	w.with(maker, auth.AccountManage, auth.ContentRead).Call("POST", "/v1/api-keys", body())
 	// The three of the call, which reads the limit of the maker's maker, too, and between them those of the use, which
 	// begins the minute.
-	if got := w.faults.Operations(); got != "BatchGetItem BatchGetItem TransactWriteItems UpdateItem TransactWriteItems UpdateItem" {
+	if got := w.Faults.Operations(); got != "BatchGetItem BatchGetItem TransactWriteItems UpdateItem TransactWriteItems UpdateItem" {
 		t.Errorf("it took %s", got)
 	}
 }
@@ -191,7 +191,7 @@ func TestAUseOfTheMakerIsNoConflict(t *testing.T) {
 func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	w := newWorld(t)
 	k := w.create("kind", "live", "scopes", manager)
-	start := w.clock.Now()
+	start := w.Now()
 	second := w.rotate(k, time.Hour)
 	third := w.rotate(k, 2*time.Hour)
 	want := []keyrecord.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))},
@@ -212,7 +212,7 @@ func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	})
 	var got apikey.Key
 	old.Call("GET", path(k), nil).Into(t, http.StatusOK, &got)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if got := w.get(k); !reflect.DeepEqual(got.OldSecrets, want[1:]) {
 		t.Errorf("after the first overlap: %+v", got.OldSecrets)
 	}

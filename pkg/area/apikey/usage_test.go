@@ -27,22 +27,22 @@ func TestTheUsageOfAKey(t *testing.T) {
 	for range 3 {
 		w.secret(k.Secret)
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	for range 62 {
 		w.secret(k.Secret)
 	}
 	tx := &store.Tx{}
-	tx.Count(ledger.SpendKey(tenant.Account(w.account.ID), k.ID, w.clock.Now()), 70, 1000, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	tx.Count(ledger.SpendKey(tenant.Account(w.account.ID), k.ID, w.Now()), 70, 1000, nil)
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	want := credential.Calls{Requests: 65, Refused: 2}
 	if got := details(); got.Usage.LastDay != want || got.Usage.LastMonth != want || got.Spent != 70 || got.ID != k.ID {
 		t.Errorf("%+v", got)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	details()
-	if got := w.faults.Operations(); got != "BatchGetItem GetItem" {
+	if got := w.Faults.Operations(); got != "BatchGetItem GetItem" {
 		t.Errorf("it took %s", got)
 	}
 	// A rotation loses nothing, once the key is used again.
@@ -52,13 +52,13 @@ func TestTheUsageOfAKey(t *testing.T) {
 	if got := details(); got.Usage.LastDay.Requests != 67 {
 		t.Errorf("after a rotation: %+v", got)
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	w.secret(w.rotate(k, 0).Secret)
 	if got := details(); got.Usage.LastDay.Requests != 68 {
 		t.Errorf("after a rotation and a minute: %+v", got)
 	}
 	// The next month begins with nothing spent.
-	w.clock.Add(31 * 24 * time.Hour)
+	w.Clock.Add(31 * 24 * time.Hour)
 	if got := details(); got.Usage.LastDay.Requests != 0 || got.Spent != 0 {
 		t.Errorf("a month later: %+v", got)
 	}

@@ -23,16 +23,16 @@ import (
 
 // person returns a caller who is a person with a role, as the table has it from now on.
 func (w *world) person(role auth.Role, state person.State) *apitest.Caller {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.As(func(p *auth.Principal) {
 		p.Actor = auth.Actor{Kind: auth.Person, ID: id.Derived(id.Person, time.UnixMilli(1), "ada")}
 		p.Role, p.Scopes = role, role.Scopes()
 	})
 	at := credential.KeyOf(c.Principal.Account, c.Principal.Actor.ID)
-	it, _ := w.db.Get(w.t.Context(), at)
+	it, _ := w.DB.Get(w.T.Context(), at)
 	it.Key, it.Kind, it.Account = at, person.Kind, c.Principal.Account
 	if err := it.Encode(person.Record{Person: person.Person{Role: role, State: state}}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	if it.Version == 0 {
@@ -40,8 +40,8 @@ func (w *world) person(role auth.Role, state person.State) *apitest.Caller {
 	} else {
 		tx.Replace(it)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	return c
 }
@@ -81,7 +81,7 @@ func TestAnAutomationEndsWithItsAuthority(t *testing.T) {
 		w.site.entries = []string{"one"}
 		c.end(w)
 		w.do(a.ID)
-		other := w.As(func(p *auth.Principal) { p.Actor = auth.Key(id.New(id.APIKey, w.clock.Now())) })
+		other := w.As(func(p *auth.Principal) { p.Actor = auth.Key(id.New(id.APIKey, w.Now())) })
 		var got automation.Details
 		other.Call(http.MethodGet, automations+"/"+a.ID, nil).Into(t, http.StatusOK, &got)
 		if got.State != automation.Failed || got.Failure == nil || got.Failure.Code != authority.Code ||
@@ -118,10 +118,10 @@ func TestAWeakerKeyMakesAnAutomationItsOwn(t *testing.T) {
 			t.Errorf("%s: it is still of %s", member, a.CreatedBy)
 		}
 	}
-	w.clock.Add(2 * time.Minute)
+	w.Clock.Add(2 * time.Minute)
 	w.do(a.ID)
 	for _, made := range w.items() {
-		stored, err := w.db.Get(t.Context(), store.IDKey(made.ID))
+		stored, err := w.DB.Get(t.Context(), store.IDKey(made.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,9 +150,9 @@ func TestARecheckWakesAnAutomation(t *testing.T) {
 	w.do(a.ID)
 	w.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Revoked })
 	step := &task.Step{Task: task.Task{Message: task.Message{Subject: w.Principal.Actor.ID, Owner: w.Principal.Owner}}}
-	h := person.Rechecker{DB: w.db, Checks: map[string]person.Recheck{automation.ItemKind: w.service.Recheck}}
+	h := person.Rechecker{DB: w.DB, Checks: map[string]person.Recheck{automation.ItemKind: w.service.Recheck}}
 	woken := func() bool {
-		return strings.Contains(storetest.Snapshot(t, w.db), "wake#"+task.ID(automation.Kind, a.ID, 1))
+		return strings.Contains(storetest.Snapshot(t, w.DB), "wake#"+task.ID(automation.Kind, a.ID, 1))
 	}
 	before := woken()
 	if o, err := h.Step(t.Context(), step); err != nil || !o.Done || before || !woken() {

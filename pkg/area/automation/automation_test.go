@@ -18,11 +18,11 @@ func TestAFeedMakesOneItemOfEachNewEntry(t *testing.T) {
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL},
 		"template", object{"kind": "post", "prompt": "{{title}} at {{url}}"},
 		"utm", object{"source": "social", "campaign": "blog"})
-	if due, _ := w.do(a.ID); len(w.items()) != 0 || due.Sub(w.clock.Now()) != 15*time.Minute {
+	if due, _ := w.do(a.ID); len(w.items()) != 0 || due.Sub(w.Now()) != 15*time.Minute {
 		t.Errorf("the first look has made %v, and the next is at %s", w.prompts(), due)
 	}
 	w.site.entries = append([]string{"new-1"}, w.site.entries...)
-	w.clock.Add(15 * time.Minute)
+	w.Clock.Add(15 * time.Minute)
 	w.do(a.ID)
 	want := []string{"new-1 is new at https://www.example.com/new-1?utm_campaign=blog&utm_source=feed"} // the link has a source
 	if got := w.prompts(); !slices.Equal(got, want) {
@@ -66,7 +66,7 @@ func TestADayTakesSoManyItems(t *testing.T) {
 	if n := len(w.items()); n != 2 {
 		t.Errorf("made %d items on the first day", n)
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	w.do(a.ID)
 	if n := len(w.items()); n != 3 {
 		t.Errorf("made %d items on both days", n)
@@ -77,15 +77,15 @@ func TestADayTakesSoManyItems(t *testing.T) {
 // date, or with one in the future, are not.
 func TestEntriesSinceTheCreationAreNew(t *testing.T) {
 	w := newWorld(t)
-	began := w.clock.Now()
+	began := w.Now()
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
 	w.site.status = http.StatusBadGateway
 	w.do(a.ID)
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.do(a.ID)
 	w.site.status, w.site.entries = 0, []string{"later", "new", "undated", "old"}
 	w.site.dates = map[string]time.Time{"old": began.Add(-time.Minute), "new": began.Add(time.Minute),
-		"later": w.clock.Now().Add(time.Hour)}
+		"later": w.Now().Add(time.Hour)}
 	if w.do(a.ID); len(w.items()) != 0 {
 		t.Errorf("the look that notes what is old has made %v", w.prompts())
 	}
@@ -129,7 +129,7 @@ func TestANewProductMakesAnItem(t *testing.T) {
 	make := func(sku string) {
 		w.Call(http.MethodPost, "/v1/products", object{"factory_id": shop, "sku": sku, "name": "Shoe " + sku,
 			"price": object{"amount": 9900, "currency": "EUR"}}).Into(t, http.StatusCreated, new(object))
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 	}
 	make("old")
 	a := w.create(shop, object{"kind": "product"}, "template", object{"kind": "post", "prompt": "New: {{name}}"})
@@ -137,7 +137,7 @@ func TestANewProductMakesAnItem(t *testing.T) {
 	make("one")
 	make("two")
 	w.do(a.ID)
-	w.clock.Add(5 * time.Minute)
+	w.Clock.Add(5 * time.Minute)
 	w.do(a.ID)
 	if got := w.prompts(); !slices.Equal(got, []string{"New: Shoe one", "New: Shoe two"}) {
 		t.Errorf("got %q", got)
@@ -173,7 +173,7 @@ func TestTimesOfDaysOnWhichTheClockChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.clock.Add(from.Sub(w.clock.Now()))
+			w.Clock.Add(from.Sub(w.Now()))
 			a := w.create(w.makeFactory("brand", "Europe/Berlin"), object{"kind": "time", "cron": c.cron},
 				"template", object{"kind": "post", "prompt": "Good morning, {{date}}"})
 			for end := from.AddDate(0, 0, c.days); ; {
@@ -181,7 +181,7 @@ func TestTimesOfDaysOnWhichTheClockChanges(t *testing.T) {
 				if !more || due.After(end) {
 					break
 				}
-				w.clock.Add(max(due.Sub(w.clock.Now()), 0))
+				w.Clock.Add(max(due.Sub(w.Now()), 0))
 			}
 			var got []string
 			for _, run := range slices.Backward(w.get(a.ID).Runs) {
@@ -199,7 +199,7 @@ func TestAPausedOrDeletedAutomationMakesNothing(t *testing.T) {
 	f := w.makeFactory("brand", "UTC")
 	a := w.create(f, object{"kind": "time", "cron": "0 * * * *"})
 	w.Call(http.MethodPatch, automations+"/"+a.ID, object{"state": "paused"}).Into(t, http.StatusOK, &a)
-	w.clock.Add(2 * time.Hour)
+	w.Clock.Add(2 * time.Hour)
 	if w.do(a.ID); len(w.items()) != 0 {
 		t.Errorf("paused, it has made %v", w.prompts())
 	}
@@ -209,7 +209,7 @@ func TestAPausedOrDeletedAutomationMakesNothing(t *testing.T) {
 	}
 	b := w.create(f, object{"kind": "time", "cron": "0 * * * *"})
 	w.Call(http.MethodDelete, "/v1/factories/"+f, nil).Into(t, http.StatusOK, new(object))
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if _, more := w.do(b.ID); more || len(w.items()) != 0 {
 		t.Errorf("after the deletion of the factory: goes on %v, items %v", more, w.prompts())
 	}

@@ -1,7 +1,6 @@
 package automation_test
 
 import (
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"sync"
@@ -18,15 +17,15 @@ import (
 
 // refuse makes the template of the automations of a factory one that is refused, and permit ends that.
 func (w *world) refuse(factoryID string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPatch, "/v1/factories/"+factoryID, object{"content_types": []string{"story"}}).
-		Into(w.t, http.StatusOK, new(object))
+		Into(w.T, http.StatusOK, new(object))
 }
 
 func (w *world) permit(factoryID string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPatch, "/v1/factories/"+factoryID, object{"content_types": []string{"post", "story"}}).
-		Into(w.t, http.StatusOK, new(object))
+		Into(w.T, http.StatusOK, new(object))
 }
 
 // An automation whose template its factory refuses by now can be paused, and deleted.
@@ -64,7 +63,7 @@ func TestFiveRefusedItemsEndTheAutomation(t *testing.T) {
 	w.do(a.ID)
 	w.refuse(f)
 	hour := func() {
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 		w.do(a.ID)
 	}
 	for n := range 5 {
@@ -114,8 +113,8 @@ func TestASuccessEndsARowOfFailures(t *testing.T) {
 		w.site.status = 0
 		due, _ := w.do(a.ID)
 		if got := w.get(a.ID); got.State != automation.Active || got.Failure != nil ||
-			due.Sub(w.clock.Now()) != 15*time.Minute {
-			t.Errorf("read again: %+v, next in %s", got.Automation, due.Sub(w.clock.Now()))
+			due.Sub(w.Now()) != 15*time.Minute {
+			t.Errorf("read again: %+v, next in %s", got.Automation, due.Sub(w.Now()))
 		}
 	}
 	if n := len(w.items()); n != 1 {
@@ -131,7 +130,7 @@ func TestTwoWorkersMakeOneItemOfAnEntry(t *testing.T) {
 	handlers := w.service.Handlers(fetch.ParseFeed)
 	for round := range 5 {
 		w.site.entries = append(w.site.entries, string(rune('a'+round)), string(rune('A'+round)))
-		it, err := w.db.Get(t.Context(), store.IDKey(task.ID(automation.Kind, a.ID, 1)))
+		it, err := w.DB.Get(t.Context(), store.IDKey(task.ID(automation.Kind, a.ID, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,9 +151,7 @@ func TestTwoWorkersMakeOneItemOfAnEntry(t *testing.T) {
 		}
 		for range 2 {
 			all.Go(func() {
-				kernel := task.NewKernel(task.Config{DB: w.db, Handlers: handlers, Now: w.clock.Now, Name: rand.Text,
-					Chance: func() float64 { return 0.5 }})
-				if _, err := kernel.Do(t.Context(), was.Message, 1); err != nil {
+				if _, err := w.Kernel(handlers).Do(t.Context(), was.Message, 1); err != nil {
 					t.Error(err)
 				}
 			})

@@ -2,7 +2,6 @@ package automation_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content"
@@ -33,11 +33,7 @@ const automations, feedURL = "/v1/automations", "https://www.example.com/feed.xm
 
 // world is a table with a caller of the operations, and the worker of automations.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
+	*servicetest.World
 	site   *site
 	kernel *task.Kernel
 	// service is also that of a second worker.
@@ -92,24 +88,21 @@ func (s *site) tag() string { return fmt.Sprintf(`"%d"`, len(s.entries)) }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), site: &site{}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.clock.Now)
-	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
-		quote.NewService(w.db, w.clock.Now),
-		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
+	w := &world{World: servicetest.New(t), site: &site{}}
+	factories := factory.NewService(w.DB, w.Now)
+	items := content.NewService(w.DB, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.Now)
+	service := automation.NewService(w.DB, factories, items, w.site, w.Now)
+	w.Serve(factories, items, service, quote.NewService(w.DB, w.Now),
+		product.NewService(w.DB, nil, safehttp.New(safehttp.Options{}), w.Now))
 	w.service = service
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(fetch.ParseFeed), Now: w.clock.Now,
-		Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	w.kernel = w.Kernel(service.Handlers(fetch.ParseFeed))
 	w.Kept()
 	return w
 }
 
 // makeFactory makes a factory of a type in a time zone.
 func (w *world) makeFactory(kind, zone string) string {
-	w.t.Helper()
+	w.T.Helper()
 	var f factory.Factory
 	settings := object{}
 	if kind == "brand" {
@@ -119,64 +112,64 @@ func (w *world) makeFactory(kind, zone string) string {
 	}
 	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings,
 		"quality": "draft", "schedule": object{"timezone": zone, "times": []string{}}}).
-		Into(w.t, http.StatusCreated, &f)
+		Into(w.T, http.StatusCreated, &f)
 	return f.ID
 }
 
 // create makes an automation.
 func (w *world) create(factoryID string, trigger object, members ...any) (a automation.Details) {
-	w.t.Helper()
+	w.T.Helper()
 	b := object{"factory_id": factoryID, "trigger": trigger, "max_per_day": 100,
 		"template": object{"kind": "post", "prompt": "What is new?"}}
 	for i := 0; i+1 < len(members); i += 2 {
 		b[members[i].(string)] = members[i+1]
 	}
-	w.Call(http.MethodPost, automations, b).Into(w.t, http.StatusCreated, &a)
+	w.Call(http.MethodPost, automations, b).Into(w.T, http.StatusCreated, &a)
 	return a
 }
 
 func (w *world) get(automationID string) (a automation.Details) {
-	w.t.Helper()
-	w.Call(http.MethodGet, automations+"/"+automationID, nil).Into(w.t, http.StatusOK, &a)
+	w.T.Helper()
+	w.Call(http.MethodGet, automations+"/"+automationID, nil).Into(w.T, http.StatusOK, &a)
 	return a
 }
 
 // do takes the next step of an automation's task, and returns when the one after it is due. It returns false if the
 // task has ended.
 func (w *world) do(automationID string) (due time.Time, more bool) {
-	w.t.Helper()
+	w.T.Helper()
 	at := store.IDKey(task.ID(automation.Kind, automationID, 1))
-	it, err := w.db.Get(w.t.Context(), at)
+	it, err := w.DB.Get(w.T.Context(), at)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var was task.Task
 	if err := it.Decode(&was); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	was.Message.Wake = true
-	if _, err := w.kernel.Do(w.t.Context(), was.Message, 1); err != nil {
-		w.t.Fatal(err)
+	if _, err := w.kernel.Do(w.T.Context(), was.Message, 1); err != nil {
+		w.T.Fatal(err)
 	}
-	if it, err = w.db.Get(w.t.Context(), at); err != nil {
-		w.t.Fatal(err)
+	if it, err = w.DB.Get(w.T.Context(), at); err != nil {
+		w.T.Fatal(err)
 	}
 	var is task.Task
 	if err := it.Decode(&is); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return is.DueAt, it.Filters["state"] == "running"
 }
 
 // items returns the content items, oldest first.
 func (w *world) items() (all []item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	return apitest.All[item.Item](w.Caller, "/v1/content-items?order=asc", 100)
 }
 
 // prompts returns the prompts of all items, oldest first.
 func (w *world) prompts() (all []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, it := range w.items() {
 		all = append(all, it.Prompt)
 	}
@@ -185,12 +178,12 @@ func (w *world) prompts() (all []string) {
 
 // events returns the types of the events.
 func (w *world) events() (types []string) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == "event" {
 			var e struct{ Type string }
 			if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			types = append(types, e.Type)
 		}

@@ -31,11 +31,11 @@ func TestAnOwnerHasSoManyAutomations(t *testing.T) {
 func TestAutomationsOfTheSandboxEnd(t *testing.T) {
 	w := newWorld(t)
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
-	w.clock.Add(29 * 24 * time.Hour)
+	w.Clock.Add(29 * 24 * time.Hour)
 	if _, more := w.do(a.ID); !more {
 		t.Error("it has ended early")
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	asked := len(w.site.asked)
 	if _, more := w.do(a.ID); more || len(w.site.asked) != asked {
 		t.Errorf("it goes on, after %d requests", len(w.site.asked))
@@ -48,23 +48,23 @@ func TestAHostIsReadSoOftenInADay(t *testing.T) {
 	w := newWorld(t)
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
 	for range quota.MostOfHostSandbox {
-		if ok, err := quota.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, feedURL); !ok || err != nil {
+		if ok, err := quota.OfHost(t.Context(), w.DB, w.Now(), w.Principal.Owner, feedURL); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
 	due, more := w.do(a.ID)
-	if got := w.get(a.ID); !more || len(w.site.asked) > 0 || got.Failure != nil || !due.After(w.clock.Now()) {
+	if got := w.get(a.ID); !more || len(w.site.asked) > 0 || got.Failure != nil || !due.After(w.Now()) {
 		t.Errorf("%d requests, %+v, due at %s", len(w.site.asked), got, due)
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	if w.do(a.ID); len(w.site.asked) != 1 {
 		t.Errorf("%d requests on the next day", len(w.site.asked))
 	}
-	if ok, err := quota.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, "https://other.example/"); !ok ||
+	if ok, err := quota.OfHost(t.Context(), w.DB, w.Now(), w.Principal.Owner, "https://other.example/"); !ok ||
 		err != nil {
 		t.Error(ok, err)
 	}
-	if _, err := w.db.Get(t.Context(), store.IDKey(a.ID)); err != nil {
+	if _, err := w.DB.Get(t.Context(), store.IDKey(a.ID)); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 // rehearse rehearses an automation, of which nothing else may be stored.
 func (w *world) rehearse(factoryID string, trigger object, members ...any) *rehearsal.Rehearsal {
-	w.t.Helper()
+	w.T.Helper()
 	stored := func() (n int) {
-		for _, row := range storetest.Rows(w.t, w.db) {
+		for _, row := range storetest.Rows(w.T, w.DB) {
 			if row["kind"] != "answer" {
 				n++
 			}
@@ -25,9 +25,9 @@ func (w *world) rehearse(factoryID string, trigger object, members ...any) *rehe
 	before := stored()
 	a := w.create(factoryID, trigger, append(members, "rehearse", true)...)
 	if a.Rehearsal == nil || stored() != before+1 {
-		w.t.Fatalf("%d more are stored: %+v", stored()-before, a)
+		w.T.Fatalf("%d more are stored: %+v", stored()-before, a)
 	}
-	w.Call(http.MethodGet, automations+"/"+a.ID, nil).Refused(w.t, http.StatusNotFound, errs.NotFound, "")
+	w.Call(http.MethodGet, automations+"/"+a.ID, nil).Refused(w.T, http.StatusNotFound, errs.NotFound, "")
 	return a.Rehearsal
 }
 
@@ -41,13 +41,13 @@ func TestARehearsalHasTheTimesOfTheRuns(t *testing.T) {
 		t.Fatalf("the rehearsal is %+v", r)
 	}
 	a := w.create(f, cron, "max_per_day", 1)
-	end := w.clock.Now().Add(7 * 24 * time.Hour)
-	for w.clock.Now().Before(end) {
+	end := w.Now().Add(7 * 24 * time.Hour)
+	for w.Now().Before(end) {
 		due, more := w.do(a.ID)
 		if !more || due.After(end) {
 			break
 		}
-		w.clock.Add(due.Sub(w.clock.Now()))
+		w.Clock.Add(due.Sub(w.Now()))
 	}
 	made := w.items()
 	if len(made) != len(r.Items) {

@@ -20,8 +20,8 @@ import (
 
 // requireApproval makes the content of the factory wait for its approval.
 func (w *world) requireApproval() {
-	w.t.Helper()
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"approval": "required"}).Into(w.t, 200, new(object))
+	w.T.Helper()
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"approval": "required"}).Into(w.T, 200, new(object))
 }
 
 func approve(itemID string) string { return "/v1/approvals/" + itemID + "/approve" }
@@ -30,7 +30,7 @@ func TestSchedulingWaitsForTheApproval(t *testing.T) {
 	w := newWorld(t)
 	w.requireApproval()
 	w.attach(w.connect("telegram"))
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	it := w.provide("caption", "Words", "publish_at", at)
 	if it.Approval.State != "pending" {
 		t.Fatalf("%+v", it.Approval)
@@ -61,7 +61,7 @@ func TestSchedulingWaitsForTheApproval(t *testing.T) {
 	if got.State != item.Generated || got.Approval.State != "changes_requested" {
 		t.Errorf("sent back: %+v", got)
 	}
-	w.clock.Add(2 * time.Hour)
+	w.Clock.Add(2 * time.Hour)
 	w.work()
 	if got = w.get(it.ID); got.State != item.Generated {
 		t.Errorf("its time came without an approval, and it is %s", got.State)
@@ -109,7 +109,7 @@ func TestItemsSayWhatTheyWaitFor(t *testing.T) {
 				want)
 		}
 	}
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	it := w.create("caption", "Words")
 	waits("while it is made", it.ID, item.WaitsForSlot)
 	if w.do(it.ID); w.told(it.ID, event.ContentGenerated).WaitsFor != item.WaitsForSlot {
@@ -159,11 +159,11 @@ func TestAnItemWithoutAnAccountSaysSo(t *testing.T) {
 
 // told returns the item as the event of a type shows it.
 func (w *world) told(itemID string, of event.Type) (it item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	var all []struct{ Data struct{ Object item.Item } }
-	w.Call(http.MethodGet, "/v1/events?type="+string(of)+"&object_id="+itemID, nil).Into(w.t, 200, &all)
+	w.Call(http.MethodGet, "/v1/events?type="+string(of)+"&object_id="+itemID, nil).Into(w.T, 200, &all)
 	if len(all) != 1 {
-		w.t.Fatalf("%d events", len(all))
+		w.T.Fatalf("%d events", len(all))
 	}
 	return all[0].Data.Object
 }
@@ -208,7 +208,7 @@ func TestEndingTheApprovalNeedsTheScope(t *testing.T) {
 
 // visit sends a request of a browser to the page of a review link.
 func (w *world) visit(method, address string, form url.Values) (*httptest.ResponseRecorder, string) {
-	w.t.Helper()
+	w.T.Helper()
 	req := httptest.NewRequest(method, address, strings.NewReader(form.Encode()))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
@@ -217,12 +217,12 @@ func (w *world) visit(method, address string, form url.Values) (*httptest.Respon
 }
 
 func (w *world) link(members object) publishing.ReviewLink {
-	w.t.Helper()
+	w.T.Helper()
 	var l publishing.ReviewLink
-	w.Call(http.MethodPost, "/v1/review-links", members).Into(w.t, http.StatusCreated, &l)
+	w.Call(http.MethodPost, "/v1/review-links", members).Into(w.T, http.StatusCreated, &l)
 	u, err := url.Parse(*l.URL)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	l.URL = &u.Path
 	return l
@@ -277,7 +277,7 @@ func TestReviewLinksShowAndDecide(t *testing.T) {
 		t.Errorf("another item: %d", rec.Code)
 	}
 	var decided int
-	for _, c := range w.log.Calls() {
+	for _, c := range w.Log.Calls() {
 		if c.OperationID == publishing.ReviewOperation && c.Principal.Actor == (auth.Actor{Kind: auth.ReviewLink,
 			ID: l.ID}) && !strings.Contains(c.Path, strings.TrimPrefix(*l.URL, publishing.PagePath)) {
 			decided++
@@ -313,11 +313,11 @@ func TestReviewLinksEnd(t *testing.T) {
 			t.Errorf("%q: %d", token, rec.Code)
 		}
 	}
-	w.clock.Add(7*24*time.Hour + time.Second)
+	w.Clock.Add(7*24*time.Hour + time.Second)
 	if rec, _ := w.visit(http.MethodGet, *viewing.URL, nil); rec.Code != http.StatusNotFound {
 		t.Errorf("after its end: %d", rec.Code)
 	}
-	late := w.clock.Now().Add(31 * 24 * time.Hour)
+	late := w.Now().Add(31 * 24 * time.Hour)
 	for name, c := range map[string]struct {
 		body  object
 		param string

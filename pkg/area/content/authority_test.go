@@ -17,7 +17,7 @@ func TestWhatGoesOutIsChangedByWhoMayPublish(t *testing.T) {
 	w := newWorld(t)
 	account := w.connect("telegram")
 	w.attach(account)
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	weak := w.Only(auth.ContentRead, auth.ContentWrite)
 	scheduled := w.provide("caption", "Words")
 	w.Call(http.MethodPost, path(scheduled.ID, "schedule"), object{"publish_at": at}).Into(t, 200, new(object))
@@ -39,7 +39,7 @@ func TestWhatGoesOutIsChangedByWhoMayPublish(t *testing.T) {
 	// Who changes it answers for it: what a weak key has changed before is not published for a stronger one.
 	plain := w.provide("caption", "Words")
 	weak.Call(http.MethodPatch, path(plain.ID), object{"caption": "Others"}).Into(t, 200, new(object))
-	stored, err := w.db.Get(t.Context(), store.IDKey(plain.ID))
+	stored, err := w.DB.Get(t.Context(), store.IDKey(plain.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAChangeOfAWeakKeyGoesBackToTheApproval(t *testing.T) {
 	w.requireApproval()
 	w.attach(w.connect("telegram"))
 	it := w.provide("caption", "Words")
-	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.clock.Now().Add(time.Hour)}).
+	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.Now().Add(time.Hour)}).
 		Into(t, 200, new(object))
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, 200, new(object))
 	w.work()

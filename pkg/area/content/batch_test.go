@@ -18,11 +18,11 @@ const batchPath = "/v1/content-items/batch"
 
 // begin has the work of a batch started, which is named for its first item.
 func (w *world) begin(first string) {
-	w.t.Helper()
+	w.T.Helper()
 	for m := w.message(generate.Start, first, 1); ; {
-		next, err := w.kernel.Do(w.t.Context(), m, 1)
+		next, err := w.kernel.Do(w.T.Context(), m, 1)
 		if err != nil || next != nil && next.Delay > 0 {
-			w.t.Fatalf("%+v, %v", next, err)
+			w.T.Fatalf("%+v, %v", next, err)
 		}
 		if next == nil {
 			return
@@ -47,9 +47,9 @@ func TestABatchOfFifty(t *testing.T) {
 		if mode == "live" {
 			before = w.credits()
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		a := w.Call(http.MethodPost, batchPath, object{"items": items}, "Idempotency-Key", "fifty")
-		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("it took %s", ops)
 		}
 		var made []item.Item
@@ -87,7 +87,7 @@ func TestABatchOfFifty(t *testing.T) {
 func TestABatchIsAllOrNothing(t *testing.T) {
 	w := newWorld(t)
 	good := w.body()
-	unknown := id.New(id.Factory, w.clock.Now())
+	unknown := id.New(id.Factory, w.Now())
 	for name, c := range map[string]struct {
 		items  []any
 		status int
@@ -114,7 +114,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		"a single unknown":   {[]any{w.body("promt", "x")}, 422, errs.ValidationFailed, "/items/0/promt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := storetest.Snapshot(t, w.db)
+			before := storetest.Snapshot(t, w.DB)
 			a := w.Call(http.MethodPost, batchPath, object{"items": c.items}, "Idempotency-Key", "all-or-none")
 			first, _, _ := strings.Cut(c.params, " ")
 			a.Refused(t, c.status, c.code, first)
@@ -128,7 +128,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 			if got := strings.Join(params, " "); got != c.params {
 				t.Errorf("the details are of %s, want %s", got, c.params)
 			}
-			if storetest.Snapshot(t, w.db) != before {
+			if storetest.Snapshot(t, w.DB) != before {
 				t.Error("something was made")
 			}
 		})
@@ -147,9 +147,9 @@ func many(n int, one any) (all []any) {
 func TestABatchThatIsTooDearMakesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.live(2*postPrice - 1)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodPost, batchPath, object{"items": many(2, w.body())}).Refused(t, 402, errs.InsufficientBalance, "")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was made")
 	}
 	var made []item.Item
@@ -166,7 +166,7 @@ func TestPartsOfABatchAreCanceledBeforeItBegins(t *testing.T) {
 	w.live(1000)
 	var made []item.Item
 	w.Call(http.MethodPost, batchPath, object{"items": many(4, w.body())}).Into(t, http.StatusAccepted, &made)
-	w.clock.Add(1_000_000)
+	w.Clock.Add(1_000_000)
 	w.Call(http.MethodPost, "/v1/content-items/"+made[0].ID+"/cancel", nil).Into(t, http.StatusOK, &made[0])
 	w.Call(http.MethodDelete, "/v1/content-items/"+made[1].ID, nil).Into(t, http.StatusOK, &made[1])
 	w.Call(http.MethodPost, "/v1/content-items/"+made[2].ID+"/cancel", nil).Into(t, http.StatusOK, &made[2])

@@ -13,14 +13,14 @@ import (
 
 // brand returns the brand of the last composition.
 func (w *world) brand() *generate.Brand {
-	w.t.Helper()
+	w.T.Helper()
 	switch c := w.composed[len(w.composed)-1].(type) {
 	case generate.Carousel:
 		return c.Brand
 	case generate.Picture:
 		return c.Brand
 	default:
-		w.t.Fatalf("composed was %T", c)
+		w.T.Fatalf("composed was %T", c)
 		return nil
 	}
 }

@@ -19,8 +19,8 @@ const bulkPath = "/v1/publishing/bulk"
 
 // bulk changes the publication of many items; headers are pairs.
 func (w *world) bulk(body object, headers ...string) (out content.BulkAnswer) {
-	w.t.Helper()
-	w.Call(http.MethodPost, bulkPath, body, headers...).Into(w.t, http.StatusOK, &out)
+	w.T.Helper()
+	w.Call(http.MethodPost, bulkPath, body, headers...).Into(w.T, http.StatusOK, &out)
 	return out
 }
 
@@ -67,7 +67,7 @@ func TestABulkChangesWhatItCan(t *testing.T) {
 	if again.Header.Get("Idempotent-Replayed") != "true" || w.events(first.ID)[event.ContentApproved] != 1 {
 		t.Errorf("repeated: %s", again.Raw)
 	}
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	a = w.bulk(object{"action": "schedule", "publish_at": at, "items": []object{{"content_item_id": first.ID},
 		{"content_item_id": ready.ID, "publish_at": at.Add(time.Minute)}}})
 	if one, two := a.Results[0].Item, a.Results[1].Item; a.Failed != 0 || one.State != item.Scheduled ||
@@ -82,7 +82,7 @@ func TestABulkChangesWhatItCan(t *testing.T) {
 	a = w.bulk(object{"action": "publish", "content_item_ids": []string{first.ID, ready.ID}})
 	for range 3 {
 		w.work()
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 	}
 	if one, two := w.get(first.ID), w.get(ready.ID); a.Succeeded != 2 || one.State != item.Published ||
 		two.State != item.Published {
@@ -95,14 +95,14 @@ func TestABulkOfAllOrNone(t *testing.T) {
 	w := newWorld(t)
 	w.attach(w.connect("telegram"))
 	first, second := w.provide("caption", "One"), w.provide("caption", "Two")
-	at := w.clock.Now().Add(time.Hour)
-	before := storetest.Snapshot(t, w.db)
+	at := w.Now().Add(time.Hour)
+	before := storetest.Snapshot(t, w.DB)
 	body := object{"action": "schedule", "mode": "all", "items": []object{
 		{"content_item_id": first.ID, "publish_at": at},
 		{"content_item_id": second.ID, "publish_at": at.Add(-2 * time.Hour)}, {"content_item_id": "cnt_1"}}}
 	a := w.Call(http.MethodPost, bulkPath, body, "Idempotency-Key", "all")
 	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/items/1")
-	if storetest.Snapshot(t, w.db) != before || len(a.Error.Details) != 2 || a.Error.Details[1].Param != "/items/2" ||
+	if storetest.Snapshot(t, w.DB) != before || len(a.Error.Details) != 2 || a.Error.Details[1].Param != "/items/2" ||
 		!strings.Contains(a.Error.Details[0].Message, second.ID+": /publish_at: must be in the future") {
 		t.Errorf("%s", a.Raw)
 	}

@@ -16,7 +16,7 @@ import (
 
 // bumpered makes a factory whose intro plays some seconds, and whose outro is a picture, which is shown for 2 s.
 func (w *world) bumpered(seconds float64) {
-	w.t.Helper()
+	w.T.Helper()
 	intro := w.own(w.Caller, &media.File{ID: "intro", Type: media.Video, Key: "media/intro", MIMEType: "video/mp4",
 		DurationSeconds: seconds})
 	outro := w.own(w.Caller, &media.File{ID: "outro", Type: media.Image, Key: "media/outro", MIMEType: "image/png"})
@@ -149,7 +149,7 @@ func TestABrokenIntroIsPaidFor(t *testing.T) {
 		w.live(10_000)
 		w.bumpered(2.5)
 		w.composer = failing{broken}
-		w.kernel = w.kernelAt(w.clock.Now)
+		w.kernel = w.kernelAt(w.Now)
 		it := w.create("kind", "video", "visuals", "stills", "duration_seconds", 20)
 		w.do(it.ID)
 		if got := w.get(it.ID); got.State != item.Failed || got.CostCredits == 0 ||

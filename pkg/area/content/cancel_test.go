@@ -12,11 +12,11 @@ import (
 
 // halfway makes a live video whose pictures are not made yet, when its script and voice are.
 func (w *world) halfway() item.Item {
-	w.t.Helper()
+	w.T.Helper()
 	it := w.create("kind", "video", "visuals", "stills", "duration_seconds", 10)
 	w.provider.running = provider.KindImage
 	if wait := w.do(it.ID); wait == 0 {
-		w.t.Fatal("it has ended")
+		w.T.Fatal("it has ended")
 	}
 	w.provider.running = "none"
 	return w.get(it.ID)
@@ -35,9 +35,9 @@ func TestTheCostOfACancelIsShown(t *testing.T) {
 		t.Fatalf("%+v", it)
 	}
 	foreseen := *it.CancelCost
-	w.faults.Reset()
+	w.Faults.Reset()
 	listed := apitest.All[item.Item](w.Caller, "/v1/content-items", 10)
-	if ops := w.faults.Operations(); len(listed) != 1 || *listed[0].CancelCost != foreseen ||
+	if ops := w.Faults.Operations(); len(listed) != 1 || *listed[0].CancelCost != foreseen ||
 		ops != "Query BatchGetItem" {
 		t.Errorf("listed as %+v by %s", listed, ops)
 	}

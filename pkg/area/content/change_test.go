@@ -25,18 +25,18 @@ func path(itemID string, rest ...string) string {
 
 // put sets the state of an item: those of publishing come about elsewhere.
 func (w *world) put(itemID string, state item.State) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(itemID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(itemID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var doc object
 	if err := it.Decode(&doc); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	doc["state"] = state
 	if err := it.Encode(doc); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	it.Filters["state"] = string(state)
 	tx := &store.Tx{}
@@ -46,11 +46,11 @@ func (w *world) put(itemID string, state item.State) {
 
 // in makes an item that is in a state. A running one waits for its picture.
 func (w *world) in(state item.State) string {
-	w.t.Helper()
+	w.T.Helper()
 	it := w.create()
 	switch state {
 	case item.Canceled:
-		w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(w.t, http.StatusOK, &it)
+		w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(w.T, http.StatusOK, &it)
 		return it.ID
 	case item.Queued:
 		return it.ID
@@ -62,7 +62,7 @@ func (w *world) in(state item.State) string {
 	wait := w.do(it.ID)
 	w.provider.running, w.objects.err = "none", nil
 	if (wait > 0) != (state == item.Generating) {
-		w.t.Fatalf("%s: the worker asks for %v", state, wait)
+		w.T.Fatalf("%s: the worker asks for %v", state, wait)
 	}
 	if !slices.Contains([]item.State{item.Generating, item.Generated, item.Failed}, state) {
 		w.put(it.ID, state)
@@ -85,23 +85,23 @@ func TestCancelInEachState(t *testing.T) {
 		w.live(1000)
 		itemID := w.in(state)
 		if !slices.Contains(may, state) {
-			before := storetest.Snapshot(t, w.db)
+			before := storetest.Snapshot(t, w.DB)
 			a := w.Call(http.MethodPost, path(itemID, "cancel"), nil)
 			a.Refused(t, 409, errs.InvalidState, "")
 			if want := "can be canceled only while it is queued or generating"; !strings.Contains(a.Error.Message,
 				want) {
 				t.Errorf("%s: %s", state, a.Error.Message)
 			}
-			if storetest.Snapshot(t, w.db) != before {
+			if storetest.Snapshot(t, w.DB) != before {
 				t.Errorf("%s: something was changed", state)
 			}
 			continue
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		var got item.Item
 		a := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
 		a.Into(t, http.StatusOK, &got)
-		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		again := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
@@ -127,24 +127,24 @@ func TestRegenerateInEachState(t *testing.T) {
 		w.live(1000)
 		itemID := w.in(state)
 		if !slices.Contains(may, state) {
-			before := storetest.Snapshot(t, w.db)
+			before := storetest.Snapshot(t, w.DB)
 			a := w.Call(http.MethodPost, path(itemID, "regenerate"), object{})
 			a.Refused(t, 409, errs.InvalidState, "")
 			if want := "can be regenerated only while it is generated, failed or canceled"; !strings.Contains(
 				a.Error.Message, want) {
 				t.Errorf("%s: %s", state, a.Error.Message)
 			}
-			if storetest.Snapshot(t, w.db) != before {
+			if storetest.Snapshot(t, w.DB) != before {
 				t.Errorf("%s: something was changed", state)
 			}
 			continue
 		}
 		was, had := w.get(itemID), w.credits()
-		w.faults.Reset()
+		w.Faults.Reset()
 		var got item.Item
 		w.Call(http.MethodPost, path(itemID, "regenerate"),
 			object{"prompt": "Another shoe", "model": "nano-banana"}).Into(t, http.StatusAccepted, &got)
-		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		if got.State != item.Queued || got.Attempt != 2 || got.Failure != nil || got.Prompt != "Another shoe" ||
@@ -181,10 +181,10 @@ func TestEveryChangeHonoursIfMatch(t *testing.T) {
 	} {
 		itemID := w.in(c.state)
 		at := strings.TrimSuffix(path(itemID, c.rest), "/")
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		w.Call(c.method, at, c.body, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		w.Call(c.method, at, c.body, "If-Match", "1").Refused(t, 400, errs.InvalidHeader, "If-Match")
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s %s: something was changed", c.method, at)
 		}
 		tag := w.Call(http.MethodGet, path(itemID), nil).Header.Get("ETag")
@@ -197,7 +197,7 @@ func TestEveryChangeHonoursIfMatch(t *testing.T) {
 func TestRegenerateIsRefused(t *testing.T) {
 	w := newWorld(t)
 	itemID := w.in(item.Generated)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for name, c := range map[string]struct {
 		body  any
 		code  errs.Code
@@ -211,14 +211,14 @@ func TestRegenerateIsRefused(t *testing.T) {
 			"/sandbox/delay_seconds"},
 	} {
 		w.Call(http.MethodPost, path(itemID, "regenerate"), c.body).Refused(t, 422, c.code, c.param)
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s: something was made", name)
 		}
 	}
 	for _, operation := range []string{"regenerate", "cancel"} {
 		w.Stranger().Call(http.MethodPost, path(itemID, operation), nil).Refused(t, 404, errs.NotFound, "")
 		w.Live().Call(http.MethodPost, path(itemID, operation), nil).Refused(t, 404, errs.NotFound, "")
-		for _, unknown := range []string{id.New(id.ContentItem, w.clock.Now()), "cnt_1", w.factory} {
+		for _, unknown := range []string{id.New(id.ContentItem, w.Now()), "cnt_1", w.factory} {
 			w.Call(http.MethodPost, path(unknown, operation), nil).Refused(t, 404, errs.NotFound, "")
 		}
 	}
@@ -226,13 +226,13 @@ func TestRegenerateIsRefused(t *testing.T) {
 	w = newWorld(t)
 	w.live(postPrice)
 	itemID = w.in(item.Generated)
-	before = storetest.Snapshot(t, w.db)
+	before = storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodPost, path(itemID, "regenerate"), nil).Refused(t, 402, errs.InsufficientBalance, "")
 	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"sandbox": object{}}).Refused(t, 422,
 		errs.ValidationFailed, "/sandbox")
 	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"model": "runway-gen-4.5"}).Refused(t, 422,
 		errs.UnsupportedModel, "/model")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was made")
 	}
 }
@@ -245,7 +245,7 @@ func TestAnAttemptIsRehearsedByItself(t *testing.T) {
 	if wait := w.doAttempt(it.ID, 2); wait != 30*time.Second {
 		t.Errorf("the worker asks for %v", wait)
 	}
-	w.clock.Add(30 * time.Second)
+	w.Clock.Add(30 * time.Second)
 	w.doAttempt(it.ID, 2)
 	if got := w.get(it.ID); got.State != item.Published || got.Attempt != 2 {
 		t.Errorf("%+v", got)
@@ -290,10 +290,10 @@ func TestDeleteInEachState(t *testing.T) {
 		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", `"99"`).Refused(t, 412,
 			errs.VersionMismatch, "If-Match")
 		had, told := w.credits(), w.events(itemID)
-		w.faults.Reset()
+		w.Faults.Reset()
 		var got item.Item
 		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", etag).Into(t, http.StatusOK, &got)
-		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		runs := state == item.Queued || state == item.Generating
@@ -329,9 +329,9 @@ func TestAnItemWithoutPublicationsHasAnArrayOfThem(t *testing.T) {
 
 // clearFiles has the job done that removes the files of a deleted item.
 func (w *world) clearFiles(itemID string) {
-	w.t.Helper()
-	if _, err := w.kernel.Do(w.t.Context(), w.message(generate.Remove, itemID, 1), 1); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if _, err := w.kernel.Do(w.T.Context(), w.message(generate.Remove, itemID, 1), 1); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -345,9 +345,9 @@ func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 			w.live(1000)
 			it := w.create()
 			trips := 0
-			w.faults.After = func(storetest.Call) error {
+			w.Faults.After = func(storetest.Call) error {
 				if trips++; trips == n {
-					w.faults.After = nil
+					w.Faults.After = nil
 					at := path(it.ID)
 					if method == http.MethodPost {
 						at = path(it.ID, "cancel")
@@ -362,7 +362,7 @@ func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 				return nil
 			}
 			w.do(it.ID)
-			if w.faults.After != nil {
+			if w.Faults.After != nil {
 				break
 			}
 			if w.events(it.ID)[event.ContentGenerated] == 1 && it.CostCredits != postPrice {

@@ -32,7 +32,7 @@ func TestAPostOnTikTokNeedsTheChoicesOfAPerson(t *testing.T) {
 		Key: "media/a/test/med_2/1/1.mp4", Width: 1080, Height: 1920, DurationSeconds: 9, Bytes: 9})
 	it := w.provide("kind", "video", "media", []string{clip}, "caption", "Words")
 	ask := func(options object) (params map[string]bool) {
-		a := w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.clock.Now().Add(time.Hour),
+		a := w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.Now().Add(time.Hour),
 			"social_account_ids": []string{tiktok}, "options": options})
 		params = map[string]bool{}
 		if a.Error != nil {

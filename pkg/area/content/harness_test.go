@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
@@ -36,11 +37,7 @@ type object = map[string]any
 
 // world has the operations of content items, called by a test key, and their worker with its dependencies.
 type world struct {
-	*apitest.Caller
-	t        *testing.T
-	db       *store.DB
-	faults   *storetest.Faults
-	clock    *apitest.Clock
+	*servicetest.World
 	provider *recorded
 	objects  *memory
 	composer generate.Composer
@@ -48,10 +45,9 @@ type world struct {
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
 	composed []generate.Composition
-	// publishing serves the page of review links, and log is the audit log.
+	// publishing serves the page of review links.
 	publishing *publishing.Service
 	items      *content.Service
-	log        apitest.Log
 	reader     item.Reader // of sources
 	strict     bool        // no text may repeat an earlier one
 }
@@ -71,21 +67,19 @@ func (s seeing) Compose(ctx context.Context, what generate.Composition, o genera
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{},
-		composer: generatetest.Composer{}}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.provider = &recorded{Provider: sandbox.NewAlike(w.clock.Now), running: "none",
+	w := &world{World: servicetest.New(t), objects: &memory{}, composer: generatetest.Composer{}}
+	w.provider = &recorded{Provider: sandbox.NewAlike(w.Now), running: "none",
 		kinds: map[provider.Handle]provider.Kind{}}
-	w.signer = apitest.Signer(t, w.clock.Now)
-	w.kernel = w.kernelAt(w.clock.Now)
-	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2",
-		w.clock.Now), w.clock.Now)
+	w.signer = apitest.Signer(t, w.Now)
+	w.kernel = w.kernelAt(w.Now)
+	factories := factory.NewService(w.DB, w.Now)
+	items := content.NewService(w.DB, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2",
+		w.Now), w.Now)
 	w.items = items
-	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
-	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
-		quote.NewService(w.db, w.clock.Now),
-		account.NewEvents(w.db, w.signer), w.publishing)
+	w.publishing = publishing.NewService(w.DB, items, factories, w.signer, w.Log, w.Now, rand.Reader)
+	w.Serve(factories, account.NewService(w.DB, w.Now), items,
+		quote.NewService(w.DB, w.Now),
+		account.NewEvents(w.DB, w.signer), w.publishing)
 	w.Kept()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
@@ -93,12 +87,12 @@ func newWorld(t *testing.T) *world {
 
 // makeFactory makes a factory. Its texts are drafts, unless the body says otherwise: they have one part.
 func (w *world) makeFactory(body object) string {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct{ ID string }
 	if body["quality"] == nil {
 		body["quality"] = "draft"
 	}
-	w.Call(http.MethodPost, "/v1/factories", body).Into(w.t, http.StatusCreated, &f)
+	w.Call(http.MethodPost, "/v1/factories", body).Into(w.T, http.StatusCreated, &f)
 	return f.ID
 }
 
@@ -113,27 +107,27 @@ func (w *world) body(members ...any) object {
 
 // create makes an item through the API.
 func (w *world) create(members ...any) (it item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/content-items", w.body(members...)).Into(w.t, http.StatusAccepted, &it)
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/content-items", w.body(members...)).Into(w.T, http.StatusAccepted, &it)
+	w.Clock.Add(time.Second)
 	return it
 }
 
 func (w *world) get(itemID string) (it item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.t, http.StatusOK, &it)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.T, http.StatusOK, &it)
 	return it
 }
 
 // message returns the message of a task that was committed for an attempt at an item.
 func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Message) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(kind, itemID, attempt)))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(task.ID(kind, itemID, attempt)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if err := it.Decode(&m); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return m
 }
@@ -141,31 +135,30 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 // kernelAt makes a kernel with a clock.
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
-		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer),
+		DB: w.DB, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer),
 			Reader: w.reader, Repeats: !w.strict}},
 		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects,
 		Composer: seeing{w.composer, w}, Now: now,
 	}
-	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }})
+	return servicetest.Kernel(w.DB, now, worker.Handlers())
 }
 
 // do has the worker take the steps of an item's job until it has to wait, and returns
 // for how long; 0 where it is done.
 func (w *world) do(itemID string) (wait time.Duration) {
-	w.t.Helper()
+	w.T.Helper()
 	return w.doAttempt(itemID, 1)
 }
 
 // doAttempt is do for an attempt after the first.
 func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
-	w.t.Helper()
+	w.T.Helper()
 	m := w.message(generate.Generate, itemID, attempt)
 	for range 100 {
-		next, err := w.kernel.Do(w.t.Context(), m, 1)
+		next, err := w.kernel.Do(w.T.Context(), m, 1)
 		switch {
 		case err != nil:
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		case next == nil:
 			return 0
 		case next.Delay > 0:
@@ -173,25 +166,25 @@ func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
 		}
 		m = next.Message
 	}
-	w.t.Fatal("100 steps are no end")
+	w.T.Fatal("100 steps are no end")
 	return 0
 }
 
 // generated makes an item and has it generated.
 func (w *world) generated(members ...any) item.Item {
-	w.t.Helper()
+	w.T.Helper()
 	it := w.create(members...)
 	if wait := w.do(it.ID); wait != 0 {
-		w.t.Fatalf("the worker asks for %v", wait)
+		w.T.Fatalf("the worker asks for %v", wait)
 	}
 	return w.get(it.ID)
 }
 
 // events returns the events of an item, as they lie in the table.
 func (w *world) events(itemID string) (types map[event.Type]int) {
-	w.t.Helper()
+	w.T.Helper()
 	types = map[event.Type]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != event.Kind {
 			continue
 		}
@@ -200,7 +193,7 @@ func (w *world) events(itemID string) (types map[event.Type]int) {
 			Data struct{ Object struct{ ID string } }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if e.Data.Object.ID == itemID {
 			types[e.Type]++
@@ -211,15 +204,15 @@ func (w *world) events(itemID string) (types map[event.Type]int) {
 
 // happened checks that these events of an item happened, each once, and no other.
 func (w *world) happened(itemID string, want ...event.Type) {
-	w.t.Helper()
+	w.T.Helper()
 	got := w.events(itemID)
 	for _, t := range want {
 		if got[t] != 1 {
-			w.t.Errorf("%s happened %d times", t, got[t])
+			w.T.Errorf("%s happened %d times", t, got[t])
 		}
 	}
 	if len(got) != len(want) {
-		w.t.Errorf("the events are %v, want %v", got, want)
+		w.T.Errorf("the events are %v, want %v", got, want)
 	}
 }
 

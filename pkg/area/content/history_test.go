@@ -13,14 +13,14 @@ import (
 
 // history returns the history of an item, and its sum.
 func (w *world) history(key string) (all []item.Past, sum item.Past) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(key))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(key))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, p := range r.History {
 		sum.Made += p.Made
@@ -40,12 +40,12 @@ func TestAnItemKeepsWhatItsAttemptsHaveComeTo(t *testing.T) {
 		all[0] != (item.Past{At: *it.GeneratedAt, Made: 1, Credits: postPrice}) {
 		t.Errorf("%+v", all)
 	}
-	w.clock.Add(48 * time.Hour)
+	w.Clock.Add(48 * time.Hour)
 	w.provider.running = provider.KindImage
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.doAttempt(it.ID, 2) // its texts are written
 	w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(t, http.StatusOK, &it)
-	if all, sum := w.history(it.ID); len(all) != 2 || !all[1].At.Equal(w.clock.Now()) || all[1].Made != 0 ||
+	if all, sum := w.history(it.ID); len(all) != 2 || !all[1].At.Equal(w.Now()) || all[1].Made != 0 ||
 		all[1].Credits == 0 || sum.Credits != it.CostCredits {
 		t.Errorf("%+v of %d credits", all, it.CostCredits)
 	}
@@ -63,7 +63,7 @@ func TestAnItemKeepsWhatItsAttemptsHaveComeTo(t *testing.T) {
 	w.provider.running = "none"
 	free := w.generated()
 	w.Call(http.MethodDelete, path(free.ID), nil).Into(t, http.StatusOK, &free)
-	if _, err := w.db.Get(t.Context(), store.IDKey("end#"+free.ID)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := w.DB.Get(t.Context(), store.IDKey("end#"+free.ID)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a deletion that was free leaves %v", err)
 	}
 }
@@ -84,12 +84,12 @@ func TestALongHistoryIsPutTogether(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated()
 	for attempt := 2; attempt <= 40; attempt++ {
-		w.clock.Add(time.Hour)
+		w.Clock.Add(time.Hour)
 		w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 		w.doAttempt(it.ID, attempt)
 	}
 	if all, sum := w.history(it.ID); len(all) != 16 || sum.Made != 40 || all[0].Made != 25 ||
-		!all[15].At.Equal(w.clock.Now()) {
+		!all[15].At.Equal(w.Now()) {
 		t.Errorf("%+v", all)
 	}
 }

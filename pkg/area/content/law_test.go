@@ -28,28 +28,28 @@ const markedLine = "Реклама. ООО «Ромашка», ИНН 7707083893
 
 // refusedBy calls, and checks that a rule refuses.
 func (w *world) refusedBy(rule, param, path string, body object) {
-	w.t.Helper()
+	w.T.Helper()
 	got := w.Call(http.MethodPost, path, body)
-	got.Refused(w.t, http.StatusUnprocessableEntity, errs.RuleViolated, param)
+	got.Refused(w.T, http.StatusUnprocessableEntity, errs.RuleViolated, param)
 	var context errs.RuleContext
 	if err := json.Unmarshal(got.Error.Context, &context); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r := law.RuleOf(rule)
 	want := errs.RuleContext{Rule: rule, Jurisdiction: r.Jurisdiction, Since: r.Since(), Source: r.Source, Mend: r.Mend}
 	if context != want {
-		w.t.Errorf("the context is %+v, want %+v", context, want)
+		w.T.Errorf("the context is %+v, want %+v", context, want)
 	}
 }
 
 // inRegion gives the factory a region, and further settings.
 func (w *world) inRegion(region string, members ...any) {
-	w.t.Helper()
+	w.T.Helper()
 	b := object{"region": region}
 	for i := 0; i+1 < len(members); i += 2 {
 		b[members[i].(string)] = members[i+1]
 	}
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, b).Into(w.t, http.StatusOK, new(object))
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, b).Into(w.T, http.StatusOK, new(object))
 }
 
 func TestAdvertisingInRussia(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAdvertisingInRussia(t *testing.T) {
 	w.inRegion("RU", "ad_marking", marking)
 	instagram, telegram := w.connect("instagram"), w.connect("telegram")
 	w.attach(instagram, telegram)
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	it := w.generated()
 	if it.AdMarking == nil || it.AdMarking.ERID != "2VtzqxKFvxM" {
 		t.Fatalf("%+v", it.AdMarking)
@@ -98,7 +98,7 @@ func TestARefusedItemReservesNothing(t *testing.T) {
 	w.attach(instagram)
 	before := w.sums()
 	w.refusedBy(law.AdPlatforms, "/social_account_ids", "/v1/content-items",
-		w.body("publish_at", w.clock.Now().Add(time.Hour)))
+		w.body("publish_at", w.Now().Add(time.Hour)))
 	// What is published automatically is refused before, too.
 	w.inRegion("RU", "auto_publish", true)
 	w.refusedBy(law.AdPlatforms, "/social_account_ids", "/v1/content-items", w.body())
@@ -108,9 +108,9 @@ func TestARefusedItemReservesNothing(t *testing.T) {
 	}
 	// Without a marking it is no advertising, and in another country the rule is not in force.
 	w.inRegion("RU", "ad_marking", nil)
-	w.create("publish_at", w.clock.Now().Add(time.Hour))
+	w.create("publish_at", w.Now().Add(time.Hour))
 	w.inRegion("KZ", "ad_marking", marking)
-	w.create("publish_at", w.clock.Now().Add(time.Hour))
+	w.create("publish_at", w.Now().Add(time.Hour))
 }
 
 func TestAPublicationThatARuleForbidsPostsNothing(t *testing.T) {
@@ -118,10 +118,10 @@ func TestAPublicationThatARuleForbidsPostsNothing(t *testing.T) {
 	instagram := w.connect("instagram")
 	w.attach(instagram)
 	it := w.generated("ad_marking", marking)
-	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.clock.Now().Add(time.Hour)}).
+	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.Now().Add(time.Hour)}).
 		Into(t, http.StatusOK, &it)
 	w.inRegion("RU") // after it was scheduled
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work()
 	got := w.get(it.ID)
 	if got.State != item.Failed || got.Publications[0].Failure == nil ||
@@ -167,7 +167,7 @@ func TestValidationListsRulesAtATime(t *testing.T) {
 
 func TestTextsOnPublicMattersAreDisclosed(t *testing.T) {
 	w := newWorld(t)
-	w.clock.Add(time.Date(2026, time.August, 1, 0, 0, 0, 0, time.UTC).Sub(w.clock.Now()))
+	w.Clock.Add(time.Date(2026, time.August, 1, 0, 0, 0, 0, time.UTC).Sub(w.Now()))
 	w.factory = w.makeFactory(object{"type": "news", "name": "News", "language": "de", "region": "AT"})
 	telegram := w.connect("telegram")
 	w.attach(telegram)
@@ -211,9 +211,9 @@ func TestBadSettingsOfLawAreRefused(t *testing.T) {
 
 // reprice changes the price of the shoe.
 func (s *shop) reprice(cents int) {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	s.Call(http.MethodPatch, "/v1/products/"+s.shoe, object{"price": object{"amount": cents, "currency": "EUR"}}).
-		Into(s.w.t, http.StatusOK, new(object))
+		Into(s.w.T, http.StatusOK, new(object))
 }
 
 func TestContentShowsTheLawfulPriorPrice(t *testing.T) {
@@ -223,13 +223,13 @@ func TestContentShowsTheLawfulPriorPrice(t *testing.T) {
 	w.inRegion("DE")
 	telegram := w.connect("telegram")
 	w.attach(telegram)
-	w.clock.Add(10 * 24 * time.Hour)
+	w.Clock.Add(10 * 24 * time.Hour)
 	s.reprice(14900)
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	var sale product.Promotion
 	s.Call(http.MethodPost, "/v1/promotions", object{"factory_id": s.seller, "product_ids": []string{s.shoe},
 		"name": "Sale", "discount": object{"kind": "amount", "value": 4000},
-		"ends_at": w.clock.Now().AddDate(0, 0, 20)}).
+		"ends_at": w.Now().AddDate(0, 0, 20)}).
 		Into(t, http.StatusCreated, &sale)
 	w.composed = nil
 	it := w.generated("product_id", s.shoe)
@@ -258,17 +258,17 @@ func TestContentShowsTheLawfulPriorPrice(t *testing.T) {
 	// A promotion in percent of a price that was raised since is refused before it costs, and before it is published.
 	w.provider.write = nil
 	s.Call(http.MethodPatch, "/v1/promotions/"+sale.ID, object{"state": "ended"}).Into(t, http.StatusOK, new(object))
-	w.clock.Add(31 * 24 * time.Hour)
+	w.Clock.Add(31 * 24 * time.Hour)
 	s.Call(http.MethodPost, "/v1/promotions", object{"factory_id": s.seller, "product_ids": []string{s.shoe},
 		"name": "Twenty", "discount": object{"kind": "percent", "value": 20},
-		"ends_at": w.clock.Now().AddDate(0, 0, 20)}).
+		"ends_at": w.Now().AddDate(0, 0, 20)}).
 		Into(t, http.StatusCreated, &sale)
 	it = w.generated("product_id", s.shoe)
-	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.clock.Now().Add(time.Hour)}).
+	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": w.Now().Add(time.Hour)}).
 		Into(t, http.StatusOK, &it)
 	s.reprice(19900)
 	w.refusedBy(law.PriorPrice, "/promotion_id", "/v1/content-items", w.body("product_id", s.shoe))
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work()
 	if got := w.get(it.ID); got.State != item.Published { // it shows the earlier price
 		t.Errorf("%s %+v", got.State, got.Publications)
@@ -281,23 +281,23 @@ func TestAStruckPriceThatIsNotLawfulIsNotPublished(t *testing.T) {
 	w.factory = s.seller
 	w.inRegion("CH")
 	w.attach(w.connect("telegram"))
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	s.reprice(14900)
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	s.Call(http.MethodPost, "/v1/promotions", object{"factory_id": s.seller, "product_ids": []string{s.shoe},
 		"name": "Sale", "discount": object{"kind": "amount", "value": 4000},
-		"ends_at": w.clock.Now().AddDate(0, 0, 20)}).
+		"ends_at": w.Now().AddDate(0, 0, 20)}).
 		Into(t, http.StatusCreated, new(object))
 	w.composed = nil
 	it := w.generated("product_id", s.shoe)
 	if was := w.composed[0].(generate.Picture).Offer.Was; was == nil || was.Amount != 14900 {
 		t.Errorf("in Switzerland it shows %v", was)
 	}
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": at}).Into(t, http.StatusOK, &it)
 	w.inRegion("DE")
 	w.refusedBy(law.PriorPrice, "/promotion_id", path(it.ID, "schedule"), object{"publish_at": at})
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work()
 	if got := w.get(it.ID); got.State != item.Failed || got.Publications[0].Failure.Code != "rule_violated" {
 		t.Errorf("%s %+v", got.State, got.Publications)
@@ -321,7 +321,7 @@ func TestAutomaticPublishingLeavesOutForbiddenAccounts(t *testing.T) {
 // The region of a factory goes before that of its profile.
 func TestTheRegionOfAProfile(t *testing.T) {
 	w := newWorld(t)
-	now, country := w.clock.Now(), "RU"
+	now, country := w.Now(), "RU"
 	r := profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, now), now, nil), Name: "Client",
 		Legal: profile.Legal{Region: &country, AdMarking: &profile.AdMarking{Advertiser: "ООО Клиент",
 			TaxID: "7707083893", ERID: "abc"}}}}
@@ -333,7 +333,7 @@ func TestTheRegionOfAProfile(t *testing.T) {
 	tx := &store.Tx{}
 	tx.Create(entry, nil)
 	ledger.OpenPurse(tx, o, ledger.Bounds{})
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "profile_id": r.ID})
@@ -343,7 +343,7 @@ func TestTheRegionOfAProfile(t *testing.T) {
 	}
 	region := func(itemID string) string {
 		t.Helper()
-		stored, err := w.db.Get(t.Context(), store.IDKey(itemID))
+		stored, err := w.DB.Get(t.Context(), store.IDKey(itemID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +376,7 @@ func TestADeepFakeNeedsItsLabel(t *testing.T) {
 		return with(object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words",
 			"media": []string{mine}, "ai_generated": true, "deep_fake": true}, members...)
 	}
-	w.clock.Add(time.Date(2026, time.August, 2, 0, 0, 0, 0, time.UTC).Sub(w.clock.Now()))
+	w.Clock.Add(time.Date(2026, time.August, 2, 0, 0, 0, 0, time.UTC).Sub(w.Now()))
 	w.refusedBy(law.DeepFakeLabel, "/deep_fake", "/v1/content-items", own())
 	for _, body := range []object{own("labelled", true), own("deep_fake", false), own("fit", "pad")} {
 		w.Call(http.MethodPost, "/v1/content-items", body).Into(t, http.StatusAccepted, new(item.Item))
@@ -391,7 +391,7 @@ func TestADeepFakeNeedsItsLabel(t *testing.T) {
 	it = w.generated("deep_fake", true)
 	w.inRegion("FR")
 	w.attach(w.connect("telegram"))
-	body := object{"publish_at": w.clock.Now().Add(time.Hour)}
+	body := object{"publish_at": w.Now().Add(time.Hour)}
 	w.refusedBy(law.DeepFakeLabel, "/deep_fake", path(it.ID, "schedule"), body)
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.doAttempt(it.ID, 2)

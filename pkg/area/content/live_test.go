@@ -20,35 +20,35 @@ import (
 // live makes the caller one with a live key of the account, which gets credits, and
 // the factory of the world one of live keys.
 func (w *world) live(credits int64) {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	if err := ledger.Open(tx, w.Principal.Account, 10, ledger.DefaultLostLimit, object{}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(tx)
-	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
+	apitest.TopUp(w.T, w.DB, w.Now(), w.Principal.Account, credits)
 	w.Caller = w.Live()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Live"})
 }
 
 func (w *world) commit(tx *store.Tx) {
-	w.t.Helper()
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // credits returns the credits that can be spent, without the reserved ones.
 func (w *world) credits() int64 {
-	w.t.Helper()
-	return apitest.Balance(w.t, w.db, w.Principal.Account)
+	w.T.Helper()
+	return apitest.Balance(w.T, w.DB, w.Principal.Account)
 }
 
 // entries are the states of the reservations, in any order.
 func (w *world) entries() (states map[string]int64) {
-	w.t.Helper()
+	w.T.Helper()
 	states = map[string]int64{}
-	w.clock.Add(1) // an id of the same moment could sort before it
+	w.Clock.Add(1) // an id of the same moment could sort before it
 	for _, e := range apitest.All[ledger.Entry](w.Caller, "/v1/balance/entries", 100) {
 		if e.State != nil {
 			states[string(*e.State)] -= e.Credits
@@ -63,9 +63,9 @@ const postPrice = 5
 func TestLiveWorkIsPaidFor(t *testing.T) {
 	w := newWorld(t)
 	w.live(1000)
-	w.faults.Reset()
+	w.Faults.Reset()
 	it := w.create()
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
 	if it.State != item.Queued || it.CostCredits != 0 || w.credits() != 1000-postPrice {
@@ -110,7 +110,7 @@ func TestLiveWorkIsRefused(t *testing.T) {
 	w := newWorld(t)
 	ofSandbox := w.body()
 	w.live(postPrice - 1)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for name, c := range map[string]struct {
 		body   any
 		status int
@@ -148,7 +148,7 @@ func TestLiveWorkIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was made")
 	}
 }
@@ -166,9 +166,9 @@ func TestAFullQueueIsRefused(t *testing.T) {
 		for range most / len(many) {
 			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted,
 				&[]item.Item{})
-			w.clock.Add(1_000_000)
+			w.Clock.Add(1_000_000)
 		}
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		a := w.Call(http.MethodPost, "/v1/content-items", w.body())
 		a.Refused(t, 429, errs.QueueFull, "")
 		if a.Header.Get("Retry-After") == "" {
@@ -176,7 +176,7 @@ func TestAFullQueueIsRefused(t *testing.T) {
 		}
 		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many[:1]}).Refused(t, 429,
 			errs.QueueFull, "")
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Error("something was made")
 		}
 	}
@@ -184,10 +184,10 @@ func TestAFullQueueIsRefused(t *testing.T) {
 
 // lost returns the account's losses of today, and the price of its work in flight.
 func (w *world) lost() (lost, risk int64) {
-	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), generate.RoomKeys(w.Principal.Owner, w.clock.Now())...)
+	w.T.Helper()
+	items, err := w.DB.GetAll(w.T.Context(), generate.RoomKeys(w.Principal.Owner, w.Now())...)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ledger.FundsOf(items).Lost, items[len(items)-1].Numbers["risk"]
 }
@@ -197,16 +197,16 @@ func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 	const limit, before, calls = 160, 144, 24
 	w := newWorld(t)
 	w.live(1000)
-	balance, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	balance, err := w.DB.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, limit,
+	if err := ledger.Change(tx, w.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, limit,
 		object{}); err != nil {
 		t.Fatal(err)
 	}
-	ledger.Lose(tx, w.clock.Now(), w.Principal.Account, before)
+	ledger.Lose(tx, w.Now(), w.Principal.Account, before)
 	w.commit(tx)
 	w.objects.err = errs.New(errs.UnsupportedMedia, "no picture")
 	var mu sync.Mutex
@@ -239,7 +239,7 @@ func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 	// One is canceled, and gives its place to another.
 	w.Call(http.MethodPost, path(accepted[0], "cancel"), nil).Into(t, http.StatusOK, new(item.Item))
 	accepted = accepted[1:]
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	storm()
 	for _, id := range accepted {
 		w.do(id)
@@ -249,7 +249,7 @@ func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 		t.Errorf("%d are lost of %d, %d are in flight, and the balance is %d", lost, limit, risk, w.credits())
 	}
 	n := len(accepted)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	storm()
 	if n != (limit-before)/postPrice || len(accepted) != n {
 		t.Errorf("%d and then %d are accepted", n, len(accepted)-n)
@@ -261,12 +261,12 @@ func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 func TestGoodAccountsHaveMuchInFlight(t *testing.T) {
 	w := newWorld(t)
 	w.live(100_000)
-	balance, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	balance, err := w.DB.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, 1,
+	if err := ledger.Change(tx, w.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, 1,
 		object{}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 
 // agent returns a caller with another key, which has a mandate.
 func (w *world) agent(name string, m keyrecord.Mandate) *apitest.Caller {
-	w.t.Helper()
+	w.T.Helper()
 	m.ID = name + ":1"
 	c := w.As(func(p *auth.Principal) {
 		p.Actor, p.Mandate = auth.Key(id.Derived(id.APIKey, time.UnixMilli(1), name)), m.Terms()
@@ -39,9 +39,9 @@ func (w *world) night() keyrecord.Mandate {
 
 // at moves the clock to the next such time of day, and returns it.
 func (w *world) at(hour int) time.Time {
-	now := w.clock.Now().UTC()
+	now := w.Now().UTC()
 	then := time.Date(now.Year(), now.Month(), now.Day()+1, hour, 0, 0, 0, time.UTC)
-	w.clock.Add(then.Sub(now))
+	w.Clock.Add(then.Sub(now))
 	return then
 }
 
@@ -76,12 +76,12 @@ func TestAnAgentPublishesWithinItsMandate(t *testing.T) {
 	}
 	w.at(23)
 	own := w.provide("caption", "Others")
-	outside(agent.Call("POST", path(own.ID, "publish"), nil), "", "quiet_hours", w.clock.Now().UTC().
+	outside(agent.Call("POST", path(own.ID, "publish"), nil), "", "quiet_hours", w.Now().UTC().
 		Truncate(time.Hour).Add(9*time.Hour).Format(resource.TimeLayout))
 	w.publish(own.ID) // a key without a mandate
 	// What a stronger key has scheduled elsewhere is not changed.
 	strong := w.provide("caption", "Words")
-	w.schedule(strong.ID, w.clock.Now().Add(12*time.Hour), "social_account_ids", []string{vk})
+	w.schedule(strong.ID, w.Now().Add(12*time.Hour), "social_account_ids", []string{vk})
 	outside(agent.Call("PATCH", path(strong.ID), object{"caption": "AGENT"}), "", "platforms", "null")
 }
 
@@ -111,13 +111,13 @@ func TestAutomaticPublicationKeepsToTheMandate(t *testing.T) {
 	w.at(23)
 	var it item.Item
 	agent.Call("POST", "/v1/content-items", w.body()).Into(t, 202, &it)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.do(it.ID)
 	w.work()
 	if got := w.get(it.ID); got.State != item.Generated {
 		t.Fatalf("at night it is %s", got.State)
 	}
-	w.clock.Add(9 * time.Hour)
+	w.Clock.Add(9 * time.Hour)
 	w.work()
 	got := w.get(it.ID)
 	if got.State != item.Published || len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram ||
@@ -137,10 +137,10 @@ func TestAnOrderInNewQuietHoursWaitsForATime(t *testing.T) {
 	agent.ChangeKey(func(k *keyrecord.Record) {
 		k.Mandate.QuietHours = &auth.QuietHours{From: "19:00", To: "21:00", Timezone: "UTC"}
 	})
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.do(it.ID)
 	w.work()
-	w.clock.Add(12 * time.Hour)
+	w.Clock.Add(12 * time.Hour)
 	w.work()
 	if got := w.get(it.ID); got.State != item.Generated || got.WaitsFor != item.WaitsForSlot {
 		t.Errorf("it is %s and waits for %s", got.State, got.WaitsFor)
@@ -150,7 +150,7 @@ func TestAnOrderInNewQuietHoursWaitsForATime(t *testing.T) {
 // The rights are those of the time of publication: an end of the mandate, and a platform that it lost, count.
 func TestAMandateThatWasNarrowedEndsWhatIsScheduled(t *testing.T) {
 	for name, narrow := range map[string]func(*world, *keyrecord.Mandate){
-		"ended": func(w *world, m *keyrecord.Mandate) { at := resource.Instant(w.clock.Now()); m.Until = &at },
+		"ended": func(w *world, m *keyrecord.Mandate) { at := resource.Instant(w.Now()); m.Until = &at },
 		"other": func(_ *world, m *keyrecord.Mandate) { m.Platforms = []string{"vk"} },
 		"held":  func(_ *world, m *keyrecord.Mandate) { m.NeedsPerson = []auth.Act{auth.ActPublish} },
 	} {
@@ -162,7 +162,7 @@ func TestAMandateThatWasNarrowedEndsWhatIsScheduled(t *testing.T) {
 			it := w.provide("caption", "Words")
 			agent.Call("POST", path(it.ID, "schedule"), object{"publish_at": at}).Into(t, 200, new(object))
 			agent.ChangeKey(func(k *keyrecord.Record) { narrow(w, k.Mandate) })
-			w.clock.Add(time.Hour)
+			w.Clock.Add(time.Hour)
 			w.work()
 			if got := w.get(it.ID); got.State != item.Failed || got.Failure.Code != item.FailedAuthority {
 				t.Errorf("it is %s: %+v", got.State, got.Failure)
@@ -176,7 +176,7 @@ func TestAMandateLeavesActsToPeople(t *testing.T) {
 	w.live(1000)
 	w.attach(w.connect("telegram"))
 	it := w.provide("caption", "Words")
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	agent := w.agent("agent", keyrecord.Mandate{NeedsPerson: auth.AllActs()})
 	for name, c := range map[string]struct {
 		method, path, param string
@@ -251,7 +251,7 @@ func (s *trial) judge(what string, a apitest.Answer, began time.Time, named []st
 		return
 	}
 	var it item.Item
-	a.Into(s.w.t, a.Status, &it)
+	a.Into(s.w.T, a.Status, &it)
 	now := began.UTC()
 	if s.m.Until != nil && !now.Before(s.m.Until.Time) {
 		s.fail("%s after the end at %v", what, s.m.Until)
@@ -294,7 +294,7 @@ func (s *trial) judge(what string, a apitest.Answer, began time.Time, named []st
 
 // call makes one random call of the agent, and judges it.
 func (s *trial) call(n int, ready string) {
-	began := s.w.clock.Now()
+	began := s.w.Now()
 	at := began.Add(time.Duration(1+n*37%4000) * time.Minute)
 	var named []string
 	if n%3 > 0 {
@@ -350,7 +350,7 @@ func (s *trial) mandate() (m keyrecord.Mandate) {
 		}
 	}
 	if r.IntN(3) == 0 {
-		at := resource.Instant(s.w.clock.Now().Add(time.Duration(r.IntN(72)) * time.Hour))
+		at := resource.Instant(s.w.Now().Add(time.Duration(r.IntN(72)) * time.Hour))
 		m.Until = &at
 	}
 	return m
@@ -379,7 +379,7 @@ func TestNoAgentExceedsItsMandate(t *testing.T) {
 				calls.Go(func() { s.call(n, ready) })
 			}
 			calls.Wait()
-			w.clock.Add(time.Duration(s.random.IntN(14)) * time.Hour)
+			w.Clock.Add(time.Duration(s.random.IntN(14)) * time.Hour)
 		}
 		if len(s.broken) > 0 {
 			t.Fatalf("sequence %d, mandate %+v: %v", seed, s.m, s.broken)

@@ -36,7 +36,7 @@ func TestOwnTextsAreModerated(t *testing.T) {
 	w.items.Moderated(m)
 	own := w.provide("caption", "Fine", "variants", object{"telegram": object{"caption": "Fine, too"}})
 	made := w.generated("kind", "video", "duration_seconds", 10)
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	post := func(members ...any) object { return w.body(members...) }
 	provided := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "How vile"}
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestOwnTextsAreModerated(t *testing.T) {
 	}
 	m.err = errors.New("no answer")
 	w.Call(http.MethodPatch, path(own.ID), object{"caption": "Finer"}).Refused(t, 503, errs.ProviderUnavailable, "")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("a refused call has changed something")
 	}
 	// What does not change, and what models write, is not moderated here.

@@ -55,8 +55,8 @@ func TestReservedCreditsAreShownWhileTheyAreHeld(t *testing.T) {
 
 // sums adds up the entries of each factory; that of the others is "".
 func (w *world) sums() map[string]int64 {
-	w.t.Helper()
-	w.clock.Add(1)
+	w.T.Helper()
+	w.Clock.Add(1)
 	sums := map[string]int64{}
 	for _, e := range apitest.All[ledger.Entry](w.Caller, "/v1/balance/entries", 100) {
 		factory := ""
@@ -95,7 +95,7 @@ func TestEntriesNameTheFactoryAndItsMetadata(t *testing.T) {
 	if got, want := w.sums(), map[string]int64{"": 1000, one: -3 * postPrice}; !maps.Equal(got, want) {
 		t.Errorf("the entries are %v, want %v", got, want)
 	}
-	w.clock.Add(1_000_000)
+	w.Clock.Add(1_000_000)
 	w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("factory_id", two)}}).Into(t,
 		http.StatusAccepted, &mixed)
 	w.begin(alone[0].ID)

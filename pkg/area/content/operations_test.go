@@ -45,10 +45,10 @@ func TestCreateEachKind(t *testing.T) {
 		item.Story:     {provider.KindImage, nil, 0, to("9:16"), nil, nil, nil},
 		item.MusicClip: {provider.KindMusic, nil, 0, nil, to(30), nil, to(30)},
 	} {
-		made := w.clock.Now()
-		w.faults.Reset()
+		made := w.Now()
+		w.Faults.Reset()
 		got := w.create("kind", kind)
-		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s took %s", kind, ops)
 		}
 		want := item.Item{
@@ -192,17 +192,17 @@ func TestCreateIsRefused(t *testing.T) {
 		"an unknown member":     {w.body("state", "generated"), 422, invalid, "/state"},
 		"a pair without a name": {w.body("metadata", object{"": "x"}), 422, invalid, "/metadata"},
 		"no factory":            {object{"kind": "post", "prompt": "x"}, 422, invalid, "/factory_id"},
-		"an unknown factory": {w.body("factory_id", id.New(id.Factory, w.clock.Now())), 404, errs.NotFound,
+		"an unknown factory": {w.body("factory_id", id.New(id.Factory, w.Now())), 404, errs.NotFound,
 			"/factory_id"},
 		"a malformed id":     {w.body("factory_id", "fac_1"), 404, errs.NotFound, "/factory_id"},
 		"another kind of id": {w.body("factory_id", w.Principal.Account), 404, errs.NotFound, "/factory_id"},
 		"no body":            {nil, 400, errs.MalformedJSON, ""},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.DB)
 		t.Run(name, func(t *testing.T) {
 			w.Call(http.MethodPost, "/v1/content-items", c.body).Refused(t, c.status, c.code, c.param)
 		})
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s: something was made", name)
 		}
 	}
@@ -217,7 +217,7 @@ func TestARepeatedCreateMakesOneItem(t *testing.T) {
 		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
 	kinds := map[string]int{}
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		kinds[row["kind"]]++
 	}
 	if kinds["content_item"] != 1 || kinds["task"] != 2 {
@@ -234,27 +234,27 @@ func TestListFiltersAndPeriod(t *testing.T) {
 			w.factory = w.makeFactory(object{"type": "news", "name": "News"})
 		}
 		all = append(all, w.create("kind", []string{"post", "story"}[i%2]))
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 	}
 	w.do(all[1].ID)
 	w.do(all[4].ID)
 	at := func(i int) string { return url.QueryEscape(all[i].CreatedAt.Format(time.RFC3339Nano)) }
 	for query, want := range map[string][]int{
-		"":                                       {5, 4, 3, 2, 1, 0},
-		"kind=story":                             {5, 3, 1},
-		"state=generated":                        {4, 1},
-		"state=queued":                           {5, 3, 2, 0},
-		"state=queued&kind=post":                 {2, 0},
-		"state=failed":                           nil,
-		"state=generated,queued":                 {5, 4, 3, 2, 1, 0},
-		"state=queued,queued,failed&kind=post":   {2, 0},
-		"order=asc&state=queued":                 {0, 2, 3, 5},
-		"factory_id=" + first:                    {2, 1, 0},
-		"factory_id=" + w.factory:                {5, 4, 3},
-		"factory_id=" + first + "&kind=post":     {2, 0},
-		"factory_id=" + first + "&from=" + at(1): {2, 1},
-		"factory_id=" + id.New(id.Factory, w.clock.Now()):          nil,
-		"content_plan_id=" + id.New(id.ContentPlan, w.clock.Now()): nil,
+		"":                                          {5, 4, 3, 2, 1, 0},
+		"kind=story":                                {5, 3, 1},
+		"state=generated":                           {4, 1},
+		"state=queued":                              {5, 3, 2, 0},
+		"state=queued&kind=post":                    {2, 0},
+		"state=failed":                              nil,
+		"state=generated,queued":                    {5, 4, 3, 2, 1, 0},
+		"state=queued,queued,failed&kind=post":      {2, 0},
+		"order=asc&state=queued":                    {0, 2, 3, 5},
+		"factory_id=" + first:                       {2, 1, 0},
+		"factory_id=" + w.factory:                   {5, 4, 3},
+		"factory_id=" + first + "&kind=post":        {2, 0},
+		"factory_id=" + first + "&from=" + at(1):    {2, 1},
+		"factory_id=" + id.New(id.Factory, w.Now()): nil,
+		"content_plan_id=" + id.New(id.ContentPlan, w.Now()): nil,
 		"from=" + at(2):                  {5, 4, 3, 2},
 		"to=" + at(2):                    {1, 0},
 		"from=" + at(1) + "&to=" + at(4): {3, 2, 1},
@@ -294,7 +294,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 			}
 		}
 	}
-	for _, unknown := range []string{id.New(id.ContentItem, w.clock.Now()), "cnt_1", w.factory} {
+	for _, unknown := range []string{id.New(id.ContentItem, w.Now()), "cnt_1", w.factory} {
 		w.Call(http.MethodGet, "/v1/content-items/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
 	}
 }
@@ -308,7 +308,7 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 		!strings.HasPrefix(u.Path, fmt.Sprintf("/media/%s/test/%s/1/", w.Principal.Account, it.ID)) {
 		t.Errorf("%s, %v", first, err)
 	}
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	second := w.get(it.ID).Media[0].URL
 	if second == first {
 		t.Error("a later reading gives the old address")
@@ -318,11 +318,11 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 		t.Errorf("listed as %+v", listed)
 	}
 	// The table keeps no address.
-	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "X-Amz-Signature") {
+	if table := storetest.Snapshot(t, w.DB); strings.Contains(table, "X-Amz-Signature") {
 		t.Error("the table has signed addresses")
 	}
 	var row struct{ Files []media.File }
-	for _, r := range storetest.Rows(t, w.db) {
+	for _, r := range storetest.Rows(t, w.DB) {
 		if r["pk"] == it.ID {
 			if err := json.Unmarshal([]byte(r["doc"]), &row); err != nil {
 				t.Fatal(err)

@@ -19,20 +19,20 @@ import (
 
 // attach attaches accounts to the factory, in addition to others.
 func (w *world) attach(ids ...string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), factoryrecord.Key(w.factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, accountID := range ids {
-		if _, err := factoryrecord.Attach(&it, accountID, w.clock.Now()); err != nil {
-			w.t.Fatal(err)
+		if _, err := factoryrecord.Attach(&it, accountID, w.Now()); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -43,11 +43,11 @@ func TestACreatedItemIsPublishedAtItsTime(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk, instagram := w.connect("telegram"), w.connect("vk"), w.connect("instagram", broken)
 	w.attach(vk, instagram)
-	at := w.clock.Now().Add(time.Hour)
-	w.faults.Reset()
+	at := w.Now().Add(time.Hour)
+	w.Faults.Reset()
 	named := w.create("publish_at", at, "social_account_ids", []string{telegram}, "options",
 		object{"telegram": object{"silent": true}})
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
 	if named.State != item.Queued || named.PublishAt == nil || !named.PublishAt.Equal(at) ||
@@ -75,7 +75,7 @@ func TestACreatedItemIsPublishedAtItsTime(t *testing.T) {
 		len(got.OmittedAccounts) != 1 {
 		t.Errorf("%+v", got)
 	}
-	w.clock.Add(at.Sub(w.clock.Now()))
+	w.Clock.Add(at.Sub(w.Now()))
 	w.work()
 	for id, want := range map[string]item.State{named.ID: item.Published, usual.ID: item.Published,
 		plain.ID: item.Generated} {
@@ -93,11 +93,11 @@ func TestAnOrderedTimeOutlivesTheAttempt(t *testing.T) {
 	w := newWorld(t)
 	telegram := w.connect("telegram")
 	w.attach(telegram)
-	late := w.create("publish_at", w.clock.Now().Add(time.Minute))
-	failed := w.generated("publish_at", w.clock.Now().Add(time.Hour), "sandbox", object{"outcome": "failed"})
-	canceled := w.create("publish_at", w.clock.Now().Add(time.Hour))
+	late := w.create("publish_at", w.Now().Add(time.Minute))
+	failed := w.generated("publish_at", w.Now().Add(time.Hour), "sandbox", object{"outcome": "failed"})
+	canceled := w.create("publish_at", w.Now().Add(time.Hour))
 	w.Call(http.MethodPost, path(canceled.ID, "cancel"), nil).Into(t, http.StatusOK, &canceled)
-	w.clock.Add(2 * time.Minute)
+	w.Clock.Add(2 * time.Minute)
 	w.do(late.ID)
 	w.work()
 	if got := w.get(late.ID); got.State != item.Published {
@@ -126,7 +126,7 @@ func TestAnOrderedTimeOutlivesTheAttempt(t *testing.T) {
 func TestAnOrderedItemWithoutUsableAccounts(t *testing.T) {
 	w := newWorld(t)
 	telegram := w.connect("telegram")
-	it := w.create("publish_at", w.clock.Now().Add(time.Hour), "social_account_ids", []string{telegram})
+	it := w.create("publish_at", w.Now().Add(time.Hour), "social_account_ids", []string{telegram})
 	w.alter(telegram, broken)
 	w.do(it.ID)
 	w.work()
@@ -141,7 +141,7 @@ func TestBadOrdersAreRefused(t *testing.T) {
 	telegram, instagram := w.connect("telegram"), w.connect("instagram")
 	lost := w.connect("vk", broken)
 	elsewhere := w.connectFor(w.Live().Principal.Owner, "vk")
-	soon := w.clock.Now().Add(time.Hour)
+	soon := w.Now().Add(time.Hour)
 	only := func(ids ...string) []any { return []any{"publish_at", soon, "social_account_ids", ids} }
 	for name, c := range map[string]struct {
 		members []any
@@ -149,9 +149,9 @@ func TestBadOrdersAreRefused(t *testing.T) {
 		code    errs.Code
 		param   string
 	}{
-		"past": {[]any{"publish_at", w.clock.Now(), "social_account_ids", []string{telegram}}, 422,
+		"past": {[]any{"publish_at", w.Now(), "social_account_ids", []string{telegram}}, 422,
 			errs.ValidationFailed, "/publish_at"},
-		"far": {[]any{"publish_at", w.clock.Now().Add(181 * 24 * time.Hour), "social_account_ids", []string{telegram}},
+		"far": {[]any{"publish_at", w.Now().Add(181 * 24 * time.Hour), "social_account_ids", []string{telegram}},
 			422, errs.ValidationFailed, "/publish_at"},
 		"accounts alone":     {[]any{"social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/social_account_ids"},
 		"options alone":      {[]any{"options", object{"telegram": object{}}}, 422, errs.ValidationFailed, "/options"},
@@ -183,7 +183,7 @@ func TestAScheduleTakesWhatIsPlanned(t *testing.T) {
 	w := newWorld(t)
 	telegram, youtube, lost := w.connect("telegram"), w.connect("youtube"), w.connect("vk", broken)
 	w.attach(telegram, youtube, lost)
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	made := w.generated("publish_at", at)
 	var it item.Item
 	w.Call(http.MethodPost, path(made.ID, "schedule"), nil).Into(t, http.StatusOK, &it)
@@ -217,7 +217,7 @@ func TestAScheduleTakesWhatIsPlanned(t *testing.T) {
 	if a.Refused(t, 422, errs.ValidationFailed, "/social_account_ids"); !strings.Contains(a.Raw, "kind post") {
 		t.Errorf("it says %s", a.Raw)
 	}
-	w.clock.Add(2 * time.Hour)
+	w.Clock.Add(2 * time.Hour)
 	w.Call(http.MethodPost, path(made.ID, "schedule"), nil).Refused(t, 422, errs.ValidationFailed, "/publish_at")
 }
 
@@ -226,7 +226,7 @@ func TestItemsAreFoundByTheirTimeAndMetadata(t *testing.T) {
 	telegram := w.connect("telegram")
 	w.attach(telegram)
 	day := 24 * time.Hour
-	from := w.clock.Now().Add(10 * day)
+	from := w.Now().Add(10 * day)
 	var ids []string
 	for n := range 4 {
 		it := w.create("publish_at", from.Add(time.Duration(n)*day), "metadata",

@@ -14,7 +14,7 @@ func TestTheCaptionTellsWhereNothingElseCan(t *testing.T) {
 		silent, flagged := w.connect("telegram"), w.connect("instagram")
 		w.attach(silent, flagged)
 		made := w.generated()
-		it := w.schedule(made.ID, w.clock.Now().Add(time.Hour))
+		it := w.schedule(made.ID, w.Now().Add(time.Hour))
 		for _, p := range it.Previews {
 			tells := strings.Contains(p.Text, "KI-generiert.")
 			if tells != (wanted && p.Platform == "telegram") {

@@ -15,21 +15,21 @@ import (
 // retold has an item generated that retells another one. It returns it with the kinds that were requested from
 // providers.
 func (w *world) retold(from item.Item, members ...any) (got item.Item, kinds []provider.Kind) {
-	w.t.Helper()
+	w.T.Helper()
 	before := len(w.provider.requests)
 	body := w.body(append([]any{"prompt", "", "from_content_item_id", from.ID}, members...)...)
 	if body["prompt"] == "" {
 		delete(body, "prompt")
 	}
-	w.Call(http.MethodPost, "/v1/content-items", body).Into(w.t, http.StatusAccepted, &got)
+	w.Call(http.MethodPost, "/v1/content-items", body).Into(w.T, http.StatusAccepted, &got)
 	if wait := w.do(got.ID); wait != 0 {
-		w.t.Fatalf("the worker asks for %v", wait)
+		w.T.Fatalf("the worker asks for %v", wait)
 	}
 	for _, req := range w.provider.requests[before:] {
 		kinds = append(kinds, req.Kind)
 	}
 	if got = w.get(got.ID); got.State != item.Generated {
-		w.t.Fatalf("%+v %+v", got, got.Failure)
+		w.T.Fatalf("%+v %+v", got, got.Failure)
 	}
 	return got, kinds
 }

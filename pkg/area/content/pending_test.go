@@ -31,12 +31,12 @@ func TestAcceptedWorkSaysWhereAndWhenToLook(t *testing.T) {
 		t.Errorf("repeated with %v", again.Header)
 	}
 	follow(t, w, first, "36").Into(t, http.StatusOK, &it)
-	w.clock.Add(1_000_000)
+	w.Clock.Add(1_000_000)
 	var made, listed []item.Item
 	a := w.Call(http.MethodPost, batchPath,
 		object{"items": []object{w.body(), w.body("sandbox", object{"delay_seconds": 7})}})
 	a.Into(t, http.StatusAccepted, &made)
-	w.clock.Add(1_000_000)
+	w.Clock.Add(1_000_000)
 	other := w.create()
 	follow(t, w, a, "13").Into(t, http.StatusOK, &listed)
 	if len(listed) != 2 || listed[0].ID != made[1].ID || listed[1].ID != made[0].ID {

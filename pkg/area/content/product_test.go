@@ -26,8 +26,8 @@ type shop struct {
 func newShop(w *world) *shop {
 	s := &shop{w: w, seller: w.makeFactory(object{"type": "seller", "name": "Shop",
 		"settings": object{"currency": "EUR"}})}
-	s.Caller = apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, w.signer, nil, w.clock.Now),
-		product.NewPromotions(w.db, w.clock.Now))
+	s.Caller = apitest.New(w.T, w.DB, &apitest.Log{}, w.Now, product.NewService(w.DB, w.signer, nil, w.Now),
+		product.NewPromotions(w.DB, w.Now))
 	s.Principal = w.Principal
 	s.shoe = s.sell(s.seller, "A")
 	return s
@@ -36,32 +36,32 @@ func newShop(w *world) *shop {
 func (s *shop) sell(factory, sku string) string {
 	var p struct{ ID string }
 	s.Call(http.MethodPost, "/v1/products", object{"factory_id": factory, "sku": sku, "name": "Trail shoe",
-		"price": object{"amount": 12900, "currency": "EUR"}}).Into(s.w.t, http.StatusCreated, &p)
+		"price": object{"amount": 12900, "currency": "EUR"}}).Into(s.w.T, http.StatusCreated, &p)
 	return p.ID
 }
 
 // photograph adds a photo that is ready to the product.
 func (s *shop) photograph(productID string) product.Photo {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	var p product.Photo
 	s.Call(http.MethodPost, "/v1/products/"+productID+"/photos", object{"mime_type": "image/png", "bytes": 3,
-		"sha256": strings.Repeat("0", 64)}).Into(s.w.t, http.StatusCreated, &p)
-	it, err := s.w.db.Get(s.w.t.Context(), store.IDKey(productID))
+		"sha256": strings.Repeat("0", 64)}).Into(s.w.T, http.StatusCreated, &p)
+	it, err := s.w.DB.Get(s.w.T.Context(), store.IDKey(productID))
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	r, err := product.Decode(&it)
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	r.Photos[r.Photo(p.ID)].Settle(tx, it.Owner, &media.File{ID: p.ID, Type: media.Image, MIMEType: "image/png",
 		Key: "media/" + p.ID}, nil)
 	if err := product.Replace(tx, it, r, r.SKU); err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
-	if err := s.w.db.Commit(s.w.t.Context(), tx); err != nil {
-		s.w.t.Fatal(err)
+	if err := s.w.DB.Commit(s.w.T.Context(), tx); err != nil {
+		s.w.T.Fatal(err)
 	}
 	return p
 }
@@ -71,8 +71,8 @@ func (s *shop) promote(productID string, percent int) string {
 	s.Call(http.MethodPost, "/v1/promotions", object{
 		"factory_id": s.seller, "product_ids": []string{productID}, "name": "Sale",
 		"discount": object{"kind": "percent", "value": percent},
-		"ends_at":  s.w.clock.Now().Add(time.Hour).Format(time.RFC3339),
-	}).Into(s.w.t, http.StatusCreated, &p)
+		"ends_at":  s.w.Now().Add(time.Hour).Format(time.RFC3339),
+	}).Into(s.w.T, http.StatusCreated, &p)
 	return p.ID
 }
 
@@ -133,7 +133,7 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 	if got := again(3); len(got) != 2 || got[1].Kind != provider.KindImage {
 		t.Errorf("asked for is %+v", got)
 	}
-	w.clock.Add(2 * time.Hour)
+	w.Clock.Add(2 * time.Hour)
 	s.Call(http.MethodDelete, "/v1/products/"+s.shoe, nil).Into(t, http.StatusOK, new(any))
 	if got := again(4); len(got) != 2 || !strings.Contains(got[0].User, "Mountain shoe") {
 		t.Errorf("asked for is %+v", got)

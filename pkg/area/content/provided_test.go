@@ -22,11 +22,11 @@ func picture(width, height int) *media.File {
 
 // provide creates an item of the caller's media.
 func (w *world) provide(members ...any) (it item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	b := w.body(append([]any{"source", "provided"}, members...)...)
 	delete(b, "prompt")
-	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.t, http.StatusAccepted, &it)
-	w.clock.Add(time.Second)
+	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.T, http.StatusAccepted, &it)
+	w.Clock.Add(time.Second)
 	return it
 }
 

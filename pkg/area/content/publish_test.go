@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"crypto/rand"
-
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
@@ -43,33 +41,33 @@ func (noFiles) Range(context.Context, string, int64, int64) (io.ReadCloser, erro
 
 // connect connects an account of a platform; changes are made to its record.
 func (w *world) connect(name string, changes ...func(*social.Record)) string {
-	w.t.Helper()
+	w.T.Helper()
 	return w.connectFor(w.Principal.Owner, name, changes...)
 }
 
 func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*social.Record)) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	r := &social.Record{
 		Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 			Handle: "Acme", FactoryIDs: []string{}},
 		PlatformID: "sandbox-" + name,
 	}
 	var err error
-	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID,
+	if r.Sealed, err = vault.Seal(w.T.Context(), o, r.ID,
 		platform.Account{ID: r.PlatformID, Token: platform.Token{Access: "token"}}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	it, err := r.Item(o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	w.alter(r.ID, changes...)
 	return r.ID
@@ -77,37 +75,36 @@ func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*social.
 
 // alter changes the record of an account.
 func (w *world) alter(id string, changes ...func(*social.Record)) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, change := range changes {
-		it, err := w.db.Get(w.t.Context(), store.IDKey(id))
+		it, err := w.DB.Get(w.T.Context(), store.IDKey(id))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		r, err := social.Decode(&it)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		change(&r)
 		tx := &store.Tx{}
 		if err := errors.Join(r.WriteTo(&it),
-			func() error { tx.Replace(it); return w.db.Commit(w.t.Context(), tx) }()); err != nil {
-			w.t.Fatal(err)
+			func() error { tx.Replace(it); return w.DB.Commit(w.T.Context(), tx) }()); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
 
 func (w *world) publisher() *task.Kernel {
 	worker := &publication.Worker{
-		DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}), Vault: vault,
-		Files: noFiles{}, Now: w.clock.Now,
+		DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now}), Vault: vault,
+		Files: noFiles{}, Now: w.Now,
 	}
-	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }})
+	return w.Kernel(worker.Handlers())
 }
 
 // work takes the steps of publishing that are due, until there are none.
 func (w *world) work() {
-	w.t.Helper()
+	w.T.Helper()
 	kernel := w.publisher()
 	for range 200 {
 		due := w.dueToPublish()
@@ -115,25 +112,25 @@ func (w *world) work() {
 			return
 		}
 		for _, m := range due {
-			if _, err := kernel.Do(w.t.Context(), m, 1); err != nil {
-				w.t.Fatal(err)
+			if _, err := kernel.Do(w.T.Context(), m, 1); err != nil {
+				w.T.Fatal(err)
 			}
 		}
 	}
-	w.t.Fatal("200 rounds are no end")
+	w.T.Fatal("200 rounds are no end")
 }
 
 func (w *world) dueToPublish() (all []task.Message) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
 			continue
 		}
 		var t task.Task
 		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.clock.Now()) {
+		if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.Now()) {
 			all = append(all, t.Message)
 		}
 	}
@@ -142,8 +139,8 @@ func (w *world) dueToPublish() (all []task.Message) {
 
 // left returns the kinds of the notes at accounts. It is empty once nothing is scheduled.
 func (w *world) left() (all []string) {
-	w.t.Helper()
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if strings.HasPrefix(row["pk"], "slot#") || strings.HasPrefix(row["pk"], "scheduled#") &&
 			row["n_count"] != "0" {
 			all = append(all, row["pk"])
@@ -153,15 +150,15 @@ func (w *world) left() (all []string) {
 }
 
 func (w *world) schedule(itemID string, at time.Time, members ...any) (it item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodPost, path(itemID, "schedule"), with(object{"publish_at": at}, members...)).Into(w.t,
+	w.T.Helper()
+	w.Call(http.MethodPost, path(itemID, "schedule"), with(object{"publish_at": at}, members...)).Into(w.T,
 		http.StatusOK, &it)
 	return it
 }
 
 func (w *world) publish(itemID string, members ...any) (it item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodPost, path(itemID, "publish"), with(object{}, members...)).Into(w.t, http.StatusAccepted, &it)
+	w.T.Helper()
+	w.Call(http.MethodPost, path(itemID, "publish"), with(object{}, members...)).Into(w.T, http.StatusAccepted, &it)
 	return it
 }
 
@@ -173,7 +170,7 @@ func with(b object, members ...any) object {
 }
 
 func (w *world) publications(itemID string) []item.Publication {
-	w.t.Helper()
+	w.T.Helper()
 	return apitest.All[item.Publication](w.Caller, path(itemID, "publications"), 1)
 }
 
@@ -181,7 +178,7 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 	w := newWorld(t)
 	made := w.generated()
 	telegram, vk := w.connect("telegram"), w.connect("vk")
-	at := w.clock.Now().Add(180 * 24 * time.Hour).Truncate(time.Second)
+	at := w.Now().Add(180 * 24 * time.Hour).Truncate(time.Second)
 	it := w.schedule(made.ID, at, "social_account_ids", []string{telegram, vk}, "options",
 		object{"telegram": object{"silent": true}})
 	if it.State != item.Scheduled || !it.PublishAt.Equal(at) || len(it.SocialAccountIDs) != 2 ||
@@ -194,12 +191,12 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 		p[0].ContentItemID != it.ID {
 		t.Errorf("%+v", p)
 	}
-	w.clock.Add(at.Sub(w.clock.Now()) - 2*time.Second)
+	w.Clock.Add(at.Sub(w.Now()) - 2*time.Second)
 	w.work()
 	if got := w.get(it.ID); got.State != item.Scheduled {
 		t.Errorf("%+v", got)
 	}
-	w.clock.Add(2 * time.Second)
+	w.Clock.Add(2 * time.Second)
 	w.work()
 	got := w.get(it.ID)
 	if got.State != item.Published || got.PublishedAt == nil || !got.PublishedAt.Equal(at) || got.Failure != nil {
@@ -228,20 +225,20 @@ func TestMetricsAreReadForNinetyDays(t *testing.T) {
 	made := w.generated()
 	w.publish(made.ID, "social_account_ids", []string{w.connect("vk"), w.connect("telegram")})
 	w.work()
-	began := w.clock.Now()
+	began := w.Now()
 	var last int64
 	for _, days := range []float64{1. / 24, 0.25, 1, 2, 3, 88, 89, 90} {
 		after := time.Duration(days * float64(24*time.Hour))
 		if days == 88 { // what was not read meanwhile is read once
-			w.clock.Add(began.Add(after - time.Hour).Sub(w.clock.Now()))
+			w.Clock.Add(began.Add(after - time.Hour).Sub(w.Now()))
 			w.work()
 		}
-		w.clock.Add(began.Add(after).Sub(w.clock.Now()) - time.Minute)
+		w.Clock.Add(began.Add(after).Sub(w.Now()) - time.Minute)
 		w.work()
 		if m := w.publications(made.ID)[0].Metrics; m != nil && m.ReadAt.After(began.Add(after).Add(-2*time.Minute)) {
 			t.Errorf("%v: they are read early: %+v", after, m)
 		}
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 		w.work()
 		p := w.publications(made.ID)
 		m := p[0].Metrics
@@ -254,7 +251,7 @@ func TestMetricsAreReadForNinetyDays(t *testing.T) {
 			t.Errorf("telegram counts reactions alone: %+v", m)
 		}
 	}
-	if w.clock.Add(365 * 24 * time.Hour); len(w.dueToPublish()) != 0 {
+	if w.Clock.Add(365 * 24 * time.Hour); len(w.dueToPublish()) != 0 {
 		t.Error("there are more readings")
 	}
 }
@@ -263,7 +260,7 @@ func TestAScheduleIsChangedAndCleared(t *testing.T) {
 	w := newWorld(t)
 	made := w.generated()
 	telegram, vk, other := w.connect("telegram"), w.connect("vk"), w.connect("telegram")
-	first := w.clock.Now().Add(time.Hour)
+	first := w.Now().Add(time.Hour)
 	w.schedule(made.ID, first, "social_account_ids", []string{telegram, vk})
 	was := w.publications(made.ID)
 	later := first.Add(48 * time.Hour)
@@ -272,7 +269,7 @@ func TestAScheduleIsChangedAndCleared(t *testing.T) {
 	if !it.PublishAt.Equal(later) || len(p) != 2 || p[0].ID != was[1].ID || p[1].SocialAccountID != other {
 		t.Errorf("%+v", p)
 	}
-	w.clock.Add(first.Sub(w.clock.Now()) + time.Minute)
+	w.Clock.Add(first.Sub(w.Now()) + time.Minute)
 	w.work()
 	if got := w.get(made.ID); got.State != item.Scheduled {
 		t.Errorf("the earlier time counts: %+v", got)
@@ -296,7 +293,7 @@ func TestAScheduleIsChangedAndCleared(t *testing.T) {
 	if left := w.left(); len(left) != 0 {
 		t.Errorf("left are %v", left)
 	}
-	w.clock.Add(72 * time.Hour)
+	w.Clock.Add(72 * time.Hour)
 	w.work()
 	if got := w.get(made.ID); got.State != item.Generated {
 		t.Errorf("%+v", got)
@@ -319,7 +316,7 @@ func TestOnlyWhatFailedIsPublishedAgain(t *testing.T) {
 	w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{telegram}}).Refused(t, 409,
 		errs.InvalidState, "")
 	w.alter(vk, func(r *social.Record) { r.State = social.Connected })
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	if again := w.publish(made.ID); again.State != item.Publishing || again.Publications[0].State != "published" ||
 		again.Publications[1].State != "publishing" {
 		t.Errorf("%+v", again)
@@ -352,7 +349,7 @@ func TestAnItemFailsWhereAllPublicationsDo(t *testing.T) {
 	}
 	w.Call(http.MethodPatch, path(made.ID), object{"title": "New"}).Refused(t, 409, errs.InvalidState, "")
 	w.Call(http.MethodDelete, path(made.ID), nil).Refused(t, 409, errs.InvalidState, "")
-	w.clock.Add(21 * time.Second)
+	w.Clock.Add(21 * time.Second)
 	w.work()
 	got := w.get(made.ID)
 	if got.State != item.Failed || got.Failure == nil || got.Failure.Stage != "publish" ||
@@ -374,7 +371,7 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	patient, strict := w.connect("telegram"), w.connect("vk")
 	hour := 3600
 	w.alter(strict, func(r *social.Record) { r.LateAfter = &hour })
-	start := w.clock.Now()
+	start := w.Now()
 	var items []string
 	for n := range 3 {
 		made := w.generated()
@@ -382,10 +379,10 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 			"sandbox", object{"delay_seconds": 5})
 		items = append(items, made.ID)
 	}
-	w.clock.Add(start.Add(3*time.Hour + 30*time.Minute).Sub(w.clock.Now()))
+	w.Clock.Add(start.Add(3*time.Hour + 30*time.Minute).Sub(w.Now()))
 	for range 30 {
 		w.work()
-		w.clock.Add(5 * time.Second)
+		w.Clock.Add(5 * time.Second)
 	}
 	var last time.Time
 	for n := range 3 {
@@ -435,7 +432,7 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 	other := w.connectFor(tenant.Of("acc_2", tenant.Test), "vk")
 	live := w.connectFor(tenant.Of(w.Principal.Account, tenant.Live), "vk")
 	ended := w.connect("vk", func(r *social.Record) { r.State = social.NeedsReconnect })
-	soon := w.clock.Now().Add(time.Hour)
+	soon := w.Now().Add(time.Hour)
 	for name, c := range map[string]struct {
 		item    string
 		members []any
@@ -444,9 +441,9 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 		param   string
 		says    string
 	}{
-		"past": {made.ID, []any{"publish_at", w.clock.Now()}, 422, errs.ValidationFailed, "/publish_at",
+		"past": {made.ID, []any{"publish_at", w.Now()}, 422, errs.ValidationFailed, "/publish_at",
 			"in the future"},
-		"far": {made.ID, []any{"publish_at", w.clock.Now().Add(181 * 24 * time.Hour)}, 422,
+		"far": {made.ID, []any{"publish_at", w.Now().Add(181 * 24 * time.Hour)}, 422,
 			errs.ValidationFailed, "/publish_at", "180 days"},
 		"no time": {made.ID, []any{"publish_at", nil, "social_account_ids", []string{telegram}}, 422,
 			errs.ValidationFailed, "/social_account_ids", "publish_at"},
@@ -533,12 +530,12 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	both, one := w.generated(), w.generated()
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	w.schedule(both.ID, at, "social_account_ids", []string{telegram, vk})
 	w.schedule(one.ID, at, "social_account_ids", []string{telegram})
 	end := func() bool {
 		t.Helper()
-		more, err := publication.AccountCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(),
+		more, err := publication.AccountCleaner{DB: w.DB, Now: w.Clock.Now}.Clean(t.Context(),
 			w.Principal.Owner, telegram)
 		if err != nil {
 			t.Fatal(err)
@@ -562,7 +559,7 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 		a[event.ContentUnscheduled] != 0 || b[event.ContentScheduled] != 1 || b[event.ContentUnscheduled] != 1 {
 		t.Errorf("the events are %v and %v", a, b)
 	}
-	more, err := publication.FactoryCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, w.factory)
+	more, err := publication.FactoryCleaner{DB: w.DB, Now: w.Clock.Now}.Clean(t.Context(), w.Principal.Owner, w.factory)
 	if got := w.get(both.ID); err != nil || !more || got.State != item.Generated || len(w.left()) != 0 {
 		t.Errorf("%v, %v, %+v, %v", more, err, got, w.left())
 	}
@@ -607,7 +604,7 @@ func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	hour := 3600
 	w.alter(vk, func(r *social.Record) { r.LateAfter = &hour })
-	at := w.clock.Now().Add(time.Hour)
+	at := w.Now().Add(time.Hour)
 	held, other := w.generated(), w.generated("factory_id", w.makeFactory(object{"type": "blogger", "name": "Other"}))
 	w.schedule(held.ID, at, "social_account_ids", []string{telegram, vk})
 	w.schedule(other.ID, at.Add(time.Minute), "social_account_ids", []string{telegram})
@@ -615,7 +612,7 @@ func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 		w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": state}).Into(t, http.StatusOK, &object{})
 	}
 	set("paused")
-	w.clock.Add(at.Add(2 * time.Minute).Sub(w.clock.Now()))
+	w.Clock.Add(at.Add(2 * time.Minute).Sub(w.Now()))
 	w.work()
 	if got := w.get(held.ID); got.State != item.Scheduled || !got.PublishAt.Equal(at) {
 		t.Errorf("while the factory is paused it is %s at %v", got.State, got.PublishAt)
@@ -623,10 +620,10 @@ func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 	if got := w.get(other.ID); got.State != item.Published {
 		t.Errorf("that of another factory is %s: it waits for what is held", got.State)
 	}
-	w.clock.Add(90 * time.Minute)
+	w.Clock.Add(90 * time.Minute)
 	w.work()
 	set("active")
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.work()
 	got := w.get(held.ID)
 	if got.State != item.Published || got.Publications[0].State != item.PublicationPublished || len(w.left()) != 0 {

@@ -15,9 +15,9 @@ import (
 
 // times sets the schedule of the factory.
 func (w *world) times(zone string, times ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"schedule": object{"timezone": zone, "times": times}}).
-		Into(w.t, 200, new(object))
+		Into(w.T, 200, new(object))
 }
 
 func TestTenCallersGetTenSlots(t *testing.T) {
@@ -115,7 +115,7 @@ func TestTheCalendarListsWhatIsPlannedAndPublished(t *testing.T) {
 	first := w.provide("caption", "First")
 	w.publish(first.ID)
 	w.work()
-	planned := w.create("publish_at", w.clock.Now().Add(time.Hour), "social_account_ids", []string{vk})
+	planned := w.create("publish_at", w.Now().Add(time.Hour), "social_account_ids", []string{vk})
 	w.provide("caption", "Not planned")
 	list := func(query string) (keys []string) {
 		var all []publishing.Entry
@@ -135,7 +135,7 @@ func TestTheCalendarListsWhatIsPlannedAndPublished(t *testing.T) {
 	if got := list("?social_account_id=" + vk + "&state=planned"); !slices.Equal(got, []string{planned.ID + " planned"}) {
 		t.Errorf("%v", got)
 	}
-	if got := list("?to=" + w.clock.Now().Add(time.Minute).Format(time.RFC3339) + "&order_by=views"); len(got) != 2 {
+	if got := list("?to=" + w.Now().Add(time.Minute).Format(time.RFC3339) + "&order_by=views"); len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	var page []publishing.Entry

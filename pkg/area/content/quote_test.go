@@ -17,9 +17,9 @@ import (
 
 // rehearse rehearses a batch, of which nothing may be stored but the rehearsal.
 func (w *world) rehearse(items ...object) (*rehearsal.Rehearsal, []item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	stored := func() (n int) {
-		for _, row := range storetest.Rows(w.t, w.db) {
+		for _, row := range storetest.Rows(w.T, w.DB) {
 			if row["kind"] != "answer" {
 				n++
 			}
@@ -28,9 +28,9 @@ func (w *world) rehearse(items ...object) (*rehearsal.Rehearsal, []item.Item) {
 	}
 	before := stored()
 	var all []item.Item
-	w.Call(http.MethodPost, batchPath, object{"items": items, "rehearse": true}).Into(w.t, http.StatusAccepted, &all)
+	w.Call(http.MethodPost, batchPath, object{"items": items, "rehearse": true}).Into(w.T, http.StatusAccepted, &all)
 	if len(all) != len(items) || all[0].Rehearsal == nil || stored() != before+1 {
-		w.t.Fatalf("%d more are stored: %+v", stored()-before, all)
+		w.T.Fatalf("%d more are stored: %+v", stored()-before, all)
 	}
 	return all[0].Rehearsal, all
 }
@@ -41,7 +41,7 @@ func TestARehearsedBatch(t *testing.T) {
 	w.live(1000)
 	account := w.connect("telegram")
 	lost := w.connect("vk", func(r *social.Record) { r.State = social.NeedsReconnect })
-	at := w.clock.Now().Add(48 * time.Hour).UTC()
+	at := w.Now().Add(48 * time.Hour).UTC()
 	good := w.body("publish_at", at, "social_account_ids", []string{account}, "caption", "Neu: der Schuh")
 	r, all := w.rehearse(good, w.body("kind", "carousel"))
 	if len(r.Refusals) > 0 || r.Credits != all[0].ReservedCredits+all[1].ReservedCredits || r.Credits == 0 {

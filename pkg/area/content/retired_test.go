@@ -13,14 +13,14 @@ const ending = "llama-3.3-70b"
 
 // endOf has the time of a model's end come, in a factory that names the model for texts.
 func (w *world) endOf(model string, named string, members ...any) {
-	w.t.Helper()
+	w.T.Helper()
 	f := object{"type": "blogger", "name": "Blog", "models": object{"text": named}, "quality": "draft"}
 	for i := 0; i+1 < len(members); i += 2 {
 		f[members[i].(string)] = members[i+1]
 	}
 	w.factory = w.makeFactory(f)
 	_, end := catalog.Ending(model)
-	w.clock.Add(end.Sub(w.clock.Now()))
+	w.Clock.Add(end.Sub(w.Now()))
 }
 
 func TestASuccessorMakesTheItemsOfAFactoryThatLetsIt(t *testing.T) {

@@ -17,16 +17,16 @@ import (
 
 // corrected has an item composed again. It returns it with the kinds that were requested from providers.
 func (w *world) corrected(it item.Item, body object) (got item.Item, kinds []provider.Kind) {
-	w.t.Helper()
+	w.T.Helper()
 	body["reuse"] = true
 	before := len(w.provider.requests)
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), body).Into(w.t, http.StatusAccepted, &got)
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), body).Into(w.T, http.StatusAccepted, &got)
 	w.doAttempt(it.ID, got.Attempt)
 	for _, req := range w.provider.requests[before:] {
 		kinds = append(kinds, req.Kind)
 	}
 	if got = w.get(it.ID); got.State != item.Generated {
-		w.t.Fatalf("%+v %+v", got, got.Failure)
+		w.T.Fatalf("%+v %+v", got, got.Failure)
 	}
 	return got, kinds
 }
@@ -226,7 +226,7 @@ func TestACorrectionIsRehearsed(t *testing.T) {
 	if wait := w.doAttempt(it.ID, 2); wait < 9*time.Second {
 		t.Errorf("it waits %v", wait)
 	}
-	w.clock.Add(10 * time.Second)
+	w.Clock.Add(10 * time.Second)
 	w.doAttempt(it.ID, 2)
 	if got := w.get(it.ID); got.State != item.Failed || got.Failure.Code != "input_silent" ||
 		got.Failure.Stage != "compose" || len(got.Media) == 0 {
@@ -246,7 +246,7 @@ func TestACorrectionWaitsForItsFactory(t *testing.T) {
 		t.Errorf("it waits %v: %+v", wait, w.get(it.ID))
 	}
 	w.Call(http.MethodPatch, at, object{"state": "active"}).Into(t, http.StatusOK, &object{})
-	w.clock.Add(2 * time.Hour)
+	w.Clock.Add(2 * time.Hour)
 	w.doAttempt(it.ID, 2)
 	if got := w.get(it.ID); got.State != item.Generated || len(w.composed) != 2 {
 		t.Errorf("%+v", got)

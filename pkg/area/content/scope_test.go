@@ -16,16 +16,16 @@ import (
 // publishes reports whether an attempt at an item has started the task that publishes it
 // by itself. It has the item generated.
 func (w *world) publishes(itemID string, attempt int) bool {
-	w.t.Helper()
+	w.T.Helper()
 	if wait := w.doAttempt(itemID, attempt); wait != 0 {
-		w.t.Fatalf("the worker asks for %v", wait)
+		w.T.Fatalf("the worker asks for %v", wait)
 	}
 	if it := w.get(itemID); it.State != item.Generated {
-		w.t.Fatalf("it is %s", it.State)
+		w.T.Fatalf("it is %s", it.State)
 	}
-	_, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(item.AutoPublish, itemID, attempt)))
+	_, err := w.DB.Get(w.T.Context(), store.IDKey(task.ID(item.AutoPublish, itemID, attempt)))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return err == nil
 }
@@ -36,7 +36,7 @@ func TestWhatIsMadeWithoutTheScopeToPublishStaysGenerated(t *testing.T) {
 	weak := w.Without(auth.ContentPublish)
 	var one item.Item
 	weak.Call(http.MethodPost, "/v1/content-items", w.body()).Into(t, http.StatusAccepted, &one)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	var several []item.Item
 	weak.Call(http.MethodPost, "/v1/content-items/batch",
 		object{"items": []object{w.body(), w.body("kind", "story")}}).Into(t, http.StatusAccepted, &several)
@@ -73,7 +73,7 @@ func TestAChangeSignsNothingForWhoMayNotReadContent(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated()
 	account := w.connect("telegram")
-	at := w.clock.Now().Add(time.Hour).Format(time.RFC3339)
+	at := w.Now().Add(time.Hour).Format(time.RFC3339)
 	for _, c := range []struct {
 		scope        auth.Scope
 		method, path string

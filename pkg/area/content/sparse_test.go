@@ -20,10 +20,10 @@ type page struct {
 
 // sparse reads a page of the content items.
 func (w *world) sparse(query string) (p page) {
-	w.t.Helper()
+	w.T.Helper()
 	a := w.Call(http.MethodGet, "/v1/content-items?"+query, nil)
 	if err := json.Unmarshal([]byte(a.Raw), &p); err != nil || a.Status != http.StatusOK {
-		w.t.Fatalf("%d %s", a.Status, a.Raw)
+		w.T.Fatalf("%d %s", a.Status, a.Raw)
 	}
 	return p
 }
@@ -53,7 +53,7 @@ func TestListsFollowTheTimeOfPublication(t *testing.T) {
 	w := newWorld(t)
 	other := w.makeFactory(object{"type": "blogger", "name": "Other", "language": "de"})
 	w.attach(w.connect("telegram"))
-	now := w.clock.Now()
+	now := w.Now()
 	var want []string
 	for _, hours := range []int{5, 1, 9, 3} {
 		w.provide("caption", "Words", "publish_at", now.Add(time.Duration(hours)*time.Hour))

@@ -31,7 +31,7 @@ func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 			itemID := w.in(state)
 			accounts := []string{w.connect("telegram")}
 			bodies["publish"] = object{"social_account_ids": accounts}
-			bodies["schedule"] = object{"social_account_ids": accounts, "publish_at": w.clock.Now().Add(time.Hour)}
+			bodies["schedule"] = object{"social_account_ids": accounts, "publish_at": w.Now().Add(time.Hour)}
 			at := strings.TrimSuffix(path(itemID, c.rest), "/")
 			if name == "approve" || name == "request_changes" {
 				at = "/v1/approvals/" + itemID + "/" + c.rest

@@ -83,7 +83,7 @@ func TestTheVoiceOfAFactoryHolds(t *testing.T) {
 		"voice": object{"samples": samples, "address": "du", "emoji": "none", "we_say": []string{"from net to sole"},
 			"we_never_say": []string{"game changer"}, "competitors": []string{"Example Shoes"}}}})
 	got := w.create("factory_id", factoryID)
-	it, err := w.db.Get(t.Context(), store.IDKey(got.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(got.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

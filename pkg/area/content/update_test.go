@@ -25,7 +25,7 @@ func TestUpdate(t *testing.T) {
 	a.Into(t, http.StatusOK, &got)
 	if got.Title != "Mein Titel" || !slices.Equal(got.Hashtags, []string{"netze"}) ||
 		!reflect.DeepEqual(map[string]string(got.Metadata), map[string]string{"campaign": "spring", "season": "1"}) ||
-		got.Version != 2 || a.Header.Get("ETag") != `"2"` || !got.UpdatedAt.Equal(w.clock.Now()) {
+		got.Version != 2 || a.Header.Get("ETag") != `"2"` || !got.UpdatedAt.Equal(w.Now()) {
 		t.Errorf("%s", a.Raw)
 	}
 	w.Call(http.MethodPatch, path(it.ID), object{"title": "x"}, "If-Match", tag).Refused(t, 412,
@@ -66,7 +66,7 @@ func TestOnlyChangesOfCallersAreUpdates(t *testing.T) {
 	w.requireApproval()
 	w.attach(w.connect("telegram"))
 	// Planned for after its approval, it is not scheduled yet.
-	w.schedule(made.ID, w.clock.Now().Add(time.Hour))
+	w.schedule(made.ID, w.Now().Add(time.Hour))
 	if n := w.events(made.ID); n[event.ContentUpdated] != 2 || n[event.ContentScheduled] != 0 {
 		t.Errorf("the events are %v", n)
 	}
@@ -97,7 +97,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	w := newWorld(t)
 	itemID := w.in(item.Generated)
 	w.Stranger().Call(http.MethodGet, path(itemID), nil).Refused(t, 404, errs.NotFound, "") // its key is kept
-	before := storetest.Snapshot(t, w.db)
+	before := storetest.Snapshot(t, w.DB)
 	for param, body := range map[string]any{
 		"/title":      object{"title": "a\nb"},
 		"/hashtags/0": object{"hashtags": []string{"#no"}},
@@ -112,7 +112,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	}
 	w.Stranger().Call(http.MethodPatch, path(itemID), object{"title": "x"}).Refused(t, 404, errs.NotFound, "")
 	w.Live().Call(http.MethodDelete, path(itemID), nil).Refused(t, 404, errs.NotFound, "")
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("something was changed")
 	}
 	for _, state := range states {
@@ -143,15 +143,15 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 		w := newWorld(t)
 		it := w.create()
 		trips := 0
-		w.faults.After = func(storetest.Call) error {
+		w.Faults.After = func(storetest.Call) error {
 			if trips++; trips == n {
-				w.faults.After = nil
+				w.Faults.After = nil
 				w.Call(http.MethodPatch, path(it.ID), patch).Into(t, http.StatusOK, &item.Item{})
 			}
 			return nil
 		}
 		w.do(it.ID)
-		if w.faults.After != nil {
+		if w.Faults.After != nil {
 			if n < 10 {
 				t.Errorf("the worker makes %d round trips only", trips)
 			}
@@ -163,9 +163,9 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 		w := newWorld(t)
 		it := w.create()
 		trips := 0
-		w.faults.After = func(storetest.Call) error {
+		w.Faults.After = func(storetest.Call) error {
 			if trips++; trips == n {
-				w.faults.After = nil
+				w.Faults.After = nil
 				w.do(it.ID)
 			}
 			return nil

@@ -24,13 +24,13 @@ func jsonOf(t *testing.T, v any) string {
 
 // document reads the document of an item of the table.
 func (w *world) document(id string, v any) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(id))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(id))
 	if err == nil {
 		err = it.Decode(v)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	instagram, telegram, gone := w.connect("instagram"), w.connect("telegram"), w.connect("vk", broken)
 	w.attach(instagram, telegram, gone)
-	before := len(storetest.Rows(t, w.db))
+	before := len(storetest.Rows(t, w.DB))
 	var v content.Validation
 	w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": object{"factory_id": w.factory, "kind": "post",
 		"source": "provided", "caption": strings.Repeat("x", 2300)}, "social_account_ids": []string{instagram, telegram,
@@ -155,7 +155,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 	if v.OK || len(v.Problems) != 1 || v.Problems[0].Param != "/media" || v.Problems[0].Code != "body" {
 		t.Errorf("%s", jsonOf(t, v))
 	}
-	if after := len(storetest.Rows(t, w.db)); after != before {
+	if after := len(storetest.Rows(t, w.DB)); after != before {
 		t.Errorf("the check has changed %d rows", after-before)
 	}
 	it := w.provide("caption", "Words")

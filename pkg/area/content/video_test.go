@@ -21,26 +21,26 @@ import (
 
 // own brings a media of a caller in, which is ready where it has a file.
 func (w *world) own(c *apitest.Caller, file *media.File) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
 	tx := &store.Tx{}
 	if err := incoming.Create(tx, now, c.Principal.Owner, r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.commit(tx)
 	if file != nil {
-		it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
+		it, err := w.DB.Get(w.T.Context(), store.IDKey(r.ID))
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		tx = &store.Tx{}
 		if err := incoming.Settle(tx, now, it, r, file, nil); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		w.commit(tx)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	return r.ID
 }
 
@@ -65,9 +65,9 @@ func tune() *media.File {
 func TestMusicIsTheCallersOwn(t *testing.T) {
 	w := newWorld(t)
 	mine := w.own(w.Caller, tune())
-	w.faults.Reset()
+	w.Faults.Reset()
 	it := w.create("kind", "video", "music", mine, "duration_seconds", 10)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" || *it.Music != mine {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" || *it.Music != mine {
 		t.Errorf("%s, %+v", ops, it)
 	}
 	w.do(it.ID)
@@ -96,7 +96,7 @@ func TestMusicIsTheCallersOwn(t *testing.T) {
 	// A media that has gone is refused by then.
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": mine}).Into(t, http.StatusAccepted, &again)
 	w.doAttempt(it.ID, 4)
-	gone, err := w.db.Get(t.Context(), store.IDKey(mine))
+	gone, err := w.DB.Get(t.Context(), store.IDKey(mine))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestProgressIsShownInFewSteps(t *testing.T) {
 	w := newWorld(t)
 	it := w.create("kind", "video", "model", "kling-2.6-pro")
 	shown := map[int]bool{}
-	w.faults.After = func(c storetest.Call) error {
+	w.Faults.After = func(c storetest.Call) error {
 		if c.Operation == "TransactWriteItems" {
 			shown[w.get(it.ID).Progress] = true
 		}
@@ -247,7 +247,7 @@ func TestSilentMusicOfTheCallerIsPaidFor(t *testing.T) {
 			music = w.own(w.Caller, tune())
 		}
 		w.composer = failing{silent}
-		w.kernel = w.kernelAt(w.clock.Now)
+		w.kernel = w.kernelAt(w.Now)
 		it := w.create("kind", "video", "visuals", "stills", "music", music, "duration_seconds", 10)
 		w.do(it.ID)
 		got := w.get(it.ID)

@@ -43,7 +43,7 @@ func TestEachKindIsGenerated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			made := w.create(c.members...)
-			at := w.clock.Now()
+			at := w.Now()
 			if wait := w.do(made.ID); wait != 0 {
 				t.Fatalf("the worker asks for %v", wait)
 			}
@@ -111,7 +111,7 @@ func TestTheEventShowsTheItemAsItsGETDoes(t *testing.T) {
 	} {
 		w := newWorld(t)
 		made := w.create("sandbox", object{"outcome": outcome}, "metadata", object{"campaign": "spring"})
-		tick := w.clock.Now()
+		tick := w.Now()
 		// Time goes on while the worker works.
 		w.kernel = w.kernelAt(func() time.Time { tick = tick.Add(7 * time.Millisecond); return tick })
 		w.do(made.ID)
@@ -143,7 +143,7 @@ func TestARehearsedFailure(t *testing.T) {
 		want := &item.Failure{Stage: "generate", Code: provider.FailedGeneration, Message: it.Failure.Message,
 			Retryable: true}
 		if it.State != item.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" ||
-			len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
+			len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.Now()) {
 			t.Errorf("%s: %+v", kind, it)
 		}
 		w.happened(it.ID, event.ContentFailed)
@@ -177,7 +177,7 @@ func TestADelayIsWaitedForInTheQueue(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		w.happened(it.ID)
-		w.clock.Add(29 * time.Second)
+		w.Clock.Add(29 * time.Second)
 		if wait := w.do(it.ID); wait != 0 {
 			t.Errorf("the worker asks for %v", wait)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
@@ -29,7 +29,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -37,11 +36,7 @@ type object = map[string]any
 
 // world has the operations of content plans, called by a test key, and their worker with its dependencies.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
+	*servicetest.World
 	engine *generatetest.Engine
 	writer *writer
 	// factory is a factory of the caller.
@@ -105,23 +100,20 @@ func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer := apitest.Signer(t, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
+	signer := apitest.Signer(t, w.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2", nil)
-	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, signer, offer, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
-		w.clock.Now),
-		items, experiment.NewService(w.db, factories, w.clock.Now), account.NewService(w.db, w.clock.Now),
-		account.NewEvents(w.db, signer), quote.NewService(w.db, w.clock.Now),
-		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
+	factories := factory.NewService(w.DB, w.Now)
+	items := content.NewService(w.DB, factories, signer, offer, w.Now)
+	w.Serve(factories, planarea.NewService(w.DB, factories, offer, w.Now), items, experiment.NewService(w.DB, factories, w.Now), account.NewService(w.DB, w.Now),
+		account.NewEvents(w.DB, signer), quote.NewService(w.DB, w.Now),
+		publishing.NewService(w.DB, items, factories, signer, &apitest.Log{}, w.Now, rand.Reader))
 	w.Kept()
-	w.writer = &writer{Provider: sandbox.NewAlike(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
+	w.writer = &writer{Provider: sandbox.NewAlike(w.Now)}
+	w.engine = generatetest.New(t, w.DB, w.Clock, w.writer,
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
-	publisher := &publication.Worker{DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}),
-		Now: w.clock.Now}
+	publisher := &publication.Worker{DB: w.DB, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.Clock.Now}),
+		Now: w.Clock.Now}
 	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)
 	}
@@ -134,28 +126,25 @@ func newWorld(t *testing.T) *world {
 
 // live makes the caller one with a live key, credits and a factory.
 func (w *world) live(credits int64) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Caller = w.Live()
-	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
+	w.TopUp(credits)
 	w.factory = w.makeFactory()
 }
 
 // makeFactory makes a blogger; members are pairs that change the body.
 func (w *world) makeFactory(members ...any) string {
-	w.t.Helper()
+	w.T.Helper()
 	var f struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de",
 		"quality": "draft"},
-		members...)).Into(w.t, http.StatusCreated, &f)
-	w.clock.Add(time.Second)
+		members...)).Into(w.T, http.StatusCreated, &f)
+	w.Clock.Add(time.Second)
 	return f.ID
 }
 
 func with(b object, members ...any) object {
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return servicetest.Body(b, members...)
 }
 
 // body plans two days with two posts each; members are pairs that change it.
@@ -167,21 +156,21 @@ func (w *world) path() string { return planarea.Path(w.factory) }
 
 // create plans through the API.
 func (w *world) create(members ...any) (p planarea.Plan) {
-	w.t.Helper()
-	w.Call(http.MethodPost, w.path(), body(members...)).Into(w.t, http.StatusAccepted, &p)
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.Call(http.MethodPost, w.path(), body(members...)).Into(w.T, http.StatusAccepted, &p)
+	w.Clock.Add(time.Second)
 	return p
 }
 
 func (w *world) get() (p planarea.Plan) {
-	w.t.Helper()
-	w.Call(http.MethodGet, w.path(), nil).Into(w.t, http.StatusOK, &p)
+	w.T.Helper()
+	w.Call(http.MethodGet, w.path(), nil).Into(w.T, http.StatusOK, &p)
 	return p
 }
 
 // until takes steps until the plan is in a state.
 func (w *world) until(state planarea.State) planarea.Plan {
-	w.t.Helper()
+	w.T.Helper()
 	for range 500 {
 		if p := w.get(); p.State == state {
 			return p
@@ -190,19 +179,19 @@ func (w *world) until(state planarea.State) planarea.Plan {
 			break
 		}
 	}
-	w.t.Fatalf("the plan never is %s: %+v", state, w.get())
+	w.T.Fatalf("the plan never is %s: %+v", state, w.get())
 	return planarea.Plan{}
 }
 
 // items returns the items of a plan, in its order.
 func (w *world) items(planID string) []item.Item {
-	w.t.Helper()
+	w.T.Helper()
 	return apitest.All[item.Item](w.Caller, "/v1/content-items?order=asc&content_plan_id="+planID, 100)
 }
 
 // events counts the events of a plan or item by their type.
 func (w *world) events(objectID string) map[event.Type]int {
-	w.t.Helper()
+	w.T.Helper()
 	types := map[event.Type]int{}
 	for _, e := range apitest.All[event.Event](w.Caller, "/v1/events?object_id="+objectID, 100) {
 		types[e.Type]++
@@ -212,22 +201,22 @@ func (w *world) events(objectID string) map[event.Type]int {
 
 // balance returns the credits that can be spent.
 func (w *world) balance() int64 {
-	w.t.Helper()
-	return apitest.Balance(w.t, w.db, w.Principal.Account)
+	w.T.Helper()
+	return apitest.Balance(w.T, w.DB, w.Principal.Account)
 }
 
 // settled checks that the entries add up to the balance, and that nothing is held.
 func (w *world) settled() {
-	w.t.Helper()
-	w.clock.Add(time.Second)
+	w.T.Helper()
+	w.Clock.Add(time.Second)
 	var sum int64
 	for _, e := range apitest.All[ledger.Entry](w.Caller, "/v1/balance/entries", 100) {
 		sum += e.Credits
 		if e.State != nil && *e.State == "held" {
-			w.t.Errorf("%d credits of %s are still held", -e.Credits, e.Subject)
+			w.T.Errorf("%d credits of %s are still held", -e.Credits, e.Subject)
 		}
 	}
 	if sum != w.balance() {
-		w.t.Errorf("the entries add up to %d, and the balance is %d", sum, w.balance())
+		w.T.Errorf("the entries add up to %d, and the balance is %d", sum, w.balance())
 	}
 }

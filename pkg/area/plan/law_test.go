@@ -33,12 +33,12 @@ func TestAPlanLeavesForbiddenPromotionsOut(t *testing.T) {
 	s := w.open()
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"region": "CH"}).Into(t, http.StatusOK, new(any))
 	shoe := w.sell(s, "Trailshoe")
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	s.Call(http.MethodPatch, "/v1/products/"+shoe, object{"price": object{"amount": 14900, "currency": "EUR"}}).
 		Into(t, http.StatusOK, new(any))
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	s.Call(http.MethodPost, "/v1/promotions", object{"factory_id": w.factory, "product_ids": []string{shoe},
-		"name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": w.clock.Now().AddDate(0, 0, 60)}).
+		"name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": w.Now().AddDate(0, 0, 60)}).
 		Into(t, http.StatusCreated, new(any))
 	announced := func(starts string) (n int) {
 		p := w.create("starts_on", starts, "product_share", 100)
@@ -53,7 +53,7 @@ func TestAPlanLeavesForbiddenPromotionsOut(t *testing.T) {
 		}
 		return n
 	}
-	day := func(n int) string { return w.clock.Now().AddDate(0, 0, n).Format(time.DateOnly) }
+	day := func(n int) string { return w.Now().AddDate(0, 0, n).Format(time.DateOnly) }
 	if n := announced(day(2)); n != 4 {
 		t.Errorf("in Switzerland %d items announce it", n)
 	}

@@ -22,27 +22,27 @@ import (
 func (w *world) at() string { return "/v1/factories/" + w.factory }
 
 func (w *world) setState(state string) {
-	w.t.Helper()
+	w.T.Helper()
 	var f factory.Factory
-	if w.Call(http.MethodPatch, w.at(), object{"state": state}).Into(w.t, http.StatusOK, &f); f.State != state {
-		w.t.Fatalf("%+v", f)
+	if w.Call(http.MethodPatch, w.at(), object{"state": state}).Into(w.T, http.StatusOK, &f); f.State != state {
+		w.T.Fatalf("%+v", f)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 // createItem makes a post of the factory.
 func (w *world) createItem(members ...any) (it item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	w.Call(http.MethodPost, "/v1/content-items",
-		with(object{"factory_id": w.factory, "kind": "post", "prompt": "Laufen im Regen"}, members...)).Into(w.t,
+		with(object{"factory_id": w.factory, "kind": "post", "prompt": "Laufen im Regen"}, members...)).Into(w.T,
 		http.StatusAccepted, &it)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	return it
 }
 
 func (w *world) item(itemID string) (it item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.t, http.StatusOK, &it)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.T, http.StatusOK, &it)
 	return it
 }
 
@@ -79,7 +79,7 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 	first, second := w.createItem(), w.createItem()
 	p := w.create("content_types", []string{"post"})
 	w.setState(factory.StatePaused)
-	began := w.clock.Now()
+	began := w.Now()
 	w.steps(200)
 	if got := w.item(running.ID); got.State != item.Generated {
 		t.Errorf("what was being generated is %s", got.State)
@@ -93,13 +93,13 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 		t.Errorf("the plan is %+v", got)
 	}
 	// Far longer than work may take otherwise.
-	for w.clock.Now().Sub(began) < 3*time.Hour {
+	for w.Now().Sub(began) < 3*time.Hour {
 		w.steps(100)
 	}
 	w.setState(factory.StateActive)
-	resumed := w.clock.Now()
-	if w.until(plan.Planning); w.clock.Now().Sub(resumed) > 10*time.Second {
-		t.Errorf("the plan went on after %v", w.clock.Now().Sub(resumed))
+	resumed := w.Now()
+	if w.until(plan.Planning); w.Now().Sub(resumed) > 10*time.Second {
+		t.Errorf("the plan went on after %v", w.Now().Sub(resumed))
 	}
 	w.engine.Drain()
 	for _, it := range []item.Item{first, second} {
@@ -117,9 +117,9 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 // Resuming a factory wakes the timers of publications that were due meanwhile.
 func TestResumingWakesWhatIsHeld(t *testing.T) {
 	w := newWorld(t)
-	w.engine.Handle(publication.Timer, (&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[publication.Timer])
+	w.engine.Handle(publication.Timer, (&publication.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers()[publication.Timer])
 	w.setState(factory.StatePaused)
-	now := w.clock.Now()
+	now := w.Now()
 	tx := &store.Tx{}
 	ids := map[time.Duration]string{}
 	for _, in := range []time.Duration{-time.Hour, time.Hour} {
@@ -134,13 +134,13 @@ func TestResumingWakesWhatIsHeld(t *testing.T) {
 		}
 		tx.Create(it, nil)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.setState(factory.StateActive)
 	w.steps(20)
 	woken := map[string]bool{}
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		for _, itemID := range ids {
 			woken[itemID] = woken[itemID] || strings.Contains(row["pk"], "wake#"+task.ID(publication.Timer, itemID, 1))
 		}
@@ -191,9 +191,9 @@ func TestDeletingAFactoryEndsItsWork(t *testing.T) {
 	var f factory.Factory
 	w.Call(http.MethodDelete, w.at(), nil, "If-Match", `"7"`).Refused(t, http.StatusPreconditionFailed,
 		errs.VersionMismatch, "If-Match")
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.Call(http.MethodDelete, w.at(), nil).Into(t, http.StatusOK, &f)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" || f.State != factory.StateDeleted ||
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" || f.State != factory.StateDeleted ||
 		f.ID != w.factory {
 		t.Errorf("it took %s: %+v", ops, f)
 	}
@@ -243,8 +243,8 @@ func TestAnItemThatRacesTheDeletionIsCanceled(t *testing.T) {
 	w := newWorld(t)
 	w.live(1000)
 	before := w.balance()
-	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Reset()
+	w.Faults.Before("TransactWriteItems", func() {
+		w.Faults.Reset()
 		w.Call(http.MethodDelete, w.at(), nil)
 		w.engine.Drain() // and the task finds nothing
 	})
@@ -260,8 +260,8 @@ func TestAnItemThatRacesTheDeletionIsCanceled(t *testing.T) {
 // A plan that races the deletion is refused: both write the book of the factory.
 func TestAPlanThatRacesTheDeletionIsRefused(t *testing.T) {
 	w := newWorld(t)
-	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Reset()
+	w.Faults.Before("TransactWriteItems", func() {
+		w.Faults.Reset()
 		w.Call(http.MethodDelete, w.at(), nil)
 	})
 	w.Call(http.MethodPost, w.path(), body()).Refused(t, http.StatusNotFound, errs.NotFound, "")

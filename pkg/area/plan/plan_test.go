@@ -21,19 +21,19 @@ import (
 
 func TestAPlanMakesItsItems(t *testing.T) {
 	w := newWorld(t)
-	w.faults.Reset()
+	w.Faults.Reset()
 	a := w.Call(http.MethodPost, w.path(), body("content_types", []string{"short_video", "post", "carousel"},
 		"posts_per_day", 3, "brief", "Vor dem Marathon", "metadata", object{"team": "sales"}))
 	var made plan.Plan
 	a.Into(t, http.StatusAccepted, &made)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+	if ops := w.Faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
 	if a.Header.Get("Location") != w.path()+"?content_plan_id="+made.ID || a.Header.Get("Retry-After") == "" {
 		t.Errorf("answered %v", a.Header)
 	}
 	want := plan.Plan{
-		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory,
+		Resource: resource.New(made.ID, w.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory,
 		Days: 2, PostsPerDay: 3,
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Country: "DE",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
@@ -43,11 +43,11 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
 		t.Errorf("made %+v", made)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if got := w.get(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	if ops := w.faults.Operations(); ops != "Query BatchGetItem" {
+	if ops := w.Faults.Operations(); ops != "Query BatchGetItem" {
 		t.Errorf("reading took %s", ops)
 	}
 
@@ -141,9 +141,9 @@ func TestTheWholePriceIsReservedAtOnce(t *testing.T) {
 func TestAPlanWithoutMoneyMakesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.live(20)
-	before, rows := w.balance(), storetest.Snapshot(t, w.db)
+	before, rows := w.balance(), storetest.Snapshot(t, w.DB)
 	w.Call(http.MethodPost, w.path(), body()).Refused(t, http.StatusPaymentRequired, errs.InsufficientBalance, "")
-	if w.balance() != before || storetest.Snapshot(t, w.db) != rows {
+	if w.balance() != before || storetest.Snapshot(t, w.DB) != rows {
 		t.Errorf("the balance is %d, and the table has changed", w.balance())
 	}
 	w.Call(http.MethodGet, w.path(), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
@@ -431,7 +431,7 @@ func TestAPlanWaitsForRoom(t *testing.T) {
 	tx := &store.Tx{}
 	key := store.IDKey("waiting#" + w.Principal.Owner.String())
 	tx.Count(key, 990, 1000, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	p := w.create()
@@ -443,7 +443,7 @@ func TestAPlanWaitsForRoom(t *testing.T) {
 	}
 	tx = &store.Tx{}
 	tx.Count(key, -990, 1000, nil)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.engine.Drain()
@@ -500,14 +500,14 @@ func TestAPlanSurvivesLostAnswers(t *testing.T) {
 		before := w.balance()
 		p := w.create("days", 13, "content_types", []string{"post"})
 		for n := 0; ; n++ {
-			if w.faults.Reset(); n%3 == 0 {
-				w.faults.Lose(call, 1)
+			if w.Faults.Reset(); n%3 == 0 {
+				w.Faults.Lose(call, 1)
 			}
 			if !w.engine.Step() {
 				break
 			}
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		got := w.get()
 		if got.State != plan.Completed || got.Items != (plan.Items{Total: 26, Generated: 26}) ||
 			len(w.items(p.ID)) != 26 || before-w.balance() != p.CostEstimate {

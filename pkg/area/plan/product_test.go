@@ -17,26 +17,26 @@ import (
 
 // open makes the caller's factory a shop, and returns the operations on its products.
 func (w *world) open() *apitest.Caller {
-	w.t.Helper()
+	w.T.Helper()
 	w.factory = w.makeFactory("type", "seller", "settings", object{"currency": "EUR"})
-	s := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, nil, nil, w.clock.Now),
-		product.NewPromotions(w.db, w.clock.Now))
+	s := apitest.New(w.T, w.DB, &apitest.Log{}, w.Now, product.NewService(w.DB, nil, nil, w.Now),
+		product.NewPromotions(w.DB, w.Now))
 	s.Principal = w.Principal
 	return s
 }
 
 func (w *world) sell(s *apitest.Caller, name string) string {
-	w.t.Helper()
+	w.T.Helper()
 	var p struct{ ID string }
 	s.Call(http.MethodPost, "/v1/products", object{"factory_id": w.factory, "sku": name, "name": name,
-		"price": object{"amount": 12900, "currency": "EUR"}}).Into(w.t, http.StatusCreated, &p)
-	w.clock.Add(time.Second)
+		"price": object{"amount": 12900, "currency": "EUR"}}).Into(w.T, http.StatusCreated, &p)
+	w.Clock.Add(time.Second)
 	return p.ID
 }
 
 // presented returns the products of a plan's items, and checks that their topics name them.
 func (w *world) presented(planID string, names map[string]string) (all []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, it := range w.items(planID) {
 		if it.ProductID == nil {
 			all = append(all, "")
@@ -44,7 +44,7 @@ func (w *world) presented(planID string, names map[string]string) (all []string)
 		}
 		all = append(all, names[*it.ProductID])
 		if !strings.Contains(it.Prompt, names[*it.ProductID]) {
-			w.t.Errorf("the topic %q is not about %s", it.Prompt, names[*it.ProductID])
+			w.T.Errorf("the topic %q is not about %s", it.Prompt, names[*it.ProductID])
 		}
 	}
 	return all
@@ -124,7 +124,7 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	none := cost("2026-06-01")
 	shoe := w.sell(s, "Shoe")
 	without := cost("2026-06-08")
-	it, err := w.db.Get(t.Context(), store.IDKey(shoe))
+	it, err := w.DB.Get(t.Context(), store.IDKey(shoe))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	if err := product.Replace(tx, it, r, r.SKU); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	if with := cost("2026-06-15"); with >= without || none > without {

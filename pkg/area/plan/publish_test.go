@@ -19,35 +19,35 @@ import (
 
 // connect attaches a connected account to the factory.
 func (w *world) connect(name string) string {
-	w.t.Helper()
-	now := w.clock.Now()
+	w.T.Helper()
+	now := w.Now()
 	r := &social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 		FactoryIDs: []string{w.factory}}, PlatformID: "sandbox-" + name}
 	it, err := r.Item(w.Principal.Owner)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
 	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	f, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
+	f, err := w.DB.Get(w.T.Context(), factoryrecord.Key(w.factory))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if _, err := factoryrecord.Attach(&f, r.ID, now); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx.Replace(f)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 	return r.ID
 }
 
 // states counts the items of a plan by their states.
 func (w *world) states(planID string) map[item.State]int {
-	w.t.Helper()
+	w.T.Helper()
 	found := map[item.State]int{}
 	for _, it := range w.items(planID) {
 		found[it.State]++
@@ -56,8 +56,8 @@ func (w *world) states(planID string) map[item.State]int {
 }
 
 func (w *world) change(body object) {
-	w.t.Helper()
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, body).Into(w.t, http.StatusOK, new(object))
+	w.T.Helper()
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, body).Into(w.T, http.StatusOK, new(object))
 }
 
 // A factory that publishes automatically from some time on schedules the items that its plan holds, generated or not.
@@ -91,7 +91,7 @@ func TestAutoPublishTurnedOnLaterSchedulesThePlan(t *testing.T) {
 		}
 	}
 	// The last step begins to publish the first one.
-	for first := *all[0].PublishAt; w.clock.Now().Before(first.Time) && w.engine.Step(); {
+	for first := *all[0].PublishAt; w.Now().Before(first.Time) && w.engine.Step(); {
 	}
 	got := w.states(p.ID)
 	if got[item.Generated] != 1 || got[item.Scheduled]+got[item.Publishing] != 59 {
@@ -116,7 +116,7 @@ func TestAutoPublishLeavesWhatItMayNotPublish(t *testing.T) {
 	w.Principal.Scopes = all
 	past := w.create("content_types", []string{"post"}, "starts_on", "2026-05-10")
 	w.engine.Drain()
-	w.clock.Add(time.Date(2026, 5, 10, 14, 0, 0, 0, time.UTC).Sub(w.clock.Now()))
+	w.Clock.Add(time.Date(2026, 5, 10, 14, 0, 0, 0, time.UTC).Sub(w.Now()))
 	w.change(object{"auto_publish": true})
 	for range 50 {
 		if !w.engine.Step() {
@@ -134,16 +134,16 @@ func TestAutoPublishLeavesWhatItMayNotPublish(t *testing.T) {
 
 // approve approves an item, and returns the answer.
 func (w *world) approve(it item.Item) (out item.Item) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(w.t, http.StatusOK, &out)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(w.T, http.StatusOK, &out)
 	return out
 }
 
 // settle takes steps until an item is scheduled, or ten steps have been taken.
 func (w *world) settle(it item.Item) (out item.Item) {
-	w.t.Helper()
+	w.T.Helper()
 	for range 10 {
-		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.t, http.StatusOK, &out)
+		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.T, http.StatusOK, &out)
 		if out.State != item.Generated || !w.engine.Step() {
 			break
 		}
@@ -198,7 +198,7 @@ func TestALateApprovalSchedulesNothing(t *testing.T) {
 	p := w.create("content_types", []string{"post"}, "days", 1)
 	w.until(plan.Completed)
 	it := w.items(p.ID)[0]
-	w.clock.Add(it.PublishAt.Sub(w.clock.Now()) + time.Minute)
+	w.Clock.Add(it.PublishAt.Sub(w.Now()) + time.Minute)
 	if got := w.approve(it); got.WaitsFor != item.WaitsForSlot {
 		t.Errorf("it waits for %s", got.WaitsFor)
 	}
@@ -209,8 +209,8 @@ func TestALateApprovalSchedulesNothing(t *testing.T) {
 
 // bulk changes the publication of the items of a plan.
 func (w *world) bulk(body object) (out content.BulkAnswer) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/publishing/bulk", body).Into(w.t, http.StatusOK, &out)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/publishing/bulk", body).Into(w.T, http.StatusOK, &out)
 	return out
 }
 

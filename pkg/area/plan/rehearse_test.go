@@ -19,39 +19,39 @@ import (
 
 // rehearse rehearses a plan, which does not exist afterwards.
 func (w *world) rehearse(members ...any) *rehearsal.Rehearsal {
-	w.t.Helper()
+	w.T.Helper()
 	var p plan.Plan
 	a := w.Call(http.MethodPost, w.path(), with(body(members...), "rehearse", true))
-	a.Into(w.t, http.StatusAccepted, &p)
+	a.Into(w.T, http.StatusAccepted, &p)
 	if p.Rehearsal == nil || a.Header.Get("Location") != "" || a.Header.Get("Retry-After") != "" {
-		w.t.Fatalf("it is %+v, with %v", p, a.Header)
+		w.T.Fatalf("it is %+v, with %v", p, a.Header)
 	}
-	w.Call(http.MethodGet, w.path()+"?content_plan_id="+p.ID, nil).Refused(w.t, http.StatusNotFound, errs.NotFound, "")
+	w.Call(http.MethodGet, w.path()+"?content_plan_id="+p.ID, nil).Refused(w.T, http.StatusNotFound, errs.NotFound, "")
 	return p.Rehearsal
 }
 
 // quote holds the price of a rehearsal by the API.
 func (w *world) quote(rehearsalID string) (q quote.Quote) {
-	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": rehearsalID}).Into(w.t, http.StatusCreated, &q)
+	w.T.Helper()
+	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": rehearsalID}).Into(w.T, http.StatusCreated, &q)
 	return q
 }
 
 func (w *world) quoted(quoteID string) (q quote.Quote) {
-	w.t.Helper()
-	w.Call(http.MethodGet, "/v1/quotes/"+quoteID, nil).Into(w.t, http.StatusOK, &q)
+	w.T.Helper()
+	w.Call(http.MethodGet, "/v1/quotes/"+quoteID, nil).Into(w.T, http.StatusOK, &q)
 	return q
 }
 
 // reprice multiplies the prices of the models of a rehearsal, until the test ends or restores them.
 func (w *world) reprice(r *rehearsal.Rehearsal, by int64) (restore func()) {
-	w.t.Helper()
+	w.T.Helper()
 	before := map[*catalog.Price]catalog.Price{}
 	for _, i := range r.Items {
 		for _, used := range i.Models {
 			m, ok := catalog.Find(used.Model)
 			if !ok {
-				w.t.Fatalf("there is no model %s", used.Model)
+				w.T.Fatalf("there is no model %s", used.Model)
 			}
 			if _, done := before[m.Price]; done {
 				continue
@@ -65,32 +65,32 @@ func (w *world) reprice(r *rehearsal.Rehearsal, by int64) (restore func()) {
 			*at = was
 		}
 	}
-	w.t.Cleanup(restore)
+	w.T.Cleanup(restore)
 	return restore
 }
 
 // spend takes credits from the balance of the caller.
 func (w *world) spend(credits int64) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.BalanceKey(w.Principal.Account))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tx := &store.Tx{}
-	_, err = ledger.Adjust(tx, w.clock.Now(), w.Principal.Account, -credits, "test", ledger.BalanceOf(it))
+	_, err = ledger.Adjust(tx, w.Now(), w.Principal.Account, -credits, "test", ledger.BalanceOf(it))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // rows counts what is stored by its kind, but for answers.
 func (w *world) rows() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	n := map[string]int{}
-	for _, row := range storetest.Rows(w.t, w.db) {
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] != "answer" {
 			n[row["kind"]]++
 		}
@@ -204,7 +204,7 @@ func TestAQuoteKeepsNoLowerPriceAway(t *testing.T) {
 func TestAQuoteIsForWhatWasRehearsed(t *testing.T) {
 	w := newWorld(t)
 	w.live(100_000)
-	starts := w.clock.Now().AddDate(0, 0, 5).Format(time.DateOnly)
+	starts := w.Now().AddDate(0, 0, 5).Format(time.DateOnly)
 	r := w.rehearse("starts_on", starts)
 	q := w.quote(r.ID)
 	refused := func(what string, members ...any) {
@@ -224,13 +224,13 @@ func TestAQuoteIsForWhatWasRehearsed(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": "rhl_01h455vb4pex5vsknk084sn02q"}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/rehearsal_id")
 	q = w.quote(w.rehearse("starts_on", starts).ID)
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	refused("an ended quote", "starts_on", starts, "quote_id", q.ID)
 	again := w.quote(q.RehearsalID)
 	if p := w.create("starts_on", starts, "quote_id", again.ID); string(p.QuoteID) != again.ID {
 		t.Errorf("the plan is %+v", p)
 	}
-	w.clock.Add(7 * 24 * time.Hour)
+	w.Clock.Add(7 * 24 * time.Hour)
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": q.RehearsalID}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/rehearsal_id")
 }

@@ -22,12 +22,12 @@ func TestAPlanWithoutTheScopeToPublishPublishesNothing(t *testing.T) {
 	}{{nil, true}, {[]auth.Scope{auth.ContentPublish}, false}} {
 		w := newWorld(t)
 		w.engine.Handle(item.AutoPublish,
-			(&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
+			(&publication.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers()[item.AutoPublish])
 		w.factory = w.makeFactory("auto_publish", true)
 		w.Without(c.lacking...).Call(http.MethodPost, w.path(), body()).Into(t, http.StatusAccepted, new(plan.Plan))
 		p := w.until(plan.Completed)
 		for _, it := range w.items(p.ID) {
-			_, err := w.db.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, it.ID, 1)))
+			_, err := w.DB.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, it.ID, 1)))
 			if it.State != item.Generated || err != nil && !errors.Is(err, store.ErrNotFound) {
 				t.Fatalf("%+v: %v", it, err)
 			}
@@ -61,17 +61,17 @@ func TestWhoApprovesTopicsPublishesThem(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.engine.Handle(item.AutoPublish,
-			(&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
+			(&publication.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers()[item.AutoPublish])
 		w.factory = w.makeFactory("auto_publish", true)
 		p := w.propose("days", 1)
 		c.act(w)
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		w.until(plan.Completed)
 		made := w.items(p.ID)
 		if len(made) != 1 {
 			t.Fatalf("%s: %d items", c.name, len(made))
 		}
-		_, err := w.db.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, made[0].ID, 1)))
+		_, err := w.DB.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, made[0].ID, 1)))
 		if err != nil && !errors.Is(err, store.ErrNotFound) || (err == nil) != c.want {
 			t.Errorf("%s, it is published: %v", c.name, err == nil)
 		}

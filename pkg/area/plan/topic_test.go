@@ -20,7 +20,7 @@ func (w *world) topicPath(number int) string { return fmt.Sprint(w.topics(), "/"
 
 // propose plans with topics that wait for an approval, and waits for them. It plans ten days with one post each.
 func (w *world) propose(members ...any) plan.Plan {
-	w.t.Helper()
+	w.T.Helper()
 	w.create(append([]any{"approve", "topics", "days", 10, "posts_per_day", 1, "content_types", []string{"post"}},
 		members...)...)
 	return w.until(plan.Proposed)
@@ -28,32 +28,32 @@ func (w *world) propose(members ...any) plan.Plan {
 
 // within takes steps for some time, or until there are none.
 func (w *world) within(d time.Duration) {
-	w.t.Helper()
-	for end := w.clock.Now().Add(d); w.clock.Now().Before(end) && w.engine.Step(); {
+	w.T.Helper()
+	for end := w.Now().Add(d); w.Now().Before(end) && w.engine.Step(); {
 	}
 }
 
 // approveTopics approves topics by their numbers, or all.
 func (w *world) approveTopics(numbers ...int) (p plan.Plan) {
-	w.t.Helper()
+	w.T.Helper()
 	sent := object{}
 	if len(numbers) > 0 {
 		sent["numbers"] = numbers
 	}
-	w.Call(http.MethodPost, w.topics()+"/approve", sent).Into(w.t, http.StatusAccepted, &p)
-	w.clock.Add(time.Second)
+	w.Call(http.MethodPost, w.topics()+"/approve", sent).Into(w.T, http.StatusAccepted, &p)
+	w.Clock.Add(time.Second)
 	return p
 }
 
 func (w *world) topic(number int) (t plan.Topic) {
-	w.t.Helper()
-	w.Call(http.MethodGet, w.topicPath(number), nil).Into(w.t, http.StatusOK, &t)
+	w.T.Helper()
+	w.Call(http.MethodGet, w.topicPath(number), nil).Into(w.T, http.StatusOK, &t)
 	return t
 }
 
 // topicStates counts the topics of the plan by their state.
 func (w *world) topicStates() map[plan.TopicState]int {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[plan.TopicState]int{}
 	for _, one := range w.get().Calendar {
 		all[one.State]++
@@ -75,7 +75,7 @@ func TestBadInputAboutTopics(t *testing.T) {
 	w.Call(http.MethodPatch, w.topicPath(1), object{"topic": "Neu"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 
 	p := w.propose()
-	in := func(d time.Duration) string { return w.clock.Now().Add(d).Format(time.RFC3339) }
+	in := func(d time.Duration) string { return w.Now().Add(d).Format(time.RFC3339) }
 	day := 24 * time.Hour
 	for name, c := range map[string]struct {
 		method string
@@ -156,7 +156,7 @@ func TestTopicsAreApprovedBeforeTheyCost(t *testing.T) {
 	if changed.Number != 11 || changed.State != plan.TopicProposed || changed.ContentType != "post" {
 		t.Errorf("added: %+v", changed)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	// One is approved, then all: each is paid once.
 	if p = w.approveTopics(3, 4); p.State != plan.Proposed || p.ReservedCredits != 2*price ||
 		w.balance() != before-2*price {
@@ -245,23 +245,23 @@ func TestTheClockOfTheSandboxWritesItems(t *testing.T) {
 	if w.steps(1); len(w.items(p.ID)) != 0 {
 		t.Error("items were written days before")
 	}
-	began := w.clock.Now()
+	began := w.Now()
 	for _, days := range []int64{5, 20} {
 		tx := &store.Tx{}
-		if err := plan.StartAdvance(tx, w.clock.Now(), w.Principal.Account, days*24*3600); err != nil {
+		if err := plan.StartAdvance(tx, w.Now(), w.Principal.Account, days*24*3600); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.db.Commit(t.Context(), tx); err != nil {
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		w.within(time.Minute)
 		if n := len(w.items(p.ID)); days == 5 && (n < 4 || n > 6) || days == 20 && n != 10 {
 			t.Errorf("after %d days, %d items are written", days, n)
 		}
 	}
-	if got := w.get(); got.State != plan.Completed || w.clock.Now().Sub(began) > 24*time.Hour {
-		t.Errorf("%+v after %v", got, w.clock.Now().Sub(began))
+	if got := w.get(); got.State != plan.Completed || w.Now().Sub(began) > 24*time.Hour {
+		t.Errorf("%+v after %v", got, w.Now().Sub(began))
 	}
 }
 
@@ -312,7 +312,7 @@ func TestPlansWithTopicsAreCanceled(t *testing.T) {
 			}
 			made := len(w.items(p.ID))
 			end(w)
-			w.clock.Add(time.Second)
+			w.Clock.Add(time.Second)
 			w.engine.Drain()
 			var spent int64
 			for _, it := range w.items(p.ID) {
@@ -391,26 +391,26 @@ func TestTopicsSurviveRacesAndLostAnswers(t *testing.T) {
 		before := w.balance()
 		lost := func(until plan.State) {
 			for n := 0; n < 4000; n++ {
-				if w.faults.Reset(); n%3 == 0 {
-					w.faults.Lose(call, 1)
+				if w.Faults.Reset(); n%3 == 0 {
+					w.Faults.Lose(call, 1)
 				}
 				if !w.engine.Step() || w.get().State == until {
 					break
 				}
 			}
-			w.faults.Reset()
+			w.Faults.Reset()
 		}
 		p := w.create("approve", "topics", "days", 26, "posts_per_day", 1, "content_types", []string{"post"})
 		lost(plan.Proposed)
 		raced := false
-		w.faults.Before("TransactWriteItems", func() {
+		w.Faults.Before("TransactWriteItems", func() {
 			if !raced {
 				raced = true
 				w.Call(http.MethodPatch, w.topicPath(2), object{"topic": "Gleichzeitig geändert"})
 			}
 		})
 		w.approveTopics()
-		w.faults.Reset()
+		w.Faults.Reset()
 		if at := w.topic(2); at.Topic != "Gleichzeitig geändert" || at.State != plan.TopicApproved {
 			t.Errorf("%+v", at)
 		}

@@ -19,38 +19,38 @@ import (
 
 // experiment starts an experiment of the factory; factors are pairs of a name and arms, divided by commas.
 func (w *world) experiment(factors ...string) (e experiment.Experiment) {
-	w.t.Helper()
+	w.T.Helper()
 	var all []object
 	for i := 0; i+1 < len(factors); i += 2 {
 		all = append(all, object{"name": factors[i], "arms": strings.Split(factors[i+1], ",")})
 	}
 	w.Call(http.MethodPost, "/v1/experiments", object{"factory_id": w.factory, "question": "What does better?",
 		"factors": all, "metric": object{"name": "likes", "platform": "instagram"},
-		"budget": object{"posts": 500, "days": 100}}).Into(w.t, http.StatusCreated, &e)
-	w.Call(http.MethodPatch, "/v1/experiments/"+e.ID, object{"state": "running"}).Into(w.t, http.StatusOK, &e)
+		"budget": object{"posts": 500, "days": 100}}).Into(w.T, http.StatusCreated, &e)
+	w.Call(http.MethodPatch, "/v1/experiments/"+e.ID, object{"state": "running"}).Into(w.T, http.StatusOK, &e)
 	return e
 }
 
 // record returns the stored record of an experiment, and change changes it.
 func (w *world) record(experimentID string, change func(*experiment.Record)) *experiment.Record {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(experimentID))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(experimentID))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r, err := experiment.Decode(&it)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if change != nil {
 		change(r)
 		if it, err = r.Into(it); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		tx := &store.Tx{}
 		tx.Replace(it)
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 	return r
@@ -151,13 +151,13 @@ func TestAPlanPaysForItsArms(t *testing.T) {
 
 // estimate makes a plan of later months, and returns its price.
 func (w *world) estimate(body object) int64 {
-	w.t.Helper()
+	w.T.Helper()
 	var p plan.Plan
 	before := w.balance()
-	later := w.clock.Now().AddDate(0, 3, 0).Format(time.DateOnly)
-	w.Call(http.MethodPost, w.path(), with(body, "starts_on", later)).Into(w.t, http.StatusAccepted, &p)
+	later := w.Now().AddDate(0, 3, 0).Format(time.DateOnly)
+	w.Call(http.MethodPost, w.path(), with(body, "starts_on", later)).Into(w.T, http.StatusAccepted, &p)
 	if w.balance() != before-p.CostEstimate {
-		w.t.Errorf("%d is reserved of %d", before-w.balance(), p.CostEstimate)
+		w.T.Errorf("%d is reserved of %d", before-w.balance(), p.CostEstimate)
 	}
 	return p.CostEstimate
 }
@@ -191,7 +191,7 @@ func TestAPlanSaysWhatItHasLearned(t *testing.T) {
 	w := newWorld(t)
 	decide := func(e experiment.Experiment, arm string) {
 		w.record(e.ID, func(r *experiment.Record) {
-			at := resource.Instant(w.clock.Now())
+			at := resource.Instant(w.Now())
 			r.State, r.EndedAt = experiment.Decided, &at
 			r.Winners = []experiment.Winner{{Factor: e.Factors[0].Name, Arm: arm}}
 		})
