@@ -105,7 +105,8 @@ func newWorld(t *testing.T) *world {
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2", nil)
 	factories := factory.NewService(w.DB, w.Now)
 	items := content.NewService(w.DB, factories, signer, offer, w.Now)
-	w.Serve(factories, planarea.NewService(w.DB, factories, offer, w.Now), items, experiment.NewService(w.DB, factories, w.Now), account.NewService(w.DB, w.Now),
+	w.Serve(factories, planarea.NewService(w.DB, factories, offer, w.Now), items, experiment.NewService(w.DB,
+		factories, w.Now), account.NewService(w.DB, w.Now),
 		account.NewEvents(w.DB, signer), quote.NewService(w.DB, w.Now),
 		publishing.NewService(w.DB, items, factories, signer, &apitest.Log{}, w.Now, rand.Reader))
 	w.Kept()
