@@ -243,7 +243,7 @@ var groups = []group{
 				{name: "client_id", kind: "string", doc: "Id that the platform has given the application: client_id, client_key or app id. It cannot be changed", required: true},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "client_secret", kind: "string", doc: "Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have none"},
-				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for, if the platform has granted the application other ones than usual. Absent or empty: the usual ones", values: []string{"account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write", "content:publish", "studio:use", "products:read", "products:write", "social:manage", "architect:use", "webhooks:manage"}},
+				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for, if the platform has granted the application other ones than usual. Absent or empty: the usual ones"},
 				{name: "daily_limit", kind: "integer", doc: "Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of the platform"},
 			},
 		},
@@ -259,7 +259,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "client_secret", kind: "string", doc: "New secret of the application. Its accounts use it from now on"},
-				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep theirs until they are connected again", values: []string{"account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write", "content:publish", "studio:use", "products:read", "products:write", "social:manage", "architect:use", "webhooks:manage"}},
+				{name: "scopes", kind: "list", doc: "Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep theirs until they are connected again"},
 				{name: "daily_limit", kind: "integer", doc: "Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the platform"},
 			},
 			match: true,
@@ -679,7 +679,7 @@ var groups = []group{
 			paged: true,
 		},
 	}},
-	{name: "exports", doc: "Export the data of the account", operations: []operation{
+	{name: "exports", doc: "Export the data of the account, and read the parts of an export", operations: []operation{
 		{
 			id: "createExport", name: "create", method: "POST", path: "/v1/exports",
 			summary: "Export the data of the account", doc: "Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines, one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes them.\n\nNeeds the scope `account:manage`.",
@@ -931,7 +931,7 @@ var groups = []group{
 			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
 		},
 	}},
-	{name: "imports", doc: "Import an export", operations: []operation{
+	{name: "imports", doc: "Import an export, and read what has become of its resources", operations: []operation{
 		{
 			id: "createImport", name: "create", method: "POST", path: "/v1/imports",
 			summary: "Import an export", doc: "Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so that an import that is repeated adds only what is missing. Nothing is generated, published, charged or announced: content that was being made is canceled, and content that was scheduled is generated. Webhooks are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are paused, and factories publish nothing automatically. Social accounts are connected anew. `left_out` says what was left out, and why. The key needs the scopes of all operations that would create the same.\n\nNeeds the scope `account:manage`.",
@@ -1361,7 +1361,7 @@ var groups = []group{
 			},
 		},
 	}},
-	{name: "quotes", doc: "Hold the price of a rehearsal", operations: []operation{
+	{name: "quotes", doc: "Hold the price of a rehearsal, and read a quote", operations: []operation{
 		{
 			id: "createQuote", name: "create", method: "POST", path: "/v1/quotes",
 			summary: "Hold the price of a rehearsal", doc: "Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of `rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It holds prices, not what is made: after a change of the factory, or of what the call refers to, the call is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with refusals has no quote, because the call would not run.\n\nNeeds the scope `account:read`.",

@@ -39,11 +39,11 @@ type Client struct {
 	Events *EventsService
 	// List the posts of an experiment.
 	Experiments *ExperimentsService
-	// Export the data of the account.
+	// Export the data of the account, and read the parts of an export.
 	Exports *ExportsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
-	// Import an export.
+	// Import an export, and read what has become of its resources.
 	Imports *ImportsService
 	// Connections to CRMs: products, stages of deals that make content, and notes.
 	Integrations *IntegrationsService
@@ -61,7 +61,7 @@ type Client struct {
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// Hold the price of a rehearsal.
+	// Hold the price of a rehearsal, and read a quote.
 	Quotes *QuotesService
 	// List, create and delete links by which people without an account review content.
 	ReviewLinks *ReviewLinksService
@@ -1600,7 +1600,7 @@ func (s *ExperimentsService) ListPostsPage(ctx context.Context, experimentID str
 	return page[ExperimentRow](ctx, s.t, "/v1/experiments/"+pExperimentID+"/posts", queryOf(params), options)
 }
 
-// ExportsService: Export the data of the account.
+// ExportsService: Export the data of the account, and read the parts of an export.
 type ExportsService struct{ t *transport }
 
 // Create: Export the data of the account.
@@ -2140,7 +2140,7 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 	return result, nil
 }
 
-// ImportsService: Import an export.
+// ImportsService: Import an export, and read what has become of its resources.
 type ImportsService struct{ t *transport }
 
 // Create: Import an export.
@@ -3056,7 +3056,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// QuotesService: Hold the price of a rehearsal.
+// QuotesService: Hold the price of a rehearsal, and read a quote.
 type QuotesService struct{ t *transport }
 
 // Create: Hold the price of a rehearsal.

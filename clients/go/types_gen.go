@@ -11714,7 +11714,7 @@ type SocialApplication struct {
 	// Id that the platform has given the application: client_id, client_key or app id.
 	ClientID string `json:"client_id"`
 	// Permissions that owners of accounts are asked for. Empty: the usual ones of the platform.
-	Scopes []Scope `json:"scopes"`
+	Scopes []string `json:"scopes"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
 	// platform, see the guide.
 	DailyLimit *int64 `json:"daily_limit"`
@@ -11736,7 +11736,7 @@ type SocialApplicationCreate struct {
 	ClientSecret *string `json:"client_secret,omitzero"`
 	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
 	// usual. Absent or empty: the usual ones.
-	Scopes []ScopeInput `json:"scopes,omitzero"`
+	Scopes []string `json:"scopes,omitzero"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
 	// the platform.
 	DailyLimit Nullable[int64] `json:"daily_limit,omitzero"`
@@ -11750,7 +11750,7 @@ type SocialApplicationUpdate struct {
 	ClientSecret *string `json:"client_secret,omitzero"`
 	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
 	// theirs until they are connected again.
-	Scopes Nullable[[]ScopeInput] `json:"scopes,omitzero"`
+	Scopes Nullable[[]string] `json:"scopes,omitzero"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
 	// platform.
 	DailyLimit Nullable[int64] `json:"daily_limit,omitzero"`

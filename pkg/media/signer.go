@@ -105,9 +105,10 @@ func (s *Signer) URLFor(ctx context.Context, key, contentType string, lifetime t
 	return signed, nil
 }
 
-// ThumbnailURL signs a URL of the file's thumbnail, or returns nil if it has none.
+// ThumbnailURL signs a URL of the file's thumbnail, or returns nil if it has none. An export has none: it names the
+// files alone.
 func (s *Signer) ThumbnailURL(ctx context.Context, f File) (*string, error) {
-	if !f.Thumb {
+	if !f.Thumb || s.names != nil {
 		return nil, nil
 	}
 	address, err := s.URL(ctx, f.ThumbnailKey(), ThumbnailType)

@@ -325,15 +325,6 @@ func Read(data []byte) (*Form, error) {
 	return f, nil
 }
 
-// docs describe the resources that have no tag of their own.
-var docs = map[string]string{
-	"applications": "Add, change and delete own applications of platforms",
-	"approvals":    "Approve content items, or ask for changes",
-	"publications": "List, read, change and take down publications",
-	"reviewLinks":  "List, create and delete links by which people without an account review content",
-	"sandbox":      "Empty the sandbox, or move its clock",
-}
-
 // rank orders methods as a resource lives: it is read and created, changed, and deleted.
 func rank(method string) int {
 	return strings.Index("GET POST PUT PATCH DELETE", method)

@@ -1270,7 +1270,7 @@ export class ExperimentsResource {
   }
 }
 
-/** Export the data of the account. */
+/** Export the data of the account, and read the parts of an export. */
 export class ExportsResource {
   readonly #core: Core;
 
@@ -1673,7 +1673,7 @@ export class FactoriesResource {
   }
 }
 
-/** Import an export. */
+/** Import an export, and read what has become of its resources. */
 export class ImportsResource {
   readonly #core: Core;
 
@@ -2455,7 +2455,7 @@ export class PublishingResource {
   }
 }
 
-/** Hold the price of a rehearsal. */
+/** Hold the price of a rehearsal, and read a quote. */
 export class QuotesResource {
   readonly #core: Core;
 
@@ -3127,11 +3127,11 @@ export class Client {
   readonly events: EventsResource;
   /** List the posts of an experiment. */
   readonly experiments: ExperimentsResource;
-  /** Export the data of the account. */
+  /** Export the data of the account, and read the parts of an export. */
   readonly exports: ExportsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
-  /** Import an export. */
+  /** Import an export, and read what has become of its resources. */
   readonly imports: ImportsResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
   readonly integrations: IntegrationsResource;
@@ -3149,7 +3149,7 @@ export class Client {
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** Hold the price of a rehearsal. */
+  /** Hold the price of a rehearsal, and read a quote. */
   readonly quotes: QuotesResource;
   /** List, create and delete links by which people without an account review content. */
   readonly reviewLinks: ReviewLinksResource;

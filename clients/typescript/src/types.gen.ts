@@ -11082,7 +11082,7 @@ export interface SocialApplication {
   /** Id that the platform has given the application: client_id, client_key or app id. */
   client_id: string;
   /** Permissions that owners of accounts are asked for. Empty: the usual ones of the platform. */
-  scopes: Scope[];
+  scopes: string[];
   /**
    * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
    * platform, see the guide.
@@ -11112,7 +11112,7 @@ export interface SocialApplicationCreate {
    * Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
    * usual. Absent or empty: the usual ones.
    */
-  scopes?: ScopeInput[] | undefined;
+  scopes?: string[] | undefined;
   /**
    * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
    * the platform.
@@ -11130,7 +11130,7 @@ export interface SocialApplicationUpdate {
    * Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
    * theirs until they are connected again.
    */
-  scopes?: ScopeInput[] | null | undefined;
+  scopes?: string[] | null | undefined;
   /**
    * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
    * platform.

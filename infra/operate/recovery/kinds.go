@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/generate"
@@ -87,9 +88,13 @@ var kinds = map[string]kind{
 	advice.DiagnosisItemKind: {own: true, unfinished: []string{string(advice.Queued), string(advice.Running)}},
 	plan.ItemKind: {own: true, unfinished: []string{string(plan.Queued), string(plan.Planning), string(plan.Proposed),
 		string(plan.Generating)}},
-	training.ItemKind: {own: true, unfinished: []string{string(training.Queued), string(training.Running)}},
-	media.ItemKind:    {own: true, unfinished: []string{string(media.Pending)}},
-	product.ItemKind:  {own: true, parts: "photos", working: string(media.Pending)},
+	training.ItemKind:   {own: true, unfinished: []string{string(training.Queued), string(training.Running)}},
+	media.ItemKind:      {own: true, unfinished: []string{string(media.Pending)}},
+	product.ItemKind:    {own: true, parts: "photos", working: string(media.Pending)},
+	transfer.ExportItem: {unfinished: []string{string(transfer.Running)}},
+	transfer.ImportItem: {own: true, unfinished: []string{string(transfer.Running)}},
+	"quote":             {own: true},
+	"rehearsal":         {},
 
 	generate.RegisterKind:    {own: true},
 	generate.LikenessKind:    {},

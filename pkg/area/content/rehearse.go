@@ -59,7 +59,8 @@ func refusedItem(b createBody, now time.Time) item.Item {
 		Kind: b.Kind, Source: cmp.Or(b.Source, item.SourceGenerated), Texts: item.Texts{Hashtags: []string{}},
 		Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}}, Warnings: []item.Warning{},
 		Hooks: []string{}, Slides: []item.Slide{}, Retold: item.Retold{FromParts: []int{}},
-		Outlook:      item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}},
+		Outlook: item.Outlook{WaitsFor: item.WaitsForNothing, SocialAccountIDs: []string{},
+			OmittedAccounts: []item.OmittedAccount{}},
 		Publications: []item.Publication{}, Sources: []item.Quoted{}, State: item.Queued, Attempt: 1,
 		Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Media: []media.View{},
 		Approval: approvalOf(factory.Factory{})}

@@ -144,10 +144,12 @@ func listValues(doc *huma.OpenAPI) {
 		"Voice.provider":      providersOf(catalog.Voices("", ""), func(v catalog.Voice) string { return v.Provider }),
 		"Avatar.provider":     providersOf(catalog.Avatars(""), func(a catalog.Avatar) string { return a.Provider }),
 		"Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
+		// Those of a platform's application are the platform's.
+		"SocialApplication.scopes": nil, "SocialApplicationCreate.scopes": nil, "SocialApplicationUpdate.scopes": nil,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
-		list := values[at+"."+member]
-		if list == nil {
+		list, own := values[at+"."+member]
+		if !own {
 			list = values[member]
 		}
 		if list != nil && s.Type == huma.TypeString && len(s.Enum) == 0 {

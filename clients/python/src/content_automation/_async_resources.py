@@ -1061,7 +1061,7 @@ class AsyncExperimentsResource:
 
 
 class AsyncExportsResource:
-    """Export the data of the account."""
+    """Export the data of the account, and read the parts of an export."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1436,7 +1436,7 @@ class AsyncFactoriesResource:
 
 
 class AsyncImportsResource:
-    """Import an export."""
+    """Import an export, and read what has become of its resources."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -2147,7 +2147,7 @@ class AsyncPublishingResource:
 
 
 class AsyncQuotesResource:
-    """Hold the price of a rehearsal."""
+    """Hold the price of a rehearsal, and read a quote."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -1061,7 +1061,7 @@ class ExperimentsResource:
 
 
 class ExportsResource:
-    """Export the data of the account."""
+    """Export the data of the account, and read the parts of an export."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1436,7 +1436,7 @@ class FactoriesResource:
 
 
 class ImportsResource:
-    """Import an export."""
+    """Import an export, and read what has become of its resources."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -2147,7 +2147,7 @@ class PublishingResource:
 
 
 class QuotesResource:
-    """Hold the price of a rehearsal."""
+    """Hold the price of a rehearsal, and read a quote."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

@@ -11111,7 +11111,7 @@ class SocialApplication(TypedDict):
     """Platform of the application."""
     client_id: str
     """Id that the platform has given the application: client_id, client_key or app id."""
-    scopes: List["Scope"]
+    scopes: List[str]
     """Permissions that owners of accounts are asked for. Empty: the usual ones of the platform."""
     daily_limit: Optional[int]
     """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
@@ -11137,7 +11137,7 @@ class SocialApplicationCreate(TypedDict):
     """Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
     none.
     """
-    scopes: NotRequired[List["ScopeInput"]]
+    scopes: NotRequired[List[str]]
     """Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
     usual. Absent or empty: the usual ones.
     """
@@ -11155,7 +11155,7 @@ class SocialApplicationUpdate(TypedDict):
 
     client_secret: NotRequired[str]
     """New secret of the application. Its accounts use it from now on."""
-    scopes: NotRequired[Optional[List["ScopeInput"]]]
+    scopes: NotRequired[Optional[List[str]]]
     """Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected
     keep theirs until they are connected again.
     """
