@@ -44,6 +44,15 @@ const onlySK = "#"
 // IDKey returns the key of an item that is found by its id alone.
 func IDKey(id string) Key { return Key{id, onlySK} }
 
+// IDKeys returns the keys of items that are found by their ids alone, in the order of the ids.
+func IDKeys(ids []string) []Key {
+	keys := make([]Key, len(ids))
+	for i, id := range ids {
+		keys[i] = IDKey(id)
+	}
+	return keys
+}
+
 // Item is one item of a table.
 type Item struct {
 	Key

@@ -5,14 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 // errRehearsed reports a transaction that was to be rehearsed and was carried out.
@@ -25,39 +21,25 @@ func (db *DB) Rehearse(ctx context.Context, tx *Tx) (refused []error, err error)
 	if err := tx.within(ctx); err != nil || len(tx.ops) == 0 {
 		return nil, err
 	}
-	never := &Tx{}
+	never := &Tx{until: tx.until}
 	never.Update(IDKey("never#"+rand.Text()), Written(expression.UpdateBuilder{}), Exists, Conflict)
-	items := make([]types.TransactWriteItem, 0, len(tx.ops)+1)
-	for _, o := range append(never.ops, tx.ops...) {
-		items = append(items, db.named(o.write))
-	}
-	tries := db.writing(tx.until)
-	var busy error
-	for attempt := range maxCommits {
-		if err := backoff.Wait(ctx, attempt, 10*time.Millisecond, 640*time.Millisecond); err != nil {
-			return nil, tries.exhausted(busy, err)
-		}
-		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items},
-			tries.follow)
-		var canceled *types.TransactionCanceledException
+	never.ops = append(never.ops, tx.ops...)
+	written := true
+	err = db.transact(ctx, never, "rehearse", func(reasons []types.CancellationReason) (final bool, err error) {
+		written = false
 		switch {
-		case err == nil:
-			return nil, errRehearsed
-		case !errors.As(err, &canceled) && isContention(err):
-			busy = tx.contended(err)
-			continue
-		case !errors.As(err, &canceled):
-			return nil, tries.failure(ctx, err, "store: rehearse")
-		case len(canceled.CancellationReasons) != len(items):
-			return nil, fmt.Errorf("store: rehearse: %d reasons of %d writes", len(canceled.CancellationReasons),
-				len(items))
+		case len(reasons) != len(never.ops):
+			return true, fmt.Errorf("store: rehearse: %d reasons of %d writes", len(reasons), len(never.ops))
+		case contended(reasons[1:]):
+			return false, nil
 		}
-		reasons := canceled.CancellationReasons[1:]
-		if busy = tx.heldBy(reasons); !contended(reasons) {
-			return refusedBy(tx.ops, reasons)
-		}
+		refused, err = refusedBy(tx.ops, reasons[1:])
+		return true, err
+	})
+	if err == nil && written {
+		err = errRehearsed
 	}
-	return nil, tries.exhausted(busy, nil)
+	return refused, err
 }
 
 // contended reports whether another transaction has kept some writes from being looked at.

@@ -190,13 +190,23 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if err := tx.within(ctx); err != nil {
 		return err
 	}
+	// A plain put costs half as much as a transaction of one write.
+	if put := tx.ops[0].write.Put; len(tx.ops) == 1 && put != nil {
+		return db.putOne(ctx, db.named(tx.ops[0].write).Put, tx)
+	}
+	return db.transact(ctx, tx, "commit", func(reasons []types.CancellationReason) (bool, error) {
+		err := failedCondition(tx.ops, reasons)
+		return err != nil, err
+	})
+}
+
+// transact sends a transaction until it is carried out, or until it is canceled for reasons that another attempt does
+// not change: canceled decides about that, and returns the error then.
+func (db *DB) transact(ctx context.Context, tx *Tx, what string,
+	canceled func(reasons []types.CancellationReason) (final bool, err error)) error {
 	items := make([]types.TransactWriteItem, len(tx.ops))
 	for i, o := range tx.ops {
 		items[i] = db.named(o.write)
-	}
-	// A plain put costs half as much as a transaction of one write.
-	if put := items[0].Put; len(items) == 1 && put != nil {
-		return db.putOne(ctx, put, tx)
 	}
 	// All attempts, ours and the SDK's, share one token: an attempt after a lost answer is idempotent and reports the
 	// earlier success.
@@ -213,18 +223,18 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 		if err == nil {
 			return nil
 		}
-		var canceled *types.TransactionCanceledException
-		if !errors.As(err, &canceled) {
+		var why *types.TransactionCanceledException
+		if !errors.As(err, &why) {
 			if isContention(err) {
 				busy = tx.contended(err)
 				continue
 			}
-			return tries.failure(ctx, err, "store: commit")
+			return tries.failure(ctx, err, "store: %s", what)
 		}
-		if failed := failedCondition(tx.ops, canceled.CancellationReasons); failed != nil {
-			return failed
+		if final, err := canceled(why.CancellationReasons); final {
+			return err
 		}
-		busy = tx.heldBy(canceled.CancellationReasons)
+		busy = tx.heldBy(why.CancellationReasons)
 	}
 	return tries.exhausted(busy, nil)
 }

@@ -111,11 +111,7 @@ func settingsOf(f factory.Factory) Factory {
 
 // accounts reads the social accounts of a factory.
 func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all []Account, err error) {
-	keys := make([]store.Key, len(ids))
-	for i, accountID := range ids {
-		keys[i] = store.IDKey(accountID)
-	}
-	items, err := w.DB.GetAll(ctx, keys...)
+	items, err := w.DB.GetAll(ctx, store.IDKeys(ids)...)
 	if err != nil {
 		return nil, err
 	}

@@ -180,11 +180,7 @@ func (s *Service) accountsOf(ctx context.Context, factory store.Item) (all []soc
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]store.Key, len(ids))
-	for i, accountID := range ids {
-		keys[i] = store.IDKey(accountID)
-	}
-	items, err := s.db.GetAll(ctx, keys...)
+	items, err := s.db.GetAll(ctx, store.IDKeys(ids)...)
 	if err != nil {
 		return nil, err
 	}

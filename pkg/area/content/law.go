@@ -52,11 +52,7 @@ func (s ruler) permitted(ctx context.Context, r *item.Record, accounts []string,
 	if r.AdMarking == nil && r.PromotionID == nil || !law.RuleOf(law.AdPlatforms).InForce(r.Brief.Region, at) {
 		return nil
 	}
-	var keys []store.Key
-	for _, accountID := range accounts {
-		keys = append(keys, store.IDKey(accountID))
-	}
-	items, err := s.db.GetAll(ctx, keys...)
+	items, err := s.db.GetAll(ctx, store.IDKeys(accounts)...)
 	if err != nil {
 		return err
 	}

@@ -169,11 +169,7 @@ func (w reader) keep(ctx context.Context, s *task.Step, of *item.Record, pub *it
 	}
 	order := slices.Sorted(maps.Keys(wanted))
 	for part := range slices.Chunk(order, atOnce) {
-		keys := make([]store.Key, len(part))
-		for i, commentID := range part {
-			keys[i] = store.IDKey(commentID)
-		}
-		items, err := w.DB.GetAll(ctx, keys...)
+		items, err := w.DB.GetAll(ctx, store.IDKeys(part)...)
 		if err != nil {
 			return err
 		}

@@ -66,11 +66,7 @@ func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store
 		})
 		return page.Items, err
 	}
-	keys := make([]store.Key, len(named))
-	for i, productID := range named {
-		keys[i] = store.IDKey(productID)
-	}
-	return h.DB.GetAll(ctx, keys...)
+	return h.DB.GetAll(ctx, store.IDKeys(named)...)
 }
 
 // productOf returns the product of a slot by its number in the plan, or nil if there is none: the slots that present

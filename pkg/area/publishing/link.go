@@ -357,11 +357,7 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 func (s *Service) reviewed(ctx context.Context, l *linkRecord, owner store.Item) (all []*item.Record, err error) {
 	var items []store.Item
 	if l.FactoryID == nil {
-		keys := make([]store.Key, len(l.ItemIDs))
-		for i, itemID := range l.ItemIDs {
-			keys[i] = store.IDKey(itemID)
-		}
-		items, err = s.db.GetAll(ctx, keys...)
+		items, err = s.db.GetAll(ctx, store.IDKeys(l.ItemIDs)...)
 	} else {
 		var page store.Page
 		page, err = s.db.List(ctx, store.Query{Index: store.ByParent, Limit: mostReviewed,

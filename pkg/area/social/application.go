@@ -146,11 +146,7 @@ func (s *Service) shelves(ctx context.Context, name string, owners ...tenant.Own
 
 // prune takes applications off a shelf that are gone, as after a reset of the sandbox.
 func (s *Service) prune(ctx context.Context, f *shelf) error {
-	keys := make([]store.Key, len(f.IDs))
-	for i, one := range f.IDs {
-		keys[i] = store.IDKey(one)
-	}
-	items, err := s.db.GetAll(tenant.Unconfined(ctx), keys...)
+	items, err := s.db.GetAll(tenant.Unconfined(ctx), store.IDKeys(f.IDs)...)
 	if err != nil {
 		return err
 	}

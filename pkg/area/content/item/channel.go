@@ -205,7 +205,7 @@ func (r *Record) Engagement() (rate float64, ok bool) {
 
 // accountsOf reads the social accounts that an item may be published to: its own, and those of its factory.
 func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([]store.Item, error) {
-	items, err := db.GetAll(ctx, append(accountKeys(r.SocialAccountIDs), factoryrecord.Key(r.FactoryID))...)
+	items, err := db.GetAll(ctx, append(store.IDKeys(r.SocialAccountIDs), factoryrecord.Key(r.FactoryID))...)
 	if err != nil {
 		return nil, err
 	}
@@ -215,21 +215,13 @@ func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([
 		if err != nil {
 			return nil, err
 		}
-		others, err := db.GetAll(ctx, accountKeys(ids)...)
+		others, err := db.GetAll(ctx, store.IDKeys(ids)...)
 		if err != nil {
 			return nil, err
 		}
 		accounts = append(slices.Clone(accounts), others...)
 	}
 	return slices.DeleteFunc(accounts, func(it store.Item) bool { return it.Owner != o }), nil
-}
-
-func accountKeys(ids []string) []store.Key {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = store.IDKey(id)
-	}
-	return keys
 }
 
 // The items of the table that stand for the channel's texts: a signature of each, by the id of its item and the number

@@ -64,11 +64,7 @@ func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (i
 
 // accounts reads the owner's accounts among the accounts of an item's publications, by id.
 func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]social.Record, error) {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = store.IDKey(id)
-	}
-	items, err := w.DB.GetAll(ctx, keys...)
+	items, err := w.DB.GetAll(ctx, store.IDKeys(ids)...)
 	if err != nil {
 		return nil, err
 	}
