@@ -682,7 +682,7 @@ var groups = []group{
 	{name: "exports", doc: "Export the data of the account, and read the parts of an export", operations: []operation{
 		{
 			id: "createExport", name: "create", method: "POST", path: "/v1/exports",
-			summary: "Export the data of the account", doc: "Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines, one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes them.\n\nNeeds the scope `account:manage`.",
+			summary: "Export the data of the account", doc: "Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them in the background, and the event `export.completed` reports the end. The export has no resource that was created after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport takes them.\n\nNeeds the scope `account:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "profile_id", kind: "string", doc: "Profile whose data is exported. Absent: the whole account"},
@@ -691,7 +691,7 @@ var groups = []group{
 		},
 		{
 			id: "getExport", name: "get", method: "GET", path: "/v1/exports/{export_id}",
-			summary: "Get an export", doc: "Shows the parts that are ready. Their URLs are signed anew.\n\nNeeds the scope `account:manage`.",
+			summary: "Get an export", doc: "Returns the export with the parts that are ready. Each call returns new signed URLs.\n\nNeeds the scope `account:manage`.",
 			args: []string{"export_id"},
 			ends: &ends{"wait-for", "/v1/exports/{export_id}", "state", []string{"completed"}, []string{"failed"}, ""},
 		},
@@ -940,7 +940,7 @@ var groups = []group{
 		},
 		{
 			id: "getImport", name: "get", method: "GET", path: "/v1/imports/{import_id}",
-			summary: "Get an import", doc: "Shows what was imported until now, and once completed the map of old ids to new ones.\n\nNeeds the scope `account:manage`.",
+			summary: "Get an import", doc: "Returns what was imported so far, and once it is completed the map of old ids to new ones.\n\nNeeds the scope `account:manage`.",
 			args: []string{"import_id"},
 			ends: &ends{"wait-for", "/v1/imports/{import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
 		},

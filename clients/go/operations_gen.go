@@ -1606,9 +1606,10 @@ type ExportsService struct{ t *transport }
 // Create: Export the data of the account.
 //
 // Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
-// one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
-// background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
-// secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes them.
+// one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them
+// in the background, and the event `export.completed` reports the end. The export has no resource that was created
+// after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport
+// takes them.
 //
 // Needs the scope `account:manage`.
 func (s *ExportsService) Create(ctx context.Context, body ExportCreate, options ...RequestOption) (*Export, error) {
@@ -1621,7 +1622,7 @@ func (s *ExportsService) Create(ctx context.Context, body ExportCreate, options 
 
 // Get: Get an export.
 //
-// Shows the parts that are ready. Their URLs are signed anew.
+// Returns the export with the parts that are ready. Each call returns new signed URLs.
 //
 // Needs the scope `account:manage`.
 func (s *ExportsService) Get(ctx context.Context, exportID string, options ...RequestOption) (*Export, error) {
@@ -2164,7 +2165,7 @@ func (s *ImportsService) Create(ctx context.Context, body ImportCreate, options 
 
 // Get: Get an import.
 //
-// Shows what was imported until now, and once completed the map of old ids to new ones.
+// Returns what was imported so far, and once it is completed the map of old ids to new ones.
 //
 // Needs the scope `account:manage`.
 func (s *ImportsService) Get(ctx context.Context, importID string, options ...RequestOption) (*Import, error) {

@@ -75,6 +75,12 @@ func ExpireLater(tx *store.Tx, now time.Time, o tenant.Owner, subject string) er
 	return expire(tx, now, Order{Owner: o, Subject: subject})
 }
 
+// ExpireFrom is ExpireLater for a resource that a sandbox takes over now. It returns the time of its deletion, or nil
+// if it is kept.
+func ExpireFrom(tx *store.Tx, now time.Time, o tenant.Owner, subject string) (*resource.Time, error) {
+	return ExpiresAt(o, resource.Instant(now)), ExpireLater(tx, now, o, subject)
+}
+
 // expire adds the task that deletes a resource of a sandbox to the transaction. The package reset has its handler.
 func expire(tx *store.Tx, now time.Time, o Order) error {
 	if o.Mode != tenant.Test || o.Attempt > 1 {

@@ -1282,10 +1282,10 @@ export class ExportsResource {
    * Export the data of the account.
    *
    * Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
-   * one for each resource as its GET shows it, and tar archives of the files that the lines name. They are made in the
-   * background; the event `export.completed` reports the end. Nothing that is younger than the export is in it, and no
-   * secrets are: neither keys nor tokens nor the secrets of webhooks. The parts stay for 7 days. createImport takes
-   * them.
+   * one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them
+   * in the background, and the event `export.completed` reports the end. The export has no resource that was created
+   * after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport
+   * takes them.
    *
    * Needs the scope `account:manage`.
    */
@@ -1296,7 +1296,7 @@ export class ExportsResource {
   /**
    * Get an export.
    *
-   * Shows the parts that are ready. Their URLs are signed anew.
+   * Returns the export with the parts that are ready. Each call returns new signed URLs.
    *
    * Needs the scope `account:manage`.
    */
@@ -1701,7 +1701,7 @@ export class ImportsResource {
   /**
    * Get an import.
    *
-   * Shows what was imported until now, and once completed the map of old ids to new ones.
+   * Returns what was imported so far, and once it is completed the map of old ids to new ones.
    *
    * Needs the scope `account:manage`.
    */

@@ -16,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -86,20 +85,13 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	if err != nil {
 		return err
 	}
-	if !a.Replay.IsZero() {
-		r.ExpiresAt = nil
-		if err := it.Encode(r); err != nil {
+	if r.ExpiresAt = nil; a.Replay.IsZero() {
+		if r.ExpiresAt, err = generate.ExpireFrom(tx, now, a.Owner, r.ID); err != nil {
 			return err
 		}
-	} else if a.Owner.Mode == tenant.Test { // the sandbox keeps it from now on
-		at := resource.Instant(now.Add(generate.SandboxLife))
-		r.ExpiresAt = &at
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		if err := generate.ExpireLater(tx, now, a.Owner, r.ID); err != nil {
-			return err
-		}
+	}
+	if err := it.Encode(r); err != nil {
+		return err
 	}
 	tx.Create(it, nil)
 	return given.Hold(tx, now, held(r))

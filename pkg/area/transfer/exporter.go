@@ -72,7 +72,7 @@ func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err := s.Lease(ctx, nil); err != nil {
 		return o, err
 	}
-	it, r, err := w.read(ctx, s)
+	it, r, err := running[exportRecord](ctx, w.DB, s)
 	if err != nil {
 		return o, err
 	}
@@ -93,55 +93,17 @@ func (w *Exporter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return o, task.Again(err)
 	}
 	o.Payload = made.next
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
-		if err != nil {
-			return err
-		}
+	o.Join = changing(w.DB, s, w.Now, func(_ *store.Tx, _ *store.Item, r *exportRecord) error {
 		made.add(r)
-		r.Touch(w.Now())
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx.Replace(it)
 		return nil
-	}
+	})
 	return o, nil
-}
-
-// read reads the export of a step. It returns task.ErrMoved if it does not exist or has ended.
-func (w *Exporter) read(ctx context.Context, s *task.Step) (it store.Item, r *exportRecord, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return it, nil, task.ErrMoved
-	}
-	r = &exportRecord{}
-	if err == nil {
-		err = it.Decode(r)
-	}
-	if err == nil && r.State != Running {
-		err = task.ErrMoved
-	}
-	return it, r, err
 }
 
 // end ends the export of a step.
 func (w *Exporter) end(s *task.Step, failure *ExportFailure) task.Outcome {
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
-		if err != nil {
-			return err
-		}
-		r.Touch(w.Now())
-		if err := r.end(tx, &it, w.Now(), failure); err != nil {
-			return err
-		}
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		return nil
-	}}
+	return task.Outcome{Done: true, Join: changing(w.DB, s, w.Now,
+		func(tx *store.Tx, it *store.Item, r *exportRecord) error { return r.end(tx, it, w.Now(), failure) })}
 }
 
 // Fail implements task.Failer: the parts that are ready stay.

@@ -92,7 +92,7 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err := s.Lease(ctx, nil); err != nil {
 		return o, err
 	}
-	_, r, err := w.read(ctx, s)
+	_, r, err := running[importRecord](ctx, w.DB, s)
 	if err != nil {
 		return o, err
 	}
@@ -140,37 +140,13 @@ func (w *Importer) step(ctx context.Context, s *task.Step, r *importRecord, p pl
 	return o, nil
 }
 
-// read reads the import of a step. It returns task.ErrMoved if it does not exist or has ended.
-func (w *Importer) read(ctx context.Context, s *task.Step) (it store.Item, r *importRecord, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return it, nil, task.ErrMoved
-	}
-	r = &importRecord{}
-	if err == nil {
-		err = it.Decode(r)
-	}
-	if err == nil && r.State != Running {
-		err = task.ErrMoved
-	}
-	return it, r, err
-}
-
 // change is an outcome that changes the import.
 func (w *Importer) change(s *task.Step, next place, change func(*store.Item, *importRecord)) task.Outcome {
-	return task.Outcome{Payload: next, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
-		if err != nil {
-			return err
-		}
-		change(&it, r)
-		r.Touch(w.Now())
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		return nil
-	}}
+	return task.Outcome{Payload: next, Join: changing(w.DB, s, w.Now,
+		func(_ *store.Tx, it *store.Item, r *importRecord) error {
+			change(it, r)
+			return nil
+		})}
 }
 
 // end ends the import of a step.

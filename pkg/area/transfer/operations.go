@@ -82,14 +82,14 @@ func (s *Service) Register(r *httpapi.Router) {
 	}
 	create := op("createExport", http.MethodPost, "/v1/exports", "Export the data of the account",
 		"Exports the resources of the mode of the key, or those of one profile, with their files. The parts are "+
-			"JSON lines, one for each resource as its GET shows it, and tar archives of the files that the lines "+
-			"name. They are made in the background; the event `export.completed` reports the end. Nothing that is "+
-			"younger than the export is in it, and no secrets are: neither keys nor tokens nor the secrets of "+
-			"webhooks. The parts stay for 7 days. createImport takes them.")
+			"JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines "+
+			"name. A worker makes them in the background, and the event `export.completed` reports the end. The "+
+			"export has no resource that was created after it, and no secret: no key, no token and no secret of a "+
+			"webhook. The parts are kept for 7 days. createImport takes them.")
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createExport)
 	httpapi.Read(r, op("getExport", http.MethodGet, "/v1/exports/{export_id}", "Get an export",
-		"Shows the parts that are ready. Their URLs are signed anew."), s.getExport)
+		"Returns the export with the parts that are ready. Each call returns new signed URLs."), s.getExport)
 
 	take := op("createImport", http.MethodPost, "/v1/imports", "Import an export",
 		"Takes an export into the account and mode of the key: into another account with a live key, into a sandbox "+
@@ -104,7 +104,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
 	httpapi.Write(r, take, s.createImport)
 	httpapi.Read(r, op("getImport", http.MethodGet, "/v1/imports/{import_id}", "Get an import",
-		"Shows what was imported until now, and once completed the map of old ids to new ones."), s.getImport)
+		"Returns what was imported so far, and once it is completed the map of old ids to new ones."), s.getImport)
 }
 
 // creating are the scopes of the operations that create what an import creates.

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/content-automation/api/pkg/area/automation"
@@ -21,12 +20,10 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -94,11 +91,7 @@ var takers = map[string]take{
 		return product.Adopt(tx, a.owner, v, files)
 	}),
 	"promotion": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v product.Promotion) error {
-		keys := make([]store.Key, len(v.ProductIDs))
-		for i, productID := range v.ProductIDs {
-			keys[i] = store.IDKey(productID)
-		}
-		found, err := t.w.DB.GetAll(ctx, keys...)
+		found, err := t.w.DB.GetAll(ctx, store.IDKeys(v.ProductIDs)...)
 		if err != nil {
 			return err
 		}
@@ -111,7 +104,9 @@ var takers = map[string]take{
 		return v.Adopt(tx, t.w.Now(), a.owner)
 	}),
 	"content_item": taking(takeItem),
-	"generation":   taking(takeGeneration),
+	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v studio.Generation) error {
+		return studio.Adopt(tx, t.w.Now(), a.owner, v, t.shown(a, v.Media), t.replay != nil)
+	}),
 	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v automation.Details) error {
 		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
 	}),
@@ -146,11 +141,7 @@ func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Ite
 			r.OwnIDs = append(r.OwnIDs, f.ID)
 		}
 	}
-	var keys []store.Key
-	for _, mediaID := range r.MediaIDs() {
-		keys = append(keys, store.IDKey(mediaID))
-	}
-	if b.Media, err = t.w.DB.GetAll(ctx, keys...); err != nil {
+	if b.Media, err = t.w.DB.GetAll(ctx, store.IDKeys(r.MediaIDs())...); err != nil {
 		return err
 	}
 	if t.replay != nil {
@@ -171,11 +162,7 @@ func (t *taker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all
 	if t.replay == nil || len(ids) == 0 {
 		return nil, nil
 	}
-	keys := make([]store.Key, len(ids))
-	for i, accountID := range ids {
-		keys[i] = store.IDKey(accountID)
-	}
-	items, err := t.w.DB.GetAll(ctx, keys...)
+	items, err := t.w.DB.GetAll(ctx, store.IDKeys(ids)...)
 	if err != nil {
 		return nil, err
 	}
@@ -204,25 +191,4 @@ func (t *taker) shown(a adopted, all []media.View) (files []media.File) {
 			Alt: v.AltText, Provenance: v.Provenance})
 	}
 	return files
-}
-
-func takeGeneration(_ context.Context, t *taker, tx *store.Tx, a adopted, v studio.Generation) error {
-	r := &studio.Record{Generation: v, Files: t.shown(a, v.Media)}
-	r.Media, r.ReservedCredits = []media.View{}, 0
-	if r.Runs() {
-		r.State = studio.Canceled
-	}
-	it, err := r.Entry(a.owner)
-	if err != nil {
-		return err
-	}
-	if now := t.w.Now(); a.owner.Mode == tenant.Test && t.replay == nil {
-		at := resource.Instant(now.Add(generate.SandboxLife))
-		r.ExpiresAt = &at
-		if err := errors.Join(it.Encode(r), generate.ExpireLater(tx, now, a.owner, r.ID)); err != nil {
-			return err
-		}
-	}
-	tx.Create(it, nil)
-	return nil
 }

@@ -21,7 +21,7 @@ export const exportsDescription: INodeProperties[] = [
         name: 'Get',
         value: 'get',
         action: 'Get an export',
-        description: 'Shows the parts that are ready',
+        description: 'Returns the export with the parts that are ready',
         routing: { request: { method: 'GET', url: '/v1/exports/{export_id}' } },
       },
     ],

@@ -21,7 +21,7 @@ export const importsDescription: INodeProperties[] = [
         name: 'Get',
         value: 'get',
         action: 'Get an import',
-        description: 'Shows what was imported until now, and once completed the map of old IDs to new ones',
+        description: 'Returns what was imported so far, and once it is completed the map of old IDs to new ones',
         routing: { request: { method: 'GET', url: '/v1/imports/{import_id}' } },
       },
     ],
