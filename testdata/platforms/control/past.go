@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 )
@@ -34,6 +35,19 @@ func (c *Control) Past(cursor string) (page []Past, next string) {
 		next = strconv.Itoa(from + pastAtOnce)
 	}
 	return page, next
+}
+
+// GraphTime is the format of times of the platforms of Meta.
+const GraphTime = "2006-01-02T15:04:05-0700"
+
+// GraphPage writes a page of a list as the platforms of Meta do: each page has cursors, and all but the last one the
+// address of the next.
+func GraphPage(w http.ResponseWriter, data []any, next, address string) {
+	paging := map[string]any{"cursors": map[string]string{"before": "0", "after": next}}
+	if next != "" {
+		paging["next"] = address + "/" + next
+	}
+	JSON(w, http.StatusOK, map[string]any{"data": data, "paging": paging})
 }
 
 // FindPast reports whether an id is that of an earlier post.

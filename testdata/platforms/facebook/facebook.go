@@ -295,7 +295,7 @@ func (f *Fake) made(text string, videos bool) []any {
 	for _, p := range posts {
 		if (f.videos[p.ID] != nil) == videos {
 			data = append(data, map[string]string{"id": p.ID, text: f.texts[p.ID],
-				"created_time": p.At.Format(layout)})
+				"created_time": p.At.Format(control.GraphTime)})
 		}
 	}
 	return data

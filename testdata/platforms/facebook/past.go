@@ -7,9 +7,6 @@ import (
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
-// layout is the format of times.
-const layout = "2006-01-02T15:04:05-0700"
-
 // posts lists the posts of the page, newest first: those that were made through the fake, one that the page has passed
 // on, and the earlier ones.
 func (f *Fake) posts(w http.ResponseWriter, r *http.Request) {
@@ -17,7 +14,7 @@ func (f *Fake) posts(w http.ResponseWriter, r *http.Request) {
 	data := []any{}
 	if after == "" {
 		data = append(f.made("message", false), map[string]string{"id": Page + "_1", "message": "Of others",
-			"status_type": "shared_story", "created_time": f.Now().Format(layout)})
+			"status_type": "shared_story", "created_time": f.Now().Format(control.GraphTime)})
 	}
 	posts, next := f.Past(after)
 	for _, p := range posts {
@@ -26,14 +23,10 @@ func (f *Fake) posts(w http.ResponseWriter, r *http.Request) {
 			media = "video"
 		}
 		data = append(data, map[string]any{"id": Page + "_" + p.ID, "message": p.Text,
-			"created_time": p.At.Format(layout), "status_type": "mobile_status_update",
+			"created_time": p.At.Format(control.GraphTime), "status_type": "mobile_status_update",
 			"attachments": map[string]any{"data": []any{map[string]string{"media_type": media}}}})
 	}
-	paging := map[string]any{"cursors": map[string]string{"before": "0", "after": next}}
-	if next != "" {
-		paging["next"] = "https://graph.facebook.com/" + next
-	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data, "paging": paging})
+	control.GraphPage(w, data, next, "https://graph.facebook.com")
 }
 
 // old reports whether an id is that of an earlier post.

@@ -16,11 +16,7 @@ func (f *Fake) past(w http.ResponseWriter, r *http.Request) {
 			kind = "VIDEO"
 		}
 		data = append(data, map[string]string{"id": p.ID, "caption": p.Text, "media_type": kind,
-			"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
+			"timestamp": p.At.Format(control.GraphTime)})
 	}
-	paging := map[string]any{"cursors": map[string]string{"before": "0", "after": next}}
-	if next != "" {
-		paging["next"] = "https://graph.facebook.com/" + next
-	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data, "paging": paging})
+	control.GraphPage(w, data, next, "https://graph.facebook.com")
 }
