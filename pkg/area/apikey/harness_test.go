@@ -58,10 +58,7 @@ type object = map[string]any
 // body is a body that creates a key; members are pairs that change it.
 func body(members ...any) object {
 	b := object{"name": "CRM", "kind": "test", "scopes": []string{"content:read"}}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return servicetest.Body(b, members...)
 }
 
 // create makes a key through the API.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -17,10 +18,7 @@ func bounded(w *world, members ...any) object {
 	m := object{"credits_a_day": 200, "platforms": []string{"telegram", "vk"}, "needs_person": []string{"delete"},
 		"quiet_hours": object{"from": "22:00", "to": "08:00", "timezone": "Europe/Berlin"},
 		"until":       w.Now().Add(48 * time.Hour)}
-	for i := 0; i+1 < len(members); i += 2 {
-		m[members[i].(string)] = members[i+1]
-	}
-	return m
+	return servicetest.Body(m, members...)
 }
 
 // agent makes a key with a mandate that manages others, and its caller.

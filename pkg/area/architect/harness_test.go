@@ -110,10 +110,7 @@ func (w *world) spent() (spent, held int64) {
 func (w *world) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
 	w.T.Helper()
 	b := object{"type": "brand", "name": "Acme", "language": "de", "settings": object{"brand_name": "Acme"}}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	c.Call(http.MethodPost, "/v1/factories", b).Into(w.T, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &f)
 	w.Clock.Add(time.Millisecond)
 	return f
 }
@@ -122,10 +119,7 @@ func (w *world) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
 func (w *world) chat(c *apitest.Caller, members ...any) (path string) {
 	w.T.Helper()
 	b, of := object{}, architect.Chat{}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	c.Call(http.MethodPost, chats, b).Into(w.T, http.StatusCreated, &of)
+	c.Call(http.MethodPost, chats, servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &of)
 	return chats + "/" + of.ID
 }
 

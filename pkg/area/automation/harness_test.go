@@ -121,10 +121,7 @@ func (w *world) create(factoryID string, trigger object, members ...any) (a auto
 	w.T.Helper()
 	b := object{"factory_id": factoryID, "trigger": trigger, "max_per_day": 100,
 		"template": object{"kind": "post", "prompt": "What is new?"}}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	w.Call(http.MethodPost, automations, b).Into(w.T, http.StatusCreated, &a)
+	w.Call(http.MethodPost, automations, servicetest.Body(b, members...)).Into(w.T, http.StatusCreated, &a)
 	return a
 }
 

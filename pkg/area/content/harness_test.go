@@ -35,6 +35,9 @@ import (
 
 type object = map[string]any
 
+// with returns a body with members changed.
+var with = servicetest.Body
+
 // world has the operations of content items, called by a test key, and their worker with its dependencies.
 type world struct {
 	*servicetest.World
@@ -99,10 +102,7 @@ func (w *world) makeFactory(body object) string {
 // body is a body that creates an item; members are pairs that change it.
 func (w *world) body(members ...any) object {
 	b := object{"factory_id": w.factory, "kind": "post", "prompt": "Ein neuer Laufschuh"}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return with(b, members...)
 }
 
 // create makes an item through the API.

@@ -46,10 +46,7 @@ func (w *world) refusedBy(rule, param, path string, body object) {
 func (w *world) inRegion(region string, members ...any) {
 	w.T.Helper()
 	b := object{"region": region}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, b).Into(w.T, http.StatusOK, new(object))
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, with(b, members...)).Into(w.T, http.StatusOK, new(object))
 }
 
 func TestAdvertisingInRussia(t *testing.T) {

@@ -162,13 +162,6 @@ func (w *world) publish(itemID string, members ...any) (it item.Item) {
 	return it
 }
 
-func with(b object, members ...any) object {
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
-}
-
 func (w *world) publications(itemID string) []item.Publication {
 	w.T.Helper()
 	return apitest.All[item.Publication](w.Caller, path(itemID, "publications"), 1)

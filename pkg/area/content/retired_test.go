@@ -15,9 +15,7 @@ const ending = "llama-3.3-70b"
 func (w *world) endOf(model string, named string, members ...any) {
 	w.T.Helper()
 	f := object{"type": "blogger", "name": "Blog", "models": object{"text": named}, "quality": "draft"}
-	for i := 0; i+1 < len(members); i += 2 {
-		f[members[i].(string)] = members[i+1]
-	}
+	f = with(f, members...)
 	w.factory = w.makeFactory(f)
 	_, end := catalog.Ending(model)
 	w.Clock.Add(end.Sub(w.Now()))

@@ -34,6 +34,9 @@ import (
 
 type object = map[string]any
 
+// with returns a body with members changed.
+var with = servicetest.Body
+
 // world has the operations of content plans, called by a test key, and their worker with its dependencies.
 type world struct {
 	*servicetest.World
@@ -142,10 +145,6 @@ func (w *world) makeFactory(members ...any) string {
 		members...)).Into(w.T, http.StatusCreated, &f)
 	w.Clock.Add(time.Second)
 	return f.ID
-}
-
-func with(b object, members ...any) object {
-	return servicetest.Body(b, members...)
 }
 
 // body plans two days with two posts each; members are pairs that change it.

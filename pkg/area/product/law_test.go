@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -30,10 +31,7 @@ func (w *world) price(productID string, cents int) (p product.Product) {
 func (w *world) sale(productID string, members ...any) object {
 	b := object{"factory_id": w.seller, "product_ids": []string{productID}, "name": "Sale",
 		"discount": object{"kind": "percent", "value": 20}, "ends_at": w.Now().AddDate(0, 0, 10)}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return servicetest.Body(b, members...)
 }
 
 func TestAReductionIsFromTheLowestPriceOfThirtyDays(t *testing.T) {

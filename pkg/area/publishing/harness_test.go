@@ -103,10 +103,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) provide(members ...any) (it item.Item) {
 	w.T.Helper()
 	b := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.T, http.StatusAccepted, &it)
+	w.Call(http.MethodPost, "/v1/content-items", servicetest.Body(b, members...)).Into(w.T, http.StatusAccepted, &it)
 	w.Clock.Add(time.Second)
 	return it
 }

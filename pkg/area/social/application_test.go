@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
@@ -25,10 +26,7 @@ func (w *world) application(members ...any) (a social.Application) {
 	w.T.Helper()
 	w.Clock.Add(1000000)
 	body := object{"platform": "youtube", "client_id": oauth.OwnClientID, "client_secret": oauth.OwnClientSecret}
-	for i := 0; i+1 < len(members); i += 2 {
-		body[members[i].(string)] = members[i+1]
-	}
-	w.Call(http.MethodPost, applications, body).Into(w.T, http.StatusCreated, &a)
+	w.Call(http.MethodPost, applications, servicetest.Body(body, members...)).Into(w.T, http.StatusCreated, &a)
 	return a
 }
 

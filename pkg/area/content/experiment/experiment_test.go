@@ -57,10 +57,7 @@ func body(factoryID string, members ...any) object {
 	b := object{"factory_id": factoryID, "question": "Do questions bring more likes?",
 		"factors": []object{{"name": "hook", "arms": []string{"claim", "question"}}},
 		"metric":  object{"name": "likes", "platform": "instagram"}, "budget": object{"posts": 120, "days": 60}}
-	for i := 0; i+1 < len(members); i += 2 {
-		b[members[i].(string)] = members[i+1]
-	}
-	return b
+	return servicetest.Body(b, members...)
 }
 
 // started makes an experiment that runs.
@@ -87,10 +84,7 @@ func (w *world) items(e experiment.Experiment, n int, members ...any) (all []ite
 		var bodies []object
 		for range min(n, 50) {
 			b := object{"factory_id": e.FactoryID, "kind": "post", "prompt": "New nets", "experiment_id": e.ID}
-			for i := 0; i+1 < len(members); i += 2 {
-				b[members[i].(string)] = members[i+1]
-			}
-			bodies = append(bodies, b)
+			bodies = append(bodies, servicetest.Body(b, members...))
 		}
 		n -= len(bodies)
 		var made []item.Item
