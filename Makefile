@@ -141,7 +141,7 @@ test-deployed: explorer-assets generate-check test-tools ## Run the tests of the
 # What make test needs. The long tests install what they need themselves.
 .PHONY: test-tools
 test-tools: media-tools .local/bin/local
-	@.local/bin/local tools test
+	@.local/bin/local tools
 
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
@@ -269,6 +269,7 @@ vet: explorer-assets
 	$(GO) vet -tags long ./pkg/media/compose
 	$(GO) vet -tags clients ./clients/internal/verify
 	$(GO) vet -tags n8n ./clients/internal/verify
+	$(GO) vet -tags judges ./infra/app/stack
 
 .PHONY: staticcheck
 staticcheck: explorer-assets
@@ -283,6 +284,7 @@ lint-document:
 lint-stacks: explorer-assets .local/bin/local lint-document
 	@.local/bin/local tools all
 	$(GO) run ./infra/verify/judge
+	$(GO) test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack
 	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json
 
 .PHONY: vuln

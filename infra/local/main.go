@@ -77,8 +77,8 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system needs, those and SAM for the tests (test), those for the clients
-// (sdk, sizes, n8n), that of the server for agents (mcp), or all that tests and lint need.
+// install installs the tools that the local system and the short tests need, those for the clients (sdk, sizes, n8n),
+// that of the server for agents (mcp), or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
@@ -93,8 +93,6 @@ func install(ctx context.Context, which string) error {
 		sets = append(sets[:1:1], system.MCP...)
 	case "n8n":
 		sets = append(sets[:1:1], system.N8n...)
-	case "test":
-		sets = slices.Concat(sets, system.SAM)
 	case "all":
 		sets = slices.Concat(sets, system.SAM, system.Judges, system.Clients, system.SDK)
 	}

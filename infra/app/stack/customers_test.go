@@ -73,8 +73,8 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	// Providers differ by customer, and their permissions by region. Other tests check
 	// them.
 	dir := t.TempDir()
-	acme := synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
-	globex := synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
+	acme := brief(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
+	globex := brief(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
 	for _, part := range customer.Parts {
 		a := neutral(acme["acme-prod-eu-central-1-"+part].text, "acme", "111122223333", "eu-central-1",
 			"operations@acme.example", `"RetentionInDays": 90`)
@@ -103,7 +103,7 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 
 // A separate stage has separate stacks, functions and keys, and changes nothing of production.
 func TestStagesShareNothing(t *testing.T) {
-	staging := synthesise(t.TempDir(), map[string]any{"customer": "acme", "stage": "staging"})
+	staging := brief(t.TempDir(), map[string]any{"customer": "acme", "stage": "staging"})
 	names := map[string]string{}
 	for stage, s := range map[string]stacks{"prod": acme, "staging": staging} {
 		for stack := range s {

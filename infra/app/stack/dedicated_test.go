@@ -201,7 +201,7 @@ func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
 // A canary without a target, or one that does not run, raises an alarm, unless it cannot reach
 // the API.
 func TestASilentCanaryRaisesAnAlarm(t *testing.T) {
-	unreached := synthesise(t.TempDir(),
+	unreached := brief(t.TempDir(),
 		map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{
 			"account": "111122223333", "region": "eu-central-1",
 			"privateEndpoints": []string{"vpce-0a1b2c3d4e5f67890"}}}})

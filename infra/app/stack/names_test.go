@@ -29,7 +29,7 @@ var limits = map[string]map[string]int{
 // AWS accepts all names of a customer with the longest name that the settings permit.
 func TestNamesOfTheLongestCustomer(t *testing.T) {
 	name := strings.Repeat("n", 24)
-	s := synthesise(t.TempDir(), map[string]any{"customer": name, "customers": map[string]any{name: map[string]any{
+	s := brief(t.TempDir(), map[string]any{"customer": name, "customers": map[string]any{name: map[string]any{
 		"account": "777788889999", "region": "eu-west-1", "backup": map[string]any{"keepDays": 30},
 		"replica": map[string]any{"region": "ap-southeast-1"},
 	}}})

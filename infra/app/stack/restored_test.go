@@ -22,7 +22,7 @@ func TestOneSettingMovesTheStacksToRestoredTables(t *testing.T) {
 		t.Errorf("without their streams: %v", err)
 	}
 	values["found"] = `{"stateStream": "` + stream + `", "auditStream": "` + audit + `"}`
-	restored := synthesise(t.TempDir(), values)
+	restored := brief(t.TempDir(), values)
 	const data = "acme-prod-eu-central-1-data"
 	for name, output := range acme[data].Outputs {
 		if got := fmt.Sprint(restored[data].Outputs[name]); strings.HasPrefix(name, "Exports") && got != fmt.Sprint(output) {

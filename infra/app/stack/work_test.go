@@ -181,7 +181,7 @@ func sharing(t *testing.T, number int) stacks {
 	t.Helper()
 	entry := maps.Clone(cdkContext()["customers"].(map[string]any)["acme"].(map[string]any))
 	entry["accountStacks"] = number
-	return synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
+	return brief(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
 }
 
 // Lambda ends chains of about 16 calls unless the function permits them.

@@ -38,6 +38,8 @@ type Faults struct {
 type Call struct {
 	Operation string
 	Body      []byte
+	// Status is that of the answer. It is zero before there is one.
+	Status int
 }
 
 // plan is a fault for the next calls of an operation.
@@ -76,14 +78,16 @@ func (f *Faults) do(req *http.Request) (*http.Response, error) {
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
-	call := Call{operation, body}
+	call := Call{Operation: operation, Body: body}
 	if f.Begun != nil {
 		f.Begun(call)
 	}
 	send := func() (*http.Response, error) {
 		resp, err := f.next.Do(req)
 		if err == nil && f.After != nil {
-			if err = f.After(call); err != nil {
+			answered := call
+			answered.Status = resp.StatusCode
+			if err = f.After(answered); err != nil {
 				_ = resp.Body.Close()
 			}
 		}
