@@ -13,12 +13,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/memtable"
 )
 
 // raw is the access to a table without pkg/store.
 type raw struct {
 	client *dynamodb.Client
 	name   string
+	// memory is the engine of a table in memory, or nil. Many tests read their whole table after each step, and need no
+	// JSON in between.
+	memory *memtable.Engine
 }
 
 // opened maps each open table to its raw access.
@@ -27,11 +31,17 @@ var opened sync.Map // *store.DB to raw
 // Raw returns a client of the table's engine, and the name of the table.
 func Raw(t testing.TB, db *store.DB) (client *dynamodb.Client, name string) {
 	t.Helper()
+	r := rawOf(t, db)
+	return r.client, r.name
+}
+
+func rawOf(t testing.TB, db *store.DB) raw {
+	t.Helper()
 	v, ok := opened.Load(db)
 	if !ok {
 		t.Fatal("storetest: the table was not opened by Open")
 	}
-	return v.(raw).client, v.(raw).name
+	return v.(raw)
 }
 
 // Row is an item as it is stored, but with a readable document: each attribute as text.
@@ -40,24 +50,35 @@ type Row map[string]string
 // Rows reads the whole table, including the items that pkg/store would hide.
 func Rows(t testing.TB, db *store.DB) []Row {
 	t.Helper()
-	client, name := Raw(t, db)
-	table := raw{client, name}
 	var rows []Row
-	pages := dynamodb.NewScanPaginator(table.client, &dynamodb.ScanInput{TableName: &table.name})
-	for pages.HasMorePages() {
+	for _, item := range rawOf(t, db).items(t) {
+		row, err := rowOf(item)
+		if err != nil {
+			t.Fatalf("storetest: read the table: %v", err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (r raw) items(t testing.TB) (items []map[string]types.AttributeValue) {
+	t.Helper()
+	all := &dynamodb.ScanInput{TableName: &r.name}
+	if r.memory != nil { // which answers in one page
+		out, err := r.memory.Scan(t.Context(), all)
+		if err != nil {
+			t.Fatalf("storetest: read the table: %v", err)
+		}
+		return out.Items
+	}
+	for pages := dynamodb.NewScanPaginator(r.client, all); pages.HasMorePages(); {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {
 			t.Fatalf("storetest: read the table: %v", err)
 		}
-		for _, item := range page.Items {
-			row, err := rowOf(item)
-			if err != nil {
-				t.Fatalf("storetest: read the table: %v", err)
-			}
-			rows = append(rows, row)
-		}
+		items = append(items, page.Items...)
 	}
-	return rows
+	return items
 }
 
 // documents has the documents that were unpacked, by their packed form: most are the same the next time that a test

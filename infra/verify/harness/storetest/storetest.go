@@ -45,6 +45,7 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 		return nil, nil, err
 	}
 	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
+	table.memory, _ = cfg.HTTPClient.(*memtable.Engine)
 	if err := CreateTable(ctx, table.client, table.name); err != nil {
 		return nil, nil, err
 	}
