@@ -5,6 +5,9 @@ package api
 //go:generate sh -c "cd ../../.. && go run ./pkg/service/api/gen"
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area"
@@ -23,8 +26,10 @@ func router(texts *httpapi.Texts) *httpapi.Router {
 	return r
 }
 
-// Routes returns every operation of the API.
-func Routes() []httpapi.Route { return router(httpapi.NewTexts(nil)).Routes() }
+// Routes returns every operation of the API. Its first call takes some 60 ms.
+func Routes() []httpapi.Route { return slices.Clone(routes()) }
+
+var routes = sync.OnceValue(func() []httpapi.Route { return router(httpapi.NewTexts(nil)).Routes() })
 
 // Document returns the OpenAPI document.
 func Document() *huma.OpenAPI { return DocumentOf(httpapi.EmbeddedTexts()) }

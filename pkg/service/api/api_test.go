@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -82,14 +81,6 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 		if s := auth.Scope(want.scope); !s.Known() && s != auth.PersonScope {
 			t.Errorf("%s needs the unknown scope %s", key, want.scope)
 		}
-	}
-}
-
-func TestGeneratedFilesAreFresh(t *testing.T) {
-	cmd := exec.Command("go", "run", "./pkg/service/api/gen", "-check")
-	cmd.Dir = filepath.Join("..", "..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
 	}
 }
 
