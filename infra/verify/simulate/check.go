@@ -77,6 +77,14 @@ func (w *world) pending() (all []string) {
 	if all != nil {
 		return all
 	}
+	if w.due == nil || w.dueAt != w.seen {
+		w.due, w.dueAt = w.overdue(), w.seen
+	}
+	return w.due
+}
+
+// overdue returns the work that the table still has.
+func (w *world) overdue() (all []string) {
 	for _, it := range w.items() {
 		switch kind := textOf(it, "kind"); {
 		case expires(textOf(it, "pk")):

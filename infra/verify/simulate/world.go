@@ -81,7 +81,9 @@ type world struct {
 	wake    chan struct{}
 
 	engine *memtable.Engine
-	seen   int // changes of the table
+	seen   int      // changes of the table
+	due    []string // what overdue returned after dueAt changes
+	dueAt  int
 	queues map[topology.Queue]*messages
 	api    *function
 	all    []*function

@@ -23,7 +23,7 @@ func TestADraftOfTwentySecondsTakesLittleCPU(t *testing.T) {
 	for _, kind := range []string{"stills", "clips"} {
 		least := 0.0
 		for n := range tries {
-			res, still := b.draft(kind)
+			res, still := b.draft(kind, 4)
 			looped := b.looped(still)
 			t.Logf("%s: %v of CPU in %d runs; a looped still takes %v", kind, res.Usage.CPU, res.Usage.Runs, looped)
 			if share := float64(res.Usage.CPU) / float64(looped); n == 0 || share < least {

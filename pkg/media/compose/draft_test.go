@@ -12,29 +12,29 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-func TestADraftOfTwentySeconds(t *testing.T) {
+func TestADraft(t *testing.T) {
 	b := newBench(t)
 	for _, kind := range []string{"stills", "clips"} {
-		res, _ := b.draft(kind)
+		res, _ := b.draft(kind, 2)
 		final := b.find(res, media.Final)
 		f := b.facts(final, b.probe(final.Path))
 		if f.Width != 1080 || f.Height != 1920 || f.Codec != "h264" || f.Audio != "aac" || f.FPS != 10 ||
-			final.Duration != 20*time.Second {
+			final.Duration != 10*time.Second {
 			t.Errorf("%s: the draft is %+v, of %v", kind, f, final.Duration)
 		}
 	}
 }
 
-// draft composes a draft of 20 s of stills or clips. It returns the last of the stills, too.
-func (b *bench) draft(kind string) (res Result, still string) {
+// draft composes a draft of scenes of 5 s, of stills or clips. It returns the last of the stills, too.
+func (b *bench) draft(kind string, scenes int) (res Result, still string) {
 	b.t.Helper()
-	narration, err := sandbox.MP3(5, 19*time.Second)
+	narration, err := sandbox.MP3(5, time.Duration(scenes)*5*time.Second-time.Second)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	v := Video{Format: Portrait, Quality: Draft, Fade: true, Captions: true, Language: "en",
 		Narration: b.part("voice.mp3", narration), Brand: b.brand()}
-	for i := range 4 {
+	for i := range scenes {
 		drawn := sandbox.Scene{Width: 1080, Height: 1920, Seed: uint32(i)}
 		s := Scene{Text: "Our shoe is made of nets that were lost at sea, and divers pull them out."}
 		picture, err := sandbox.JPEG(drawn)
