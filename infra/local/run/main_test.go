@@ -28,21 +28,28 @@ type object = map[string]any
 // patience is the time without any progress after which a test fails.
 const patience = 2 * time.Minute
 
-// command is the built command, with a working directory of its own.
-type command struct {
-	t        *testing.T
-	bin, dir string
-	port     int
-	process  *exec.Cmd
+// asCommand is the variable with which the binary of the tests is the command, so that it need not be built.
+const asCommand = "TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
 }
 
-// built builds the command.
-func built(t *testing.T) *command {
+// command is the command, with a working directory of its own.
+type command struct {
+	t       *testing.T
+	dir     string
+	port    int
+	process *exec.Cmd
+}
+
+func newCommand(t *testing.T) *command {
 	t.Helper()
-	c := &command{t: t, dir: t.TempDir(), bin: filepath.Join(t.TempDir(), "run")}
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", c.bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
+	c := &command{t: t, dir: t.TempDir()}
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +75,13 @@ func freePort(t *testing.T) int {
 
 // cmd returns the command with variables.
 func (c *command) cmd(variables ...string) *exec.Cmd {
-	cmd := exec.CommandContext(c.t.Context(), c.bin)
+	bin, err := os.Executable()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(c.t.Context(), bin)
 	cmd.Dir = c.dir
-	cmd.Env = append(append(os.Environ(), "PORT="+strconv.Itoa(c.port), "PROVIDERS=", "FRESH="), variables...)
+	cmd.Env = append(append(os.Environ(), asCommand+"=1", "PORT="+strconv.Itoa(c.port), "PROVIDERS=", "FRESH="), variables...)
 	return cmd
 }
 
@@ -273,7 +284,7 @@ const posts = 10
 // The end of the process by a signal loses nothing: all items of the plans are generated and charged once, each event
 // arrives, and the keys remain.
 func TestKilledInTheMiddleOfAPlan(t *testing.T) {
-	c, hooks := built(t), newReceiver(t)
+	c, hooks := newCommand(t), newReceiver(t)
 	providers := "PROVIDER_ENDPOINT=" + newProviders(t)
 	env := c.start(providers)
 	type me struct{ Balance struct{ Credits int64 } }
@@ -383,7 +394,7 @@ func TestKilledInTheMiddleOfAPlan(t *testing.T) {
 
 // Two processes must not use one folder, and FRESH=1 must not remove that of a running service.
 func TestASecondProcessIsRefused(t *testing.T) {
-	c := built(t)
+	c := newCommand(t)
 	env := c.start()
 	for _, fresh := range []string{"", "1"} {
 		output, err := c.cmd("PORT="+strconv.Itoa(freePort(t)), "FRESH="+fresh).CombinedOutput()
