@@ -21,11 +21,11 @@ const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/
 	`./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer | ` +
 	`grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
-// longTests are end-to-end tests of make test-all alone: they compose many videos, install tools, or wait. The others
-// have an item of each kind.
+// longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
+// others have an item of each kind.
 const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|GeneratedClients|ItemsAreCorrected|ItemsAreRetold|" +
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
-	"SocialAccountsAreConnectedAtThePlatforms)$"
+	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
@@ -35,9 +35,9 @@ func target(name string) []string { return []string{"make", "--no-print-director
 // of the long ones adds.
 var stages = []stage{
 	{name: "generated", command: target("generate-check")},
-	{name: "vet", command: target("vet")},
-	{name: "staticcheck", command: target("staticcheck")},
-	{name: "document", command: target("lint-document")},
+	{name: "vet", lane: 1, command: target("vet")},
+	{name: "staticcheck", lane: 1, command: target("staticcheck")},
+	{name: "document", lane: 1, command: target("lint-document")},
 	{name: "units", command: shell("go test -json -vet=off -p 2 -timeout 25m " + packages)},
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
