@@ -137,7 +137,7 @@ func (p *ProposalRecord) Into(it store.Item) (store.Item, error) {
 func (p *ProposalRecord) filters() map[string]string {
 	f := map[string]string{StateFilter: string(p.State)}
 	if p.State == Open {
-		f[expiresFilter] = p.ExpiresAt.Format(resource.TimeLayout)
+		f[expiresFilter] = resource.SortableTime(p.ExpiresAt.Time)
 	}
 	return f
 }
@@ -178,7 +178,7 @@ func Filter(states []ProposalState, now time.Time) (stored []string, bounds map[
 		stored = append(stored, string(Open))
 	}
 	if open != expired {
-		bounds = map[string]store.Bound{expiresFilter: {At: now.UTC().Format(resource.TimeLayout), After: open}}
+		bounds = map[string]store.Bound{expiresFilter: {At: resource.SortableTime(now), After: open}}
 	}
 	return stored, bounds
 }

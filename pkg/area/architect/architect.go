@@ -70,10 +70,9 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 // chat reads a chat of the caller, and other items with it.
 func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*Record, store.Item,
 	[]store.Item, error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
-	it, ok := found[chatID]
-	if err != nil || !ok {
-		return nil, it, nil, orMissing(err, Kind, chatID)
+	it, beside, err := resource.FindWith(ctx, s.db, id.Chat, Kind, chatID, others...)
+	if err != nil {
+		return nil, it, nil, err
 	}
 	r, err := Decode(&it)
 	return r, it, beside, err
@@ -93,13 +92,6 @@ func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.
 		return d, it, errs.Missing(DraftKind, draftID)
 	}
 	return d, it, p.Require(needs.write, "")
-}
-
-func orMissing(err error, noun, resourceID string) error {
-	if err == nil {
-		return errs.Missing(noun, resourceID)
-	}
-	return err
 }
 
 // check refuses a draft that its operation would refuse. Places in errors begin with the

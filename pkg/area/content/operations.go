@@ -145,10 +145,10 @@ func (in *listInput) byPublication(ctx context.Context, q *store.Query) error {
 func (in *listInput) planned() (map[string]store.Range, error) {
 	var r store.Range
 	if !in.PublishFrom.IsZero() {
-		r.From = item.SortableTime(in.PublishFrom)
+		r.From = resource.SortableTime(in.PublishFrom)
 	}
 	if !in.PublishTo.IsZero() {
-		r.To = item.SortableTime(in.PublishTo)
+		r.To = resource.SortableTime(in.PublishTo)
 	}
 	switch {
 	case r == store.Range{}:

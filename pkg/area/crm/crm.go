@@ -53,17 +53,9 @@ func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 // find reads an integration of the caller, with its counts.
 func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r Record,
 	it store.Item, err error) {
-	if !id.Valid(id.Integration, integrationID) {
-		return r, it, errs.Missing(Kind, integrationID)
-	}
-	found, counts, err := resource.FindAll(ctx, s.db, id.Integration, []string{integrationID},
-		CountKeys(integrationID)...)
+	it, counts, err := resource.FindWith(ctx, s.db, id.Integration, Kind, integrationID, CountKeys(integrationID)...)
 	if err != nil {
 		return r, it, err
-	}
-	it, ok := found[integrationID]
-	if !ok {
-		return r, it, errs.Missing(Kind, integrationID)
 	}
 	if r, err = Decode(&it); err != nil {
 		return r, it, err

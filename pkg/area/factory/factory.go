@@ -16,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -356,7 +357,7 @@ func (s *Schedule) check() error {
 	}
 	for i, at := range s.Times {
 		param := "/schedule/times/" + strconv.Itoa(i)
-		if _, err := time.Parse("15:04", at); err != nil || len(at) != len("15:04") {
+		if !clock.Valid(at) {
 			found = append(found, errs.Invalid(param, "is not a time of day as HH:MM, such as 09:30"))
 		} else if slices.Contains(s.Times[:i], at) {
 			found = append(found, errs.Invalid(param, "is listed twice: %s", at))

@@ -186,16 +186,9 @@ func (s *Service) get(ctx context.Context, in *Path) (out Media, err error) {
 
 // remove deletes a media. The answer shows its last state, without URLs.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Media, err error) {
-	if !id.Valid(id.Media, in.ID) {
-		return out, errs.Missing("media", in.ID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Media, []string{in.ID}, TaskKey(in.ID))
+	it, beside, err := resource.FindWith(ctx, s.db, id.Media, "media", in.ID, TaskKey(in.ID))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("media", in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {

@@ -151,18 +151,11 @@ type beside struct{ purse, uses, logo store.Item }
 
 // find reads a profile of the caller, and other items that belong to it, in one round trip.
 func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it store.Item, b beside, err error) {
-	if !id.Valid(id.Profile, profileID) {
-		return r, it, b, errs.Missing(record.Kind, profileID)
-	}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
-	found, items, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
+	it, items, err := resource.FindWith(ctx, s.db, id.Profile, record.Kind, profileID, ledger.PurseKey(o),
 		ledger.UsesKey(o), record.LogoKey(o))
 	if err != nil {
 		return r, it, b, err
-	}
-	it, ok := found[profileID]
-	if !ok {
-		return r, it, b, errs.Missing(record.Kind, profileID)
 	}
 	r, err = record.Decode(&it)
 	return r, it, beside{items[0], items[1], items[2]}, err

@@ -200,7 +200,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 // it is empty.
 func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.Time) (all []*item.Record, err error) {
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
-		From: item.SortableTime(from), To: item.SortableTime(to), OldestFirst: true, Limit: 100}
+		From: resource.SortableTime(from), To: resource.SortableTime(to), OldestFirst: true, Limit: 100}
 	for {
 		page, err := s.db.List(ctx, q)
 		if err != nil {

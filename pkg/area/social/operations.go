@@ -140,13 +140,9 @@ func (s *Service) get(ctx context.Context, in *Path) (Account, error) {
 }
 
 func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out Account, err error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, ScheduledKey(in.ID))
+	it, beside, err := resource.FindWith(ctx, s.db, id.SocialAccount, Kind, in.ID, ScheduledKey(in.ID))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing(Kind, in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {

@@ -297,17 +297,10 @@ func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
 // remove cancels a generation that runs, and deletes one that has ended. The answer of
 // the latter shows it in its last state, without the media.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
-	if !id.Valid(id.Generation, in.ID) {
-		return out, errs.Missing("generation", in.ID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID},
+	it, beside, err := resource.FindWith(ctx, s.db, id.Generation, "generation", in.ID,
 		generate.TaskKey(in.ID, Attempt))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("generation", in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package event has the types of events and their records, which are kept for 30
-// days. A record is written in the transaction of the change that it reports; the
-// outbox relay publishes it from there.
+// Package event has the types of events and their records, which are kept for 30 days. A record is written in the
+// transaction of the change that it reports; the outbox relay publishes it from there. New makes the item of an event,
+// and Render reads it.
 package event
 
 import (
@@ -171,8 +171,8 @@ type Data struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// stored is an event with the files of its object's media. Their URLs are valid for an hour, so they are signed each time
-// that the event is read or sent. An event without media is stored as it is sent.
+// stored is an event with the files of its object's media. Their URLs are valid for an hour, so they are signed each
+// time that the event is read or sent. An event without media is stored as it is sent.
 type stored struct {
 	Event
 	Files []media.File `json:"files,omitempty"`

@@ -19,14 +19,36 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
 	it, err := db.Get(ctx, store.IDKey(resourceID))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return store.Item{}, err
+	}
+	return visible(ctx, it, noun, resourceID)
+}
+
+// FindWith is Find, and reads other items in the same round trip. Beside has them in the order of their keys.
+func FindWith(ctx context.Context, db *store.DB, prefix, noun, resourceID string,
+	others ...store.Key) (it store.Item, beside []store.Item, err error) {
+	if !id.Valid(prefix, resourceID) {
+		return it, nil, errs.Missing(noun, resourceID)
+	}
+	items, err := db.GetAll(ctx, append([]store.Key{store.IDKey(resourceID)}, others...)...)
+	if err != nil {
+		return it, nil, err
+	}
+	it, err = visible(ctx, items[0], noun, resourceID)
+	return it, items[1:], err
+}
+
+// visible returns the item of a resource, or an error if the caller may not see it. The zero Item does not exist.
+func visible(ctx context.Context, it store.Item, noun, resourceID string) (store.Item, error) {
 	p := auth.FromContext(ctx)
 	switch {
-	case err == nil && it.Account == p.Account && it.Mode != p.Mode:
+	case it.PK != "" && it.Account == p.Account && it.Mode != p.Mode:
 		return store.Item{}, errs.OfOtherMode(noun, resourceID, string(it.Mode))
-	case errors.Is(err, store.ErrNotFound) || err == nil && !owns(p, it):
+	case it.PK == "" || !owns(p, it):
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
-	return it, err
+	return it, nil
 }
 
 func owns(p *auth.Principal, it store.Item) bool {

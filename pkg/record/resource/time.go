@@ -24,6 +24,17 @@ func InstantOrNil(t *time.Time) *Time {
 	return &at
 }
 
+// OrZero returns the time, or the zero time for nil.
+func (t *Time) OrZero() time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// SortableTime returns a time in TimeLayout. Such texts are sorted as the times are.
+func SortableTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
+
 // MarshalJSON writes the time in TimeLayout.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+TimeLayout+`"`), nil

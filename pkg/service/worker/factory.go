@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -187,7 +188,7 @@ func (h publisher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return o, err
 	}
 	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
-	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: item.SortableTime(h.Now())}}
+	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(h.Now())}}
 	page, err := h.DB.List(ctx, q)
 	if err != nil {
 		return o, task.Again(err)

@@ -45,7 +45,7 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 	}
 	if a := r.Approval; a.State == state && state == Approved {
 		return errs.New(errs.InvalidState, "The content item was approved already, by %s at %s.", *a.By,
-			a.At.UTC().Format(resource.TimeLayout)).
+			resource.SortableTime(a.At.Time)).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{string(RequestChanges)}})
 	}
 	at := resource.Instant(now)

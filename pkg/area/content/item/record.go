@@ -148,7 +148,7 @@ func (r *Record) Filters() map[string]string {
 		f["plan"] = *r.ContentPlanID
 	}
 	if r.PublishAt != nil {
-		f[PublishAtFilter] = SortableTime(r.PublishAt.Time)
+		f[PublishAtFilter] = resource.SortableTime(r.PublishAt.Time)
 	}
 	if len(r.Metadata) > 0 {
 		var pairs strings.Builder
@@ -167,9 +167,6 @@ const (
 	PublishAtFilter = "publish_at"
 	MetadataFilter  = "metadata"
 )
-
-// SortableTime returns a time such that texts are sorted as the times are.
-func SortableTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // PairDigest hashes a pair of metadata for MetadataFilter, to keep the column short.
 func PairDigest(name, value string) string {
@@ -199,7 +196,7 @@ func (r *Record) Calendar(o tenant.Owner) store.Key {
 	if at.IsZero() {
 		return store.Key{}
 	}
-	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
+	return store.Key{PK: CalendarPartition(o), SK: resource.SortableTime(at) + "#" + r.ID}
 }
 
 // CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or

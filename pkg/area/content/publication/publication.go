@@ -301,5 +301,5 @@ func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) st
 func slots(accountID string) string { return "slots#" + accountID }
 
 func slotOrder(publicationID string, at time.Time) string {
-	return at.UTC().Format("2006-01-02T15:04:05.000Z") + "#" + publicationID
+	return resource.SortableTime(at) + "#" + publicationID
 }
