@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -24,8 +23,8 @@ func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenan
 	if !id.Valid(id.APIKey, keyID) {
 		return keyrecord.Record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
-	it, err := s.db.Get(ctx, credential.KeyOf(accountID, keyID))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := s.db.Lookup(ctx, credential.KeyOf(accountID, keyID))
+	if err != nil {
 		return keyrecord.Record{}, store.Item{}, err
 	}
 	r, err := s.see(&it, mode, keyID)

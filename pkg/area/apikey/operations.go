@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -313,8 +312,7 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	}
 	var current store.Item
 	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
-		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil &&
-			!errors.Is(err, store.ErrNotFound) {
+		if current, err = s.db.Lookup(ctx, credential.SecretKey(secret)); err != nil {
 			return out, err
 		}
 	}

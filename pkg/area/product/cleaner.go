@@ -2,7 +2,6 @@ package product
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -41,11 +40,8 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 
 // remove removes a product or promotion, if it is still there.
 func (c Cleaner) remove(ctx context.Context, key store.Key) error {
-	it, err := c.DB.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	it, err := c.DB.Lookup(ctx, key)
+	if err != nil || it.PK == "" {
 		return err
 	}
 	tx := &store.Tx{}

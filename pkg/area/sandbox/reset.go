@@ -174,11 +174,9 @@ func (h *Resetter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 // it is canceled, and its files are removed by a task.
 func (h *Resetter) delete(ctx context.Context, o tenant.Owner, key store.Key) (found bool, err error) {
 	for range tries {
-		it, err := h.DB.Get(ctx, key)
+		it, err := h.DB.Lookup(ctx, key)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return false, nil
-		case err != nil:
+		case err != nil || it.PK == "":
 			return false, err
 		case !it.Owner.Same(o):
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)

@@ -182,11 +182,8 @@ func Again(err error, after time.Duration) error {
 
 // read reads an account. The record is the zero value if there is none.
 func (w *Worker) read(ctx context.Context, accountID string) (it store.Item, r Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(accountID))
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Item{}, Record{}, nil
-	}
-	if err != nil {
+	it, err = w.DB.Lookup(ctx, store.IDKey(accountID))
+	if err != nil || it.PK == "" {
 		return it, r, err
 	}
 	r, err = Decode(&it)

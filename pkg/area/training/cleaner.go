@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -60,11 +59,8 @@ func (c Cleaner) cancel(ctx context.Context, tx *store.Tx, it store.Item) error 
 
 // stop adds to the transaction that the task of a training is canceled.
 func (c Cleaner) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err error) {
-	it, err := c.DB.Get(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
-	if errors.Is(err, store.ErrNotFound) {
-		return p, nil
-	}
-	if err != nil {
+	it, err := c.DB.Lookup(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
+	if err != nil || it.PK == "" {
 		return p, err
 	}
 	var t task.Step

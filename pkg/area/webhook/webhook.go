@@ -5,7 +5,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -110,8 +109,8 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 	if !id.Valid(id.Webhook, webhookID) {
 		return r, store.Item{}, errs.Missing(Kind, webhookID)
 	}
-	it, err := s.db.Get(ctx, refOf(ctx, webhookID).Key())
-	if errors.Is(err, store.ErrNotFound) {
+	it, err := s.db.Lookup(ctx, refOf(ctx, webhookID).Key())
+	if err == nil && it.PK == "" {
 		return r, it, errs.Missing(Kind, webhookID)
 	}
 	if err == nil {
@@ -127,7 +126,7 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 func requireEnabled(w *Webhook) error {
 	if w.State != StateEnabled {
 		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
-			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
+			In(w.State, "update", "rotate_secret", "delete")
 	}
 	return nil
 }

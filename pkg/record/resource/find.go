@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -18,8 +17,8 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 	if !id.Valid(prefix, resourceID) {
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
-	it, err := db.Get(ctx, store.IDKey(resourceID))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := db.Lookup(ctx, store.IDKey(resourceID))
+	if err != nil {
 		return store.Item{}, err
 	}
 	return visible(ctx, it, noun, resourceID)

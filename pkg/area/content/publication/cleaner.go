@@ -3,7 +3,6 @@ package publication
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -81,10 +80,7 @@ func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) err
 // change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
-	it, err := db.Get(ctx, store.IDKey(itemID))
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
+	it, err := db.Lookup(ctx, store.IDKey(itemID))
 	if err != nil || it.Owner != o || it.Kind != item.ItemKind {
 		return false, err
 	}

@@ -191,11 +191,9 @@ func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(
 		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Get(ctx, key)
+		it, err := w.DB.Lookup(ctx, key)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return nil
-		case err != nil:
+		case err != nil || it.PK == "":
 			return err
 		case kind == platform.Reconnect:
 			return social.Lose(tx, w.Now(), it, used)
