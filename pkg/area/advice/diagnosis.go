@@ -96,7 +96,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 		return out, err
 	case latest != nil && latest.Runs():
 		return out, errs.New(errs.InvalidState, "A diagnosis of the factory is %s. Wait for its end.", latest.State).
-			With(errs.StateContext{State: string(latest.State), Allowed: []string{}})
+			In(string(latest.State))
 	}
 	if b.Sandbox != nil {
 		if err := generate.RehearsedError(b.Sandbox.Outcome, 0, p); err != nil {

@@ -147,12 +147,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 	if len(kinds) == 0 {
 		return httpapi.Page[Draft]{Items: []Draft{}}, nil
 	}
-	q, err := httpapi.Owned(ctx, DraftKind, id.Draft, httpapi.Period{}, map[string]string{
+	q := httpapi.AllOwned(ctx, DraftKind, map[string]string{
 		SubjectFilter: httpapi.AnyOf(kinds), StateFilter: httpapi.AnyOf(in.State),
 	})
-	if err != nil {
-		return page, err
-	}
 	if in.ChatID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}

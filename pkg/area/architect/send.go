@@ -176,12 +176,12 @@ func ready(r *Record, stored, text int) error {
 	switch {
 	case r.Asked != "":
 		e := errs.New(errs.InvalidState, "The message before is being answered. Wait for its end, at most a minute.").
-			With(errs.StateContext{State: "replying", Allowed: []string{}})
+			In("replying")
 		e.RetryAfter = time.Second
 		return e
 	case r.Full(stored, text):
 		return errs.New(errs.InvalidState, "The chat is full. Begin another one with POST /v1/architect/chats.").
-			With(errs.StateContext{State: "full", Allowed: []string{}})
+			In("full")
 	}
 	return nil
 }

@@ -52,12 +52,7 @@ type listInput struct {
 	Metadata resource.Metadata `query:"metadata,deepObject"`
 }
 
-func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Content",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.Ops("content", "Content")
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {

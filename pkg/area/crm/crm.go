@@ -1,5 +1,6 @@
 // Package crm holds the operations on integrations with CRMs, and receives the browsers and the webhooks that come from
-// CRMs. Its subpackage integration has the parts that the worker needs, too.
+// CRMs. Service.Register in operations.go has the operations, Record in integration.go what is stored, and Worker the
+// tasks.
 package crm
 
 import (
@@ -66,5 +67,5 @@ func (s *Service) find(ctx context.Context, integrationID string, match ...httpa
 
 // invalidState returns the error of an operation that the state of the integration does not permit.
 func invalidState(r *Record, message string, allowed ...string) error {
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
 }

@@ -113,8 +113,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	now time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
 		err := errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
-			"active first.", f.ID).
-			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+			"active first.", f.ID).In(f.State, "update")
 		if err := terms.Meet(err); err != nil {
 			return d, err
 		}
@@ -363,8 +362,7 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 	if len(others) > 0 && !replace {
 		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s "+
 			"already. Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was "+
-			"created or spent.", others[0].ID, others[0].First, others[0].Last).
-			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
+			"created or spent.", others[0].ID, others[0].First, others[0].Last).In("planned", "replace")
 	}
 	canceled = b.Add(mine, replaced, now.AddDate(0, 0, -7))
 	return replaced, canceled, b.Write(tx, now, o, p.FactoryID, read)

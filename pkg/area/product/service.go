@@ -1,4 +1,5 @@
-// Package product holds the operations on products and their photos.
+// Package product holds the operations on products and their photos. Service.Register in operations.go has the
+// operations on products, and Promotions those on promotions.
 package product
 
 import (
@@ -249,8 +250,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	now := s.now()
 	for _, p := range r.Unended(now) {
 		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
-			"first, or take the product from it.", p.ID, p.State(now)).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
+			"first, or take the product from it.", p.ID, p.State(now)).In(string(r.State), "update")
 	}
 	if err := Delete(tx, now, it, r); err != nil {
 		return out, err
@@ -291,8 +291,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	if len(r.Photos) >= MaxPhotos {
 		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one "+
-			"first.", MaxPhotos).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
+			"first.", MaxPhotos).In(string(r.State), "delete_photo")
 	}
 	if b.SourceURL != "" { // checked only after the product was found: the check looks its name up
 		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {

@@ -1,5 +1,6 @@
 // Package profile holds the operations on profiles: the clients of an agency. What belongs to a profile is in the other
-// areas; pkg/record/profile decides it, and the store holds the keys of a profile within it.
+// areas; pkg/record/profile decides it, and the store holds the keys of a profile within it. Service.Register has the
+// operations.
 package profile
 
 import (
@@ -68,10 +69,7 @@ type settings struct {
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[record.Profile], error) {
-	q, err := httpapi.Owned(ctx, record.Kind, id.Profile, httpapi.Period{}, nil)
-	if err != nil {
-		return httpapi.Page[record.Profile]{}, err
-	}
+	q := httpapi.AllOwned(ctx, record.Kind, nil)
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (record.Profile, error) {
 		r, err := record.Decode(&it)
 		return r.Profile, err

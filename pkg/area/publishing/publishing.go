@@ -52,12 +52,7 @@ func Open(e area.Env) *Service {
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 
-func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Publishing",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.Ops("content", "Publishing")
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {

@@ -52,12 +52,7 @@ type listInput struct {
 	Model string `query:"model"`
 }
 
-func op(id, method, path, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: auth.StudioUse, Function: "studio", Tag: "Studio",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.ScopedOps("studio", "Studio", auth.StudioUse)
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {

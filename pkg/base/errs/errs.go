@@ -1,5 +1,6 @@
 // Package errs defines the only error type of the service: a code that callers may rely on, a public message that says
-// how to correct the problem, and the cause, which is logged but never shown to a caller.
+// how to correct the problem, and the cause, which is logged but never shown to a caller. Start with New and Wrap;
+// codes.go has all codes.
 package errs
 
 import (
@@ -116,6 +117,11 @@ func Wrap(cause error, code Code, format string, args ...any) *Error {
 func (e *Error) With(context any) *Error {
 	e.Context = context
 	return e
+}
+
+// In returns the error with the context of invalid_state: the state of the resource, and the actions that it permits.
+func (e *Error) In(state string, allowed ...string) *Error {
+	return e.With(StateContext{State: state, Allowed: append([]string{}, allowed...)})
 }
 
 // Invalid makes a validation error of one field; param is its JSON pointer.

@@ -84,7 +84,7 @@ func (r *Record) Permit(a Action) error {
 	if message == "" {
 		return nil
 	}
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
 }
 
 // oneOf lists states in words.
