@@ -113,7 +113,7 @@ func (q *QuietHours) End(at time.Time) time.Time {
 	return end.UTC()
 }
 
-// Within returns the first member by which a mandate permits more than another one, or an empty name. A nil mandate
+// Within returns the first member by which a mandate permits more than another, or an empty name. A nil mandate
 // permits everything.
 func (m *Mandate) Within(most *Mandate) string {
 	switch {

@@ -171,7 +171,6 @@ func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (Step, error) {
 	return step, err
 }
 
-// end ends a publication.
 func (c Chain[S]) end(ctx context.Context, w *Work[S]) (Step, error) {
 	if e, ok := c.Steps.(Ender[S]); ok {
 		w.Looks++

@@ -2,9 +2,9 @@
 // An adapter for one provider is a package below this one; infra/verify/harness/providertest is the conformance suite
 // of all adapters.
 //
-// A generation is a chain of small steps: submit, poll, fetch. Each is one message
-// of the queue. The caller stores the handle of the submission before the next step,
-// so that a step that runs twice never starts a second generation.
+// A generation is a chain of small steps: submit, poll, fetch. Each is one message of the queue. The caller stores the
+// handle of the submission before the next step, so that a step that runs twice never starts a second generation. Start
+// with Provider in provider.go.
 package provider
 
 import (

@@ -17,9 +17,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// CallCounter is the handler of the audit table's stream. It counts each entry once, however
-// often its record comes: a count remembers the position of the last record in it, and
-// the records of one account come in the order of their positions.
+// CallCounter is the handler of the audit table's stream. It counts each entry once, even if its record comes twice: a
+// count has the position of the last record in it, and the records of one account come in the order of their
+// positions.
 type CallCounter struct{ db *store.DB }
 
 // NewCallCounter returns the handler, which writes into the state table.

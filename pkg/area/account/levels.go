@@ -238,7 +238,6 @@ func waiting(s Stack) WaitingServiceLevels {
 	return w
 }
 
-// measured shows counts.
 func measured(c Counts) ServiceLevelMeasured {
 	m := ServiceLevelMeasured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
 	m.LatencyP50, m.LatencyP95, m.LatencyP99 = percentile(c, 50), percentile(c, 95), percentile(c, 99)

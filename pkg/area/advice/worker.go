@@ -128,7 +128,7 @@ func (w *Worker) analyze(ctx context.Context, s *task.Step, p progress, on *subj
 	return o, nil
 }
 
-// errRehearsed ends a diagnosis that a test key wants to fail.
+// errRehearsed ends a diagnosis whose sandbox instructions ask for a failure.
 var errRehearsed = errors.New("diagnose: the rehearsed failure")
 
 // propose has the model write proposals, and completes the diagnosis once they fit or it

@@ -1,5 +1,5 @@
-// Package audit keeps the log of every call with a known key for 90 days, and
-// the operation that reads it.
+// Package audit keeps the log of every call with a known key for 90 days, and the operation that reads it. Start with
+// Log.
 package audit
 
 import (

@@ -1,5 +1,4 @@
-// Package catalog holds the operations of the catalog: the lists of plans, models and
-// voices.
+// Package catalog holds the operations of the catalog: the lists of plans, models and voices. Mount has the operations.
 package catalog
 
 import (

@@ -1,5 +1,4 @@
-// Package estimate prices the body of any operation that costs, without carrying it
-// out.
+// Package estimate prices the body of any operation that costs, without carrying it out. Start with Mount.
 package estimate
 
 import (
@@ -81,7 +80,6 @@ type priced struct {
 	price func(ctx context.Context, id string, body any) ([]int64, error)
 }
 
-// estimators returns the operations that cost.
 func estimators(e area.Env) map[Operation]priced {
 	offer := e.Offer()
 	factories := factory.NewService(e.DB, e.Now)

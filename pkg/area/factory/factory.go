@@ -1,5 +1,5 @@
-// Package factory holds content factories: their content, audience, voice and schedule.
-// There are exactly seven types, each with settings of its own.
+// Package factory holds content factories: their content, audience, voice and schedule. There are exactly seven types,
+// each with settings of its own. Start with Factory in factory.go; operations.go has the operations.
 package factory
 
 import (

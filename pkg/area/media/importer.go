@@ -212,7 +212,6 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-// open starts reading a file.
 func (w *Importer) open(ctx context.Context, s *task.Step, b Brought) (io.ReadCloser, error) {
 	if b.SourceURL != "" {
 		return w.fetch(ctx, b.SourceURL)

@@ -222,7 +222,7 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	return nil
 }
 
-// besides reports whether a neighbour of a topic is told in the same way.
+// besides reports whether the topic before or after a topic has the same angle.
 func (j *job) besides(t topic) bool {
 	for _, n := range []int{t.Slot - 1, t.Slot + 1} {
 		if other := j.Views[n]; j.Chosen[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),

@@ -86,7 +86,6 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 	return &recording{sound, content}, nil
 }
 
-// file describes the recording.
 func (r *recording) file() media.File {
 	return media.File{Type: media.Audio, MIMEType: r.MIMEType, DurationSeconds: r.Duration.Seconds()}
 }

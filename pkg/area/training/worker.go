@@ -230,7 +230,6 @@ func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (
 	return o, w.Objects.Put(ctx, file, bytes.NewReader(content))
 }
 
-// begin has the provider begin.
 func (w handler) begin(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
 	m, ok := catalog.Find(r.BaseModel)
 	if !ok || m.Training == nil {

@@ -1,4 +1,5 @@
 // Package statistics has the tests and intervals by which the service judges figures. All intervals are those of 95%.
+// Start with Sequence, which says when an experiment has a winner.
 package statistics
 
 import (

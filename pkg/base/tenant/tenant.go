@@ -1,5 +1,5 @@
 // Package tenant has the owner of data: one account, in one of its two modes. No data of one owner is visible to
-// another.
+// another. Start with Owner.
 package tenant
 
 // Account is the id of an account.

@@ -1,6 +1,6 @@
 // Package awsenv builds the AWS configuration of a Lambda function from the environment that Lambda sets. It replaces
 // config.LoadDefaultConfig, which also looks for profiles, single sign-on and instance roles: none of them exists in a
-// function, and linking them costs start-up time.
+// function, and linking them costs start-up time. Config returns the configuration.
 package awsenv
 
 import (

@@ -1,6 +1,8 @@
-// Package metric counts events for operators, and sets up the log. A count is a line of the log in
-// CloudWatch's embedded metric format, which needs no call and no client.
+// Package metric counts events for operators, and sets up the log. A count is a line of the log in CloudWatch's
+// embedded metric format, which needs no call and no client.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+//
+// SetupLog is called by each main; Count, Add and Measure write metrics.
 package metric
 
 import (

@@ -1,5 +1,5 @@
 // Package seal encrypts values that must not be readable from the table alone: with AES-256-GCM, under keys that HKDF
-// derives from a secret.
+// derives from a secret. Start with Envelope, which seals for an owner, and Box, which has keys of its own.
 package seal
 
 import (

@@ -43,7 +43,7 @@ func (o Offer) Succeed(id string, live bool) string {
 	return id
 }
 
-// covers reports whether a price is as high as another one for each quantity.
+// covers reports whether a price is as high as another for each quantity.
 func (p *Price) covers(q *Price) bool {
 	return p != nil && q != nil && p.Unit == q.Unit && p.Megapixels == q.Megapixels &&
 		q.Credits*p.Per <= p.Credits*q.Per && q.InputCredits*p.Per <= p.InputCredits*q.Per

@@ -1,6 +1,6 @@
-// Package jsontree parses the body of a call to a tree of maps, slices and values, as
-// encoding/json does, but refuses what would be lost silently. It also applies merge
-// patches to such trees.
+// Package jsontree parses the body of a call to a tree of maps, slices and values, as encoding/json does, but refuses
+// what would be lost silently. It also applies merge patches to such trees. Parse reads a document, and Merge applies a
+// patch.
 package jsontree
 
 import (
@@ -41,7 +41,6 @@ type parser struct {
 	twice string
 }
 
-// parse parses the whole text.
 func (p *parser) parse() (any, error) {
 	if bytes.HasPrefix(p.text, []byte("\ufeff")) {
 		return nil, errMark

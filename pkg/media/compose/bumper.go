@@ -14,7 +14,7 @@ import (
 )
 
 // Bumper is a clip or a picture after the first scene of a video with a narration, which is its hook, or before the
-// scenes of another one, or after them. It is shown whole, with its own sound, and
+// scenes of another, or after them. It is shown whole, with its own sound, and
 // without captions, logo and offer. A clip plays in its own length, a picture for timeline.Still. The zero value is
 // none.
 type Bumper struct {

@@ -56,7 +56,6 @@ func (s *Still) Write(w io.Writer, width, height int, m Move, begin, count, tota
 	return nil
 }
 
-// frame draws a view.
 func (s *Still) frame(out []byte, width, height int, v View) {
 	luma := width * height
 	plane(out[:luma], width, height, s.planes[0], s.width, s.height, v)
@@ -80,7 +79,6 @@ func motionSamples(out, in int, from, size float64) []uint32 {
 // long as the rest.
 const maxWidth = 4096
 
-// plane draws one plane.
 func plane(out []byte, width, height int, in []byte, inWidth, inHeight int, v View) {
 	columns, rows := motionSamples(width, inWidth, v.X, v.Size), motionSamples(height, inHeight, v.Y, v.Size)
 	var row [maxWidth + 8]byte

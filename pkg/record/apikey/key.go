@@ -1,4 +1,4 @@
-// Package apikey holds API keys as they are stored and shown.
+// Package apikey holds API keys as they are stored and shown. Start with Record.
 package apikey
 
 import (

@@ -3,9 +3,9 @@
 // the entries always add up to the balance. Accepting work reserves its price.
 // Success turns the reservation into a charge; failure and cancellation release it.
 //
-// Nothing here reads the table. The balance that a caller has read only selects the
-// transaction; the conditions of the transaction decide whether it commits. Test
-// keys have no balance: work for them does not use this package.
+// Nothing here reads the table. The balance that a caller has read only selects the transaction; the conditions of the
+// transaction decide whether it commits. Test keys have no balance: work for them does not use this package. Reserve
+// holds credits, and Hold settles them.
 package ledger
 
 import (

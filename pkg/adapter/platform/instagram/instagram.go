@@ -1,6 +1,6 @@
 // Package instagram publishes on Instagram's professional accounts.
 //
-// It publishes by containers, as graph.Containers has them.
+// It publishes by containers, as graph.Containers has them. Start with Platform in instagram.go.
 package instagram
 
 import (

@@ -1,4 +1,5 @@
-// Package registry lists the platforms, and makes their adapters.
+// Package registry lists the platforms, and makes their adapters. Rows lists the adapters; Sandbox returns their
+// substitutes for test keys.
 package registry
 
 import (

@@ -89,15 +89,15 @@ type work struct {
 	Ready int64 `json:"ready"` // Unix milliseconds
 }
 
-func parse(h platform.Handle) (work, error) {
-	var w work
+// resume reads a handle for the next step, unless the time for it is over.
+func resume(ctx context.Context, h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
 	if w.Ready <= 0 {
 		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
-	return w, nil
+	return w, ended(ctx)
 }
 
 // Start implements platform.Publisher.
@@ -114,10 +114,7 @@ func (p *SandboxPlatform) Start(ctx context.Context, _ platform.Account, post pl
 // Check implements platform.Publisher.
 func (p *SandboxPlatform) Check(ctx context.Context, _ platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
@@ -145,10 +142,7 @@ func rehearsed(code platform.Code) error {
 // Finalize implements platform.Publisher.
 func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
@@ -163,10 +157,7 @@ func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post
 // Reconcile implements platform.Publisher. It allows a repeat, which makes the same post.
 func (p *SandboxPlatform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}

@@ -1,8 +1,8 @@
 // Package telegram publishes in Telegram channels and groups with a bot that is an administrator
 // there.
 //
-// A message is visible as soon as it is sent, the Bot API has no idempotency key, and a bot cannot
-// read the messages of a channel. So a lost answer is never reconciled.
+// A message is visible as soon as it is sent, the Bot API has no idempotency key, and a bot cannot read the messages of
+// a channel. So a lost answer is never reconciled. Start with Platform.Make in telegram.go.
 package telegram
 
 import (

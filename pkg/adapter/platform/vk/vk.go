@@ -1,8 +1,8 @@
 // Package vk publishes on the walls of VK's communities.
 //
-// Photos and videos are uploaded first, invisibly, and are then attached to a post. If the answer
-// to a post is lost, the adapter looks for it among the newest posts of the wall, which only the
-// token of a user can read.
+// Photos and videos are uploaded first, invisibly, and are then attached to a post. If the answer to a post is lost,
+// the adapter looks for it among the newest posts of the wall, which only the token of a user can read. Start with
+// Platform in vk.go; publish.go makes posts.
 package vk
 
 import (

@@ -1,5 +1,6 @@
 // Package wire gives the HTTP client of the adapters the errors, tokens and files of platforms. All its errors are of
-// type *platform.Error. A call that makes a post is marked: if its answer is lost, the error is platform.Unknown.
+// type *platform.Error. A call that makes a post is marked: if its answer is lost, the error is platform.Unknown. Start
+// with API, whose method Call makes a call.
 package wire
 
 import (

@@ -1,7 +1,7 @@
 // Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by InvokeModel, videos by
 // StartAsyncInvoke into a bucket of the service. It uses the role of the function, so there is no credential.
 //
-// It retries no call: the queue does.
+// It retries no call: the queue does. Start with Provider.
 package bedrock
 
 import (

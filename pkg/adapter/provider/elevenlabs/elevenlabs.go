@@ -16,8 +16,8 @@
 // derived from the client token, so that the second one sounds like the first as far
 // as the provider allows.
 //
-// A refusal has its reason in detail.status ("API errors"): both an exhausted quota
-// and an invalid key are a 401.
+// A refusal has its reason in detail.status ("API errors"): both an exhausted quota and an invalid key are a 401. Start
+// with Provider.
 package elevenlabs
 
 import (

@@ -129,7 +129,6 @@ func music(length duration) model {
 	return model{kind: provider.KindMusic, prompt: must("prompt"), length: length}
 }
 
-// song returns a model that sings.
 func song() model {
 	return model{
 		kind: provider.KindMusic, prompt: must("prompt"), lyrics: must("lyrics_prompt"),

@@ -17,8 +17,7 @@
 // (GET /v3/videos?title=, "List videos"). If it is not found, the outcome is unknown,
 // because the list may show it later. Nothing can be canceled.
 //
-// Errors have a code ("Error codes"), which is used if the status alone does not
-// classify them.
+// Errors have a code ("Error codes"), which is used if the status alone does not classify them. Start with Provider.
 package heygen
 
 import (

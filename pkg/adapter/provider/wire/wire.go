@@ -1,5 +1,5 @@
 // Package wire gives the HTTP client of the adapters the credentials and errors of providers, and downloads results.
-// All its errors are of type *provider.Error.
+// All its errors are of type *provider.Error. Start with Client.JSON.
 package wire
 
 import (

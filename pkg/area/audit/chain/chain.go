@@ -1,8 +1,7 @@
-// Package chain makes the audit log tamper-evident. For each account and day it keeps
-// a chain of links, each with the hashes of the entries that it covers and the hash of
-// the link before. The links are made from the stream of the audit table, so that
-// calls do not wait for them, and their hashes are logged: who alters an entry and
-// rebuilds the chain differs from the log.
+// Package chain makes the audit log tamper-evident. For each account and day it keeps a chain of links, each with the
+// hashes of the entries that it covers and the hash of the link before. The links are made from the stream of the audit
+// table, so that calls do not wait for them, and their hashes are logged: who alters an entry and rebuilds the chain
+// differs from the log. Start with Chain.Handle, which adds entries, and Verify, which checks them.
 package chain
 
 import (

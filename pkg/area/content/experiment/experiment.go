@@ -1,5 +1,6 @@
 // Package experiment compares the posts of a factory that differ by chance alone: it gives new items their arms, reads
-// the figures of their posts, and says which arm does better only if that is no chance.
+// the figures of their posts, and says which arm does better only if that is no chance. Start with Record in
+// experiment.go; operations.go has the operations.
 package experiment
 
 import (

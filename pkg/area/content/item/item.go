@@ -1,5 +1,6 @@
-// Package item holds content items: their records, states, plans and generation. It is separate
-// from the operations because the worker links no HTTP framework.
+// Package item holds content items: their records, states, plans and generation. It is separate from the operations
+// because the worker links no HTTP framework. Start with Record in record.go; state.go has the states, and plan.go the
+// parts of an attempt.
 package item
 
 import (
@@ -283,7 +284,7 @@ type Outlook struct {
 	OmittedAccounts []OmittedAccount `json:"omitted_accounts" nullable:"false"`
 }
 
-// Retold is what an item retells of another one.
+// Retold is what an item retells of another.
 type Retold struct {
 	// Id of the content item that it retells. Null for others.
 	FromContentItemID *string `json:"from_content_item_id"`

@@ -109,7 +109,7 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 		switch {
 		case err == nil:
 			candidates = []catalog.Model{own, usual}
-		case offer.Retired(own): // another one takes its place only if the factory lets it
+		case offer.Retired(own): // another takes its place only if the factory lets it
 			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. "+
 				"Change it, for example to %s, or set replace_retired_models of the factory.", id, st.kind,
 				*own.Successor)
@@ -167,7 +167,7 @@ func ofFactory(err error, named bool) error {
 	return &full
 }
 
-// textShare is the part of the price of an item that its texts may have in the quality standard: one in so many. They
+// textShare is the part of the price of an item that its texts may have in the quality standard: 10 is a tenth. They
 // may cost textFloor credits in any case, since in a post, which has one picture, the text is what is published.
 const (
 	textShare = 10

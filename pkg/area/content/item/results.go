@@ -297,7 +297,7 @@ func (r prompter) refuses(post adapted, now time.Time) bool {
 	rules.Facts, rules.Sourced = append(rules.Facts, r.Title, r.Caption, strings.Join(r.Hashtags, " ")), false
 	if len(guard.Check([]guard.Field{{Text: r.Caption}}, guard.Rules{Language: r.Language, Now: now,
 		Facts: []string{r.Caption}})) > 0 {
-		rules.Language = "" // the caller has written the post in another one
+		rules.Language = "" // the caller has written the post in another
 	}
 	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}
 	for _, tag := range post.Hashtags {

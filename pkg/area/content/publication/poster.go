@@ -293,7 +293,6 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 	}
 }
 
-// published ends a publication as published.
 func (w poster) published(ctx context.Context, plan planner, pub *item.Publication, p posting,
 	of store.Item) error {
 	at := resource.Instant(p.At)

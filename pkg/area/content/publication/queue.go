@@ -40,7 +40,7 @@ type Times struct {
 	Skip func(time.Time) bool
 }
 
-// Between returns the times of the schedule from a time on and before another one, in their order.
+// Between returns the times of the schedule from a time on and before another, in their order.
 func (t Times) Between(from, to time.Time) (all []time.Time) {
 	for day := from.In(t.Zone).AddDate(0, 0, -1); day.Before(to.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
 		for _, text := range t.Clock {
@@ -67,7 +67,7 @@ func (t Taken) At(at time.Time) string { return t[resource.SortableTime(at)] }
 
 func queueOf(accountID string) string { return "queue#" + accountID }
 
-// TakenBetween returns what is planned on an account from a time on and before another one: claims, which are read
+// TakenBetween returns what is planned on an account from a time on and before another: claims, which are read
 // consistently, and the notes of scheduled publications.
 func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
 	taken := Taken{}
@@ -75,32 +75,24 @@ func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to 
 		{Index: store.ByParent, Partition: slots(accountID)}, {Index: store.Table, Partition: queueOf(accountID)},
 	} {
 		q.From, q.To, q.Limit, q.OldestFirst = resource.SortableTime(from), resource.SortableTime(to), 100, true
-		for {
-			page, err := db.List(ctx, q)
-			if err != nil {
-				return nil, err
+		err := db.Each(ctx, q, func(it store.Item) error {
+			var note struct{ Item string }
+			sort := it.SK
+			if q.Index == store.ByParent {
+				sort, _, _ = strings.Cut(it.Parent.SK, "#")
 			}
-			for _, it := range page.Items {
-				var note struct{ Item string }
-				if err := it.Decode(&note); err != nil {
-					return nil, err
-				}
-				sort := it.SK
-				if q.Index == store.ByParent {
-					sort, _, _ = strings.Cut(it.Parent.SK, "#")
-				}
-				taken[sort] = note.Item
-			}
-			if page.Next == nil {
-				break
-			}
-			q.After = page.Next
+			err := it.Decode(&note)
+			taken[sort] = note.Item
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return taken, nil
 }
 
-// PlannedBetween returns what the items of the factory are planned for, from a time on and before another one, without
+// PlannedBetween returns what the items of the factory are planned for, from a time on and before another, without
 // being scheduled yet: by the accounts that they name, or else all of the factory. An item of a content plan holds its
 // time so.
 func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time) (map[string]Taken,

@@ -190,7 +190,6 @@ func (p timing) waits(r *item.Record) bool {
 	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
 }
 
-// fail ends a publication as failed.
 func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
 	pub.State, pub.Failure = item.PublicationFailed, f
 	pub.Touch(p.now)

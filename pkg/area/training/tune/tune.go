@@ -1,7 +1,6 @@
-// Package tune trains models with Amazon Bedrock: a customization job learns from samples
-// in a bucket, and a deployment makes its model callable on demand. Job, model and
-// deployment all have the name of the training, so that each is found without a handle, and
-// is made only once.
+// Package tune trains models with Amazon Bedrock: a customization job learns from samples in a bucket, and a deployment
+// makes its model callable on demand. Job, model and deployment all have the name of the training, so that each is
+// found without a handle, and is made only once. Start with Trainer.
 package tune
 
 import (

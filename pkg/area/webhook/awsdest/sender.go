@@ -1,6 +1,5 @@
-// Package awsdest sends webhooks to queues and event buses in the AWS accounts of
-// customers, with a role of the customer. Only the function
-// deliver assumes the roles.
+// Package awsdest sends webhooks to queues and event buses in the AWS accounts of customers, with a role of the
+// customer. Only the function deliver assumes the roles. Start with Sender.
 package awsdest
 
 import (
