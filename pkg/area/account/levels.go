@@ -266,8 +266,7 @@ func percentile(c Counts, p int64) *int64 {
 	return &ms
 }
 
-// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not
-// met by 99.89999.
+// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not met by 99.89999.
 func percent(part, all int64) float64 {
 	return math.Floor(float64(part)*1e6/float64(all)) / 1e4
 }

@@ -114,8 +114,7 @@ const (
 	expiresFilter = "expires"
 )
 
-// Partition returns the partition of store.ByParent that lists the proposals of a
-// factory.
+// Partition returns the partition of store.ByParent that lists the proposals of a factory.
 func Partition(o tenant.Owner, factoryID string) string {
 	return store.OwnerPartition(o, ProposalItemKind) + "#" + factoryID
 }

@@ -37,8 +37,7 @@ func (s *Service) manager(ctx context.Context, p *auth.Principal) (m manager, er
 	return s.managerBy(ctx, p, caller)
 }
 
-// managerBy is manager for the item of the calling key. The role of a person who calls was read
-// with the call.
+// managerBy is manager for the item of the calling key. The role of a person who calls was read with the call.
 func (s *Service) managerBy(ctx context.Context, p *auth.Principal, caller store.Item) (m manager, err error) {
 	if p.KeyID() == "" {
 		return manager{root: p.Actor.ID, role: p.Role}, nil

@@ -268,8 +268,7 @@ func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch
 	return r, items[0], err
 }
 
-// holdOf reads the key in the path of a call that changes it, with all that the change
-// is based on.
+// holdOf reads the key in the path of a call that changes it, with all that the change is based on.
 func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
 	p := auth.FromContext(ctx)
 	if err := mayManage(p); err != nil {

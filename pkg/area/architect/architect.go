@@ -1,8 +1,7 @@
-// Package architect holds the chats with the assistant that helps a caller set up
-// factories, content plans and content items. A language model writes the replies. It
-// reads what the caller may read, by tools, and makes drafts: bodies of the operations
-// that create or change things, which the caller reviews, changes and applies. It can do nothing
-// else, whatever the texts say that it reads.
+// Package architect holds the chats with the assistant that helps a caller set up factories, content plans and content
+// items. A language model writes the replies. It reads what the caller may read, by tools, and makes drafts: bodies of
+// the operations that create or change things, which the caller reviews, changes and applies. It can do nothing else,
+// whatever the texts say that it reads.
 package architect
 
 import (
@@ -78,8 +77,7 @@ func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) 
 	return r, it, beside, err
 }
 
-// draft reads a draft that the caller is to change or apply. One that it may not read is not
-// found.
+// draft reads a draft that the caller is to change or apply. One that it may not read is not found.
 func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.Item, err error) {
 	if it, err = resource.Find(ctx, s.db, id.Draft, DraftKind, draftID); err != nil {
 		return d, it, err
@@ -94,8 +92,7 @@ func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.
 	return d, it, p.Require(needs.write, "")
 }
 
-// check refuses a draft that its operation would refuse. Places in errors begin with the
-// member body.
+// check refuses a draft that its operation would refuse. Places in errors begin with the member body.
 func (s *Service) check(ctx context.Context, d Draft) error {
 	switch d.Kind {
 	case Factory:

@@ -160,8 +160,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 		func(it store.Item) (Draft, error) { return DraftOf(&it) })
 }
 
-// readable returns the requested kinds of drafts, or all if none are requested, as far as
-// the caller may read them.
+// readable returns the requested kinds of drafts, or all if none are requested, as far as the caller may read them.
 func readable(p *auth.Principal, asked []Subject) (kinds []Subject) {
 	for _, kind := range Subjects {
 		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {

@@ -92,14 +92,12 @@ func (s *Service) registerSend(r *httpapi.Router) {
 	})
 }
 
-// price returns the credits of a message: the price of the most that a reply may read and
-// write.
+// price returns the credits of a message: the price of the most that a reply may read and write.
 func price(m catalog.Model) (int64, error) {
 	return m.Cost(catalog.Quantity{InputTokens: maxRead, OutputTokens: maxRounds * maxWritten})
 }
 
-// Estimate returns the price of a body of sendMessage with a live key. The offer must be
-// known.
+// Estimate returns the price of a body of sendMessage with a live key. The offer must be known.
 func Estimate(ctx context.Context, offer catalog.Offer, body any) ([]int64, error) {
 	b, err := httpapi.Member[messageBody]("body", body)
 	if err != nil {

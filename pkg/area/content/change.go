@@ -267,8 +267,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	return s.view(ctx, r)
 }
 
-// findWork reads an item and the task of its current attempt; the first attempt's is
-// read in the same round trip.
+// findWork reads an item and the task of its current attempt; the first attempt's is read in the same round trip.
 func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, it, work store.Item, err error) {
 	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, in.ID, generate.TaskKey(in.ID, 1))
 	if err != nil {

@@ -34,8 +34,7 @@ func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]
 	}
 }
 
-// EstimateRegenerate returns the credits of another attempt at an item with a live key, as
-// Estimates does.
+// EstimateRegenerate returns the credits of another attempt at an item with a live key, as Estimates does.
 func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
 	b, err := httpapi.Member[regenerateBody]("body", body)
 	if err != nil {

@@ -154,8 +154,7 @@ func (in *listInput) planned() (map[string]store.Range, error) {
 	return map[string]store.Range{item.PublishAtFilter: r}, nil
 }
 
-// view returns an item as the caller sees it. The result of a change omits all data that the caller
-// may not read.
+// view returns an item as the caller sees it. The result of a change omits all data that the caller may not read.
 func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	v, err := r.View(ctx, s.signer)
 	if err != nil {

@@ -176,8 +176,7 @@ type Service struct {
 // NewService makes the service.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
-// Find reads a factory of the caller's account and mode; one that was deleted is
-// not found.
+// Find reads a factory of the caller's account and mode; one that was deleted is not found.
 func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.IfMatch) (Factory, store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Factory, Kind, factoryID)
 	if err != nil {
@@ -193,9 +192,8 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	return f, it, httpapi.Matches(f.Version, match)
 }
 
-// FindAll reads several factories as Find does, and other items with them, in one round
-// trip. A factory that Find would not find is not among the found ones. The other items are
-// returned in the order of their keys.
+// FindAll reads several factories as Find does, and other items with them, in one round trip. A factory that Find would
+// not find is not among the found ones. The other items are returned in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory,
 	beside []store.Item, err error) {
 	items, beside, err := s.findAll(ctx, ids, others...)
@@ -308,8 +306,7 @@ func (f *Factory) checkPlanned(set Settings) error {
 	return nil
 }
 
-// Language returns a language tag (BCP 47) in canonical form, or the fallback if it is
-// empty.
+// Language returns a language tag (BCP 47) in canonical form, or the fallback if it is empty.
 func Language(tag, fallback string) (string, error) {
 	if tag == "" && fallback != "" {
 		return fallback, nil
@@ -317,8 +314,7 @@ func Language(tag, fallback string) (string, error) {
 	return canonical(tag, "/language")
 }
 
-// canonical returns a language tag in canonical form. param is the member that it came
-// from.
+// canonical returns a language tag in canonical form. param is the member that it came from.
 func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {

@@ -65,14 +65,12 @@ func placeOf(o tenant.Owner, mediaID string) media.Place {
 	return media.Place{Owner: o, Resource: mediaID, Attempt: 1}
 }
 
-// Step takes the next step of a media's life. An error is none of the file: it is tried
-// again without end.
+// Step takes the next step of a media's life. An error is none of the file: it is tried again without end.
 func (w *Importer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	return Endless(w.step(ctx, s))
 }
 
-// Endless makes a failed step be tried again without end: the error of a file that cannot
-// be used is its outcome.
+// Endless makes a failed step be tried again without end: the error of a file that cannot be used is its outcome.
 func Endless(o task.Outcome, err error) (task.Outcome, error) {
 	var retry *task.RetryError
 	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {

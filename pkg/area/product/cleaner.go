@@ -17,8 +17,7 @@ type Cleaner struct {
 	Now func() time.Time
 }
 
-// Clean removes some promotions or, where there are none, some products, and reports whether
-// there may be more.
+// Clean removes some promotions or, where there are none, some products, and reports whether there may be more.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
 		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce,

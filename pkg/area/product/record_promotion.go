@@ -37,8 +37,7 @@ type Discount struct {
 	Value int64 `json:"value" minimum:"1" maximum:"1000000000000" example:"20"`
 }
 
-// Of returns the price that a discount makes of a price. Halves of the smallest unit are
-// rounded up.
+// Of returns the price that a discount makes of a price. Halves of the smallest unit are rounded up.
 func (d Discount) Of(p money.Price) money.Price {
 	if d.Kind == Percent {
 		p.Amount = (p.Amount*(100-d.Value) + 50) / 100
@@ -114,8 +113,7 @@ func PromotionPartition(o tenant.Owner, factoryID string) string {
 	return o.String() + "#" + PromotionKind + "#" + factoryID
 }
 
-// Either returns the bounds that select the promotions which are in one of the states at a
-// time; no states are all.
+// Either returns the bounds that select the promotions which are in one of the states at a time; no states are all.
 func Either(states []PromotionState, now time.Time) (any []map[string]store.Bound) {
 	at := resource.SortableTime(now)
 	after, upTo := store.Bound{At: at, After: true}, store.Bound{At: at}

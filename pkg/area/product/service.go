@@ -124,8 +124,7 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 	return r, it, httpapi.Matches(r.Version, match)
 }
 
-// view returns a product as the caller sees it. The result of a change shows nothing that
-// the caller may not read.
+// view returns a product as the caller sees it. The result of a change shows nothing that the caller may not read.
 func (s *Service) view(ctx context.Context, r *StoredProduct) (Product, error) {
 	p := auth.FromContext(ctx)
 	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
@@ -195,8 +194,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Pr
 	})
 }
 
-// bySKU returns the one product of a factory that has a SKU, if there is one and the other
-// filters pass it.
+// bySKU returns the one product of a factory that has a SKU, if there is one and the other filters pass it.
 func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	if in.FactoryID == "" {
 		return page, errs.Invalid("sku", "needs factory_id, as a SKU is unique in its factory only")

@@ -70,8 +70,7 @@ const (
 	atOnce = 25
 	// lag is the time to wait for the index to show the latest writes.
 	lag = 2 * time.Second
-	// tries is the number of times that the deletion of an item that keeps changing is
-	// tried in one step.
+	// tries is the number of times that the deletion of an item that keeps changing is tried in one step.
 	tries = 5
 )
 

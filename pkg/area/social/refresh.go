@@ -129,8 +129,7 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		}}.Step(ctx, s, w.Now())
 }
 
-// tell sends the event that the owner has to connect the account again, while the account is still
-// connected.
+// tell sends the event that the owner has to connect the account again, while the account is still connected.
 func (w refresher) tell(r Record) task.Outcome {
 	now, used := w.Now(), r.Tokens
 	r.Told = true

@@ -104,8 +104,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	})
 }
 
-// order is a generation that can be made: its model, input and price, and the speech
-// that an avatar is given.
+// order is a generation that can be made: its model, input and price, and the speech that an avatar is given.
 type order struct {
 	model   catalog.Model
 	input   Input
@@ -114,11 +113,10 @@ type order struct {
 	files   files
 }
 
-// order chooses the model for an input and refuses inputs that the model does not support.
-// Prefix is the place of the input in the body. Live work needs a model that the stack
-// offers and that has a price. The speech is read, unless it was heard before. Other items
-// are read together with the media of the caller that the input refers to, of which the owner
-// of the generation may use some.
+// order chooses the model for an input and refuses inputs that the model does not support. Prefix is the place of the
+// input in the body. Live work needs a model that the stack offers and that has a price. The speech is read, unless it
+// was heard before. Other items are read together with the media of the caller that the input refers to, of which the
+// owner of the generation may use some.
 func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.Kind, model string,
 	in Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)

@@ -72,8 +72,7 @@ type Detail struct {
 	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. The pointer of the
 	// body as a whole is empty.
 	//
-	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
-	// a query parameter or header.
+	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of a query parameter or header.
 	Param string `json:"param"`
 	// What is wrong with the field.
 	Message string `json:"message"`
@@ -205,8 +204,7 @@ func CodeOf(err error) Code {
 	}
 }
 
-// As returns the *Error inside err, or an internal error with err as its cause, whose
-// message reveals nothing of it.
+// As returns the *Error inside err, or an internal error with err as its cause, whose message reveals nothing of it.
 func As(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -14,8 +14,7 @@ const (
 	Test Mode = "test"
 )
 
-// Owner is an account in one mode. Embed it: its members are written as
-// "account", "mode" and "profile".
+// Owner is an account in one mode. Embed it: its members are written as "account", "mode" and "profile".
 type Owner struct {
 	Account Account `json:"account"`
 	Mode    Mode    `json:"mode"`

@@ -34,8 +34,7 @@ const (
 	sessionCacheSize = 512
 )
 
-// Options configure a Client. The zero value is the strict client of a deployed
-// stack with the system's resolver.
+// Options configure a Client. The zero value is the strict client of a deployed stack with the system's resolver.
 type Options struct {
 	// AllowLoopback is for the local system only: it also allows loopback addresses, with http and on any port.
 	AllowLoopback bool
@@ -189,9 +188,8 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 // body; see ReadBody. For a refused URL or address it returns a *BlockedError. Describe turns any error into a
 // sentence.
 //
-// An idempotent request should have the header Idempotency-Key (with an empty list of
-// values it is not sent): the transport then retries it if a kept-alive connection
-// is dead.
+// An idempotent request should have the header Idempotency-Key (with an empty list of values it is not sent): the
+// transport then retries it if a kept-alive connection is dead.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.checkParts(req.URL); err != nil {
 		if req.Body != nil {

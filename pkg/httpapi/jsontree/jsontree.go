@@ -140,8 +140,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the
-// value, and none of the patch.
+// Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the value, and none of the patch.
 func Merge(value, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {

@@ -26,8 +26,7 @@ var Moves = func() []Move {
 // Centered are the moves that keep the middle of the picture.
 var Centered = []Move{Moves[0], Moves[2]}
 
-// Still is a picture in yuv420p: a plane of brightness, and two of color with half its
-// width and height.
+// Still is a picture in yuv420p: a plane of brightness, and two of color with half its width and height.
 type Still struct {
 	width, height int
 	planes        [3][]byte

@@ -10,9 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Find reads a resource of the caller's account and mode by the id in the path.
-// It answers not_found alike for a malformed id, one that does not exist, another
-// account's and the other mode's.
+// Find reads a resource of the caller's account and mode by the id in the path. It answers not_found alike for a
+// malformed id, one that does not exist, another account's and the other mode's.
 func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (store.Item, error) {
 	if !id.Valid(prefix, resourceID) {
 		return store.Item{}, errs.Missing(noun, resourceID)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// TimeLayout is the layout of times in answers and events: RFC 3339 in UTC, with
-// exactly three decimals.
+// TimeLayout is the layout of times in answers and events: RFC 3339 in UTC, with exactly three decimals.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // Time is a time as answers and events show it. Instant makes one.

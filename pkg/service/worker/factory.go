@@ -32,9 +32,8 @@ const lag = 2 * time.Second
 
 // Cleaner ends the work and removes the records of a factory that was deleted.
 type Cleaner interface {
-	// Clean ends a bounded number of things, and reports whether there may be more. It is
-	// called until there are none, and may be called after that: it is idempotent. What
-	// fails is tried without end.
+	// Clean ends a bounded number of things, and reports whether there may be more. It is called until there are none,
+	// and may be called after that: it is idempotent. What fails is tried without end.
 	Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 

@@ -27,8 +27,7 @@ type Message struct {
 
 // Sender sends messages to a queue.
 type Sender interface {
-	// Send sends messages and returns the error of each, in their order, nil for
-	// those that were accepted.
+	// Send sends messages and returns the error of each, in their order, nil for those that were accepted.
 	Send(ctx context.Context, messages ...Message) []error
 }
 

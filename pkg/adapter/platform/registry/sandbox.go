@@ -36,8 +36,7 @@ func (p *SandboxPlatform) Name() string { return p.name }
 // Capabilities implements platform.Adapter.
 func (p *SandboxPlatform) Capabilities() platform.Capabilities { return p.caps }
 
-// Authorization implements platform.Connector. It returns the address of the callback itself, with
-// a code.
+// Authorization implements platform.Connector. It returns the address of the callback itself, with a code.
 func (p *SandboxPlatform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
 	if err := ended(ctx); err != nil {
 		return "", err
@@ -52,8 +51,7 @@ func (p *SandboxPlatform) Authorization(ctx context.Context, a platform.Authoriz
 	return a.RedirectURL + divider + "code=sandbox-" + platform.Challenge(a.Verifier) + "&state=" + a.State, nil
 }
 
-// Connect implements platform.Connector. It refuses only an empty grant and the code of a
-// different verifier.
+// Connect implements platform.Connector. It refuses only an empty grant and the code of a different verifier.
 func (p *SandboxPlatform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	if err := ended(ctx); err != nil {
 		return nil, err

@@ -1,5 +1,4 @@
-// Package rutube publishes videos on Rutube. Its public documents are old, so the adapter is marked
-// as beta.
+// Package rutube publishes videos on Rutube. Its public documents are old, so the adapter is marked as beta.
 //
 // Rutube reads a video from its address. The adapter makes the video hidden, so that it is visible only through its
 // link, and then shows it. Showing it can be repeated. A repeat of the first step leaves a second, hidden video. Start

@@ -121,8 +121,7 @@ type Call struct {
 	Timeout time.Duration // 30 s if it is 0
 }
 
-// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the
-// platform.
+// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the platform.
 type Refused func(a Answer) *platform.Error
 
 // JSON makes a call, classifies its answer and decodes it into out, unless out is nil.

@@ -29,8 +29,7 @@ const (
 
 // Config has the dependencies of the adapter.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
-	// used: see wire.AWSConfig.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see wire.AWSConfig.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
 	Endpoint string
@@ -89,8 +88,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 }
 
-// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot
-// stop an invocation.
+// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot stop an invocation.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -64,9 +64,8 @@ type link struct {
 	Before  string    `json:"before"`
 	At      time.Time `json:"at"`
 	Entries []covered `json:"entries"`
-	// Positions are the places in the stream up to which the chain is complete, by the
-	// region of the stream and the partition of the entries. The records of a partition are in the order of their
-	// writes.
+	// Positions are the places in the stream up to which the chain is complete, by the region of the stream and the
+	// partition of the entries. The records of a partition are in the order of their writes.
 	Positions map[string]string `json:"positions"`
 }
 

@@ -98,9 +98,8 @@ const CoverGenerated = "generated"
 // State is the state of a content item.
 type State string
 
-// The states. An item moves from queued over generating to generated, and from
-// there over scheduled and publishing to published; it may fail in generating
-// and publishing, and be canceled before it is generated.
+// The states. An item moves from queued over generating to generated, and from there over scheduled and publishing to
+// published; it may fail in generating and publishing, and be canceled before it is generated.
 const (
 	Queued     State = "queued"
 	Generating State = "generating"
@@ -180,8 +179,7 @@ type Content struct {
 // MaxVariants bounds the variants of an item.
 const MaxVariants = 30
 
-// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the
-// item.
+// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the item.
 type Variant struct {
 	// Title there. Null: the item's.
 	Title *string `json:"title"`

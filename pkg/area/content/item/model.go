@@ -19,8 +19,7 @@ type step struct {
 	kind provider.Kind
 	// ratios are the aspect ratios that a picture or clip may have, the best one first.
 	ratios []string
-	// seconds is the wanted length of a clip or track; the model makes the next length that
-	// it supports.
+	// seconds is the wanted length of a clip or track; the model makes the next length that it supports.
 	seconds int
 	// number is the number of the slide or scene, from 1.
 	number int

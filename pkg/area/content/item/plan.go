@@ -131,9 +131,8 @@ func (r Attempt) lead() step {
 	return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios()}
 }
 
-// steps returns the generations of the item. count is the number of pictures or clips that
-// the item's model makes, and stills reports whether each clip needs a picture to start
-// from.
+// steps returns the generations of the item. count is the number of pictures or clips that the item's model makes, and
+// stills reports whether each clip needs a picture to start from.
 func (r Attempt) steps(lead step, count int, stills bool) []step {
 	text := step{role: roleText, kind: provider.KindText}
 	var all []step
@@ -329,9 +328,8 @@ func (r Attempt) CheckAgain() error {
 		In(string(r.State), string(Update), string(Delete))
 }
 
-// Present makes a planned item present a product, or no product if it is nil. It returns the
-// credits by which the item costs less than with LongestProduct: for its texts, and for the
-// pictures and clips that photos replace.
+// Present makes a planned item present a product, or no product if it is nil. It returns the credits by which the item
+// costs less than with LongestProduct: for its texts, and for the pictures and clips that photos replace.
 func (r Attempt) Present(p *Product) (saved int64) {
 	r.Brief.Product = p
 	r.ProductID, r.PromotionID = p.IDs()

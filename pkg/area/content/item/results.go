@@ -19,8 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// request returns the request of the n-th part of the record. made holds the results of the
-// parts before it.
+// request returns the request of the n-th part of the record. made holds the results of the parts before it.
 func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)

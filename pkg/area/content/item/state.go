@@ -20,8 +20,7 @@ var moves = map[State][]State{
 	Queued:     {Failed, Generated, Canceled},
 }
 
-// Move changes the state. It returns an error if the state machine does not have the
-// move.
+// Move changes the state. It returns an error if the state machine does not have the move.
 func (r *Record) Move(to State) error {
 	if !slices.Contains(moves[to], r.State) {
 		return fmt.Errorf("item: %s cannot move from %s to %s", r.ID, r.State, to)

@@ -49,8 +49,7 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 	}
 }
 
-// withdraw removes an account from a scheduled item. If it was the last account, the item is no
-// longer scheduled.
+// withdraw removes an account from a scheduled item. If it was the last account, the item is no longer scheduled.
 func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
 	pub := r.PublicationTo(accountID)
 	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
@@ -99,8 +98,7 @@ func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	return true, db.Commit(ctx, tx)
 }
 
-// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements
-// factory.Cleaner.
+// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements factory.Cleaner.
 type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time

@@ -64,8 +64,7 @@ func watch(p planner, pub *item.Publication) error {
 // reader is the handler of Read.
 type reader struct{ *Worker }
 
-// Step reads the metrics once. If a platform limits calls, the next reading is at the time that it
-// names.
+// Step reads the metrics once. If a platform limits calls, the next reading is at the time that it names.
 func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p reading
 	if err := s.Decode(&p); err != nil {

@@ -88,9 +88,8 @@ type timing struct {
 // timer is the handler of Timer.
 type timer struct{ *Worker }
 
-// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An
-// item of a paused factory is held until the factory is resumed. An item that is later than
-// its account allows is not published.
+// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
+// held until the factory is resumed. An item that is later than its account allows is not published.
 func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p timing
 	if err := s.Decode(&p); err != nil {
