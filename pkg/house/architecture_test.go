@@ -73,3 +73,19 @@ func declares(t *testing.T, name, begin string) bool {
 	}
 	return false
 }
+
+// room is a path of this repository in a comment, such as pkg/store/item.go or pkg/area/crm.Record.
+var room = regexp.MustCompile(`(^|[\s(])((?:pkg|infra|functions)/[\w/-]+)(\.[a-z]+)?`)
+
+// Comments name files and folders that exist.
+func TestCommentsNameWhatExists(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		for _, c := range f.tree.Comments {
+			for _, m := range room.FindAllStringSubmatch(c.Text(), -1) {
+				if !there(m[2]) && !there(m[2]+m[3]) {
+					t.Errorf("%s: a comment names %s, which does not exist", f.path, m[2]+m[3])
+				}
+			}
+		}
+	}
+}

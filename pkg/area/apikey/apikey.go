@@ -1,5 +1,6 @@
 // Package apikey holds the keys that callers authenticate with: their making, rotation and revocation. A secret is in
-// the answer that made it and nowhere else; the service keeps its hash.
+// the answer that made it and nowhere else; the service keeps its hash. Service.Register in operations.go has the
+// operations.
 package apikey
 
 import (

@@ -1,7 +1,8 @@
 // Package architect holds the chats with the assistant that helps a caller set up factories, content plans and content
 // items. A language model writes the replies. It reads what the caller may read, by tools, and makes drafts: bodies of
-// the operations that create or change things, which the caller reviews, changes and applies. It can do nothing else,
-// whatever the texts say that it reads.
+// the operations that create or change things, which the caller reviews, changes and applies. It has no other
+// tools, so that instructions in the texts that it reads cannot do more. Service.Register in operations.go has the
+// operations, and send.go makes a reply.
 package architect
 
 import (

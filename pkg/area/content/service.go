@@ -1,4 +1,5 @@
 // Package content holds the operations of content items: posts, videos, carousels, stories and music clips.
+// Service.Register in operations.go has them; create.go makes an item, and package item has what is stored.
 package content
 
 import (

@@ -1,6 +1,6 @@
 // Package publishing holds the operations around the publication of content: checks, approvals, review links, the
 // slots of schedules, and the published posts. What they share with the operations of content items is in package
-// content and its subpackages.
+// content and its subpackages. Service.Register has the operations, and page.go the page of a review link.
 package publishing
 
 import (

@@ -1,6 +1,6 @@
-// Package webhook holds the operations on webhooks and on the log of their deliveries. Events go from the bus to
-// pkg/area/webhook, which makes their deliveries, and from there to pkg/area/webhook, which makes the attempts.
-// pkg/area/webhook keeps the state of receivers, and pkg/area/webhook is the model that all share.
+// Package webhook holds webhooks and the deliveries of events to them. A delivery is a task: dispatch.go makes one for
+// each webhook that wants an event, attempt.go makes its attempts, and receiver.go keeps the state of receivers.
+// Service.Register in operations.go has the operations.
 package webhook
 
 import (

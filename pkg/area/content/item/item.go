@@ -1,6 +1,5 @@
-// Package item holds content items: their records, states, plans and generation. It is separate from the operations
-// because the worker links no HTTP framework. Start with Record in record.go; state.go has the states, and plan.go the
-// parts of an attempt.
+// Package item holds content items: their records, states, plans and generation. Operations and workers use it. Start
+// with Record in record.go; state.go has the states, and plan.go the parts of an attempt.
 package item
 
 import (

@@ -1,9 +1,11 @@
-// Package publication publishes content items on social accounts. It schedules them, posts them by
-// tasks, and reads the metrics of the posts. It links no HTTP framework.
+// Package publication publishes content items on social accounts. It schedules them, posts them by tasks, and reads the
+// metrics of the posts.
 //
 // The publications of an item are part of its record, but for their metrics over time, which are an item each. In
 // addition, each publication that is scheduled or under way has a note at its account (pk slot#…). The notes are listed
 // by the time of the publication, and late publications follow in that order.
+//
+// Worker has the tasks; poster.go makes a post.
 package publication
 
 import (

@@ -257,7 +257,7 @@ func (w *world) kernel() *task.Kernel {
 	return servicetest.Kernel(w.db, w.clock.Now, handlers)
 }
 
-// refresher leaves the tokens as they are: package account tests their refresh.
+// refresher leaves the tokens as they are: package social tests their refresh.
 type refresher struct{ w *world }
 
 func (refresher) Step(context.Context, *task.Step) (task.Outcome, error) {
