@@ -12766,7 +12766,7 @@ const (
 // WebhookDestinationTypeInput has the values of WebhookDestinationType.
 type WebhookDestinationTypeInput = WebhookDestinationType
 
-// WebhookDestinationUpdate: Changes a destination.
+// WebhookDestinationUpdate: Event bus or queue in your own AWS account. Only for a webhook with a destination.
 type WebhookDestinationUpdate struct {
 	// ARN of another event bus or queue of the same type.
 	ARN *string `json:"arn,omitzero"`

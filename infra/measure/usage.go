@@ -52,7 +52,7 @@ const (
 	// bytesPerSecond is the speed at which files are fetched and stored.
 	bytesPerSecond = 50_000_000
 	// beatEvery is the interval at which a function that works on messages extends their invisibility; see
-	// pkg/queue.
+	// pkg/task/queue.
 	beatEvery = time.Second
 	// logged is the size of a run's line in the log, with the overhead of the log; the authorizer writes none.
 	// accessLogged is the size of a line in the gateway's log.

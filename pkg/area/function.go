@@ -1,4 +1,5 @@
-// Package area has what the areas are made from.
+// Package area has what the areas are made from. Env has what an area is opened with, and Mount registers its
+// operations.
 package area
 
 import (

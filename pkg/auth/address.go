@@ -41,8 +41,8 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 }
 
 // Outside returns the index of the first range of a list that does not lie within one range of an allow-list, or -1 if
-// there is none. An empty list permits all addresses: it lies only within an empty allow-list, and otherwise its index
-// is 0.
+// there is none. An empty list permits all addresses. Therefore it is within an empty allow-list only, and its index is
+// 0 otherwise.
 func Outside(list, allowed []string) int {
 	if len(allowed) == 0 {
 		return -1

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -71,10 +72,10 @@ func (q QuietHours) Check() (member, problem string) {
 	if _, err := time.LoadLocation(q.Timezone); err != nil || q.Timezone == "" || q.Timezone == "Local" {
 		return "timezone", "is not an IANA time zone, such as Europe/Berlin"
 	}
-	if _, err := time.Parse("15:04", q.From); err != nil || len(q.From) != len("15:04") {
+	if !clock.Valid(q.From) {
 		return "from", "is not a time of day as HH:MM, such as 22:00"
 	}
-	if _, err := time.Parse("15:04", q.To); err != nil || len(q.To) != len("15:04") {
+	if !clock.Valid(q.To) {
 		return "to", "is not a time of day as HH:MM, such as 08:00"
 	}
 	if q.From == q.To {
@@ -93,7 +94,7 @@ func (q *QuietHours) End(at time.Time) time.Time {
 		return time.Time{}
 	}
 	local := at.In(zone)
-	now := local.Format("15:04")
+	now := local.Format(clock.Layout)
 	quiet := q.From <= now && now < q.To
 	if q.From > q.To {
 		quiet = q.From <= now || now < q.To
@@ -101,19 +102,18 @@ func (q *QuietHours) End(at time.Time) time.Time {
 	if !quiet {
 		return time.Time{}
 	}
-	to, _ := time.Parse("15:04", q.To)
-	y, m, d := local.Date()
+	to, _ := clock.Parse(q.To)
 	if q.From > q.To && now >= q.From {
-		d++
+		to += 24 * time.Hour
 	}
-	end := time.Date(y, m, d, to.Hour(), to.Minute(), 0, 0, zone)
+	end := clock.On(local, to)
 	if !end.After(at) { // where the clock is put back, an hour is there twice
 		end = at.Add(time.Minute)
 	}
 	return end.UTC()
 }
 
-// Within returns the first member by which a mandate permits more than another one, or an empty name. A nil mandate
+// Within returns the first member by which a mandate permits more than another, or an empty name. A nil mandate
 // permits everything.
 func (m *Mandate) Within(most *Mandate) string {
 	switch {

@@ -50,8 +50,7 @@ const MessageInvalidKey = "The header Authorization has no valid API key. It mus
 const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, " +
 	"and spread requests out."
 
-// MessageUnavailable is the public message of provider_unavailable if a key cannot be
-// looked up.
+// MessageUnavailable is the public message of provider_unavailable if a key cannot be looked up.
 const MessageUnavailable = "Your API key cannot be checked at the moment, because the service has too much to do. " +
 	"Nothing was done. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
 

@@ -1,5 +1,5 @@
-// Package auth has the scopes of calls, the format of API keys, and the principal that
-// the authorizer passes to the functions.
+// Package auth has the scopes of calls, the format of API keys, and the principal that the authorizer passes to the
+// functions. Start with Principal in principal.go.
 package auth
 
 import "slices"

@@ -47,8 +47,7 @@ func refused(cause error) bool {
 	return errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected)
 }
 
-// unknownModel reports whether a provider has refused a request because it does not
-// have the model.
+// unknownModel reports whether a provider has refused a request because it does not have the model.
 func unknownModel(cause error) bool {
 	var e *provider.Error
 	return errors.As(cause, &e) && e.Kind == provider.BadInput && provider.FailureCode(e.Code) == provider.FailedModel

@@ -119,8 +119,7 @@ type Picture struct {
 	Ratio string `json:",omitempty"`
 }
 
-// Carousel is pictures that are published together. The first and the last one carry the
-// brand.
+// Carousel is pictures that are published together. The first and the last one carry the brand.
 type Carousel struct {
 	Slides   []Slide
 	Language string // of the texts (BCP 47)

@@ -3,7 +3,7 @@
 // event, its money and its place in the account's waiting work in one transaction.
 //
 // The areas (content items, generations of the studio) implement the interface Work. Everything that they share is
-// here.
+// here. Accept makes a task of an order, and Worker takes its steps.
 package generate
 
 import (

@@ -201,11 +201,8 @@ func (w handler) Cancel(ctx context.Context, s *task.Step) error {
 
 // work reads the resource of a task. It returns nil if the resource does not wait for this attempt.
 func (w *Worker) work(ctx context.Context, s *task.Step, attempt int) (Work, error) {
-	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	if err != nil || it.PK == "" {
 		return nil, err
 	}
 	return w.open(it, attempt)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -132,10 +133,7 @@ func newWorld(t *testing.T) *world {
 		DB: w.db, Loaders: map[string]generate.Loader{"thing": area{}}, Providers: w.fake, Objects: w.objects,
 		Now: w.clock.Now,
 	}
-	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: w.worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 },
-	})
+	w.kernel = servicetest.Kernel(w.db, w.clock.Now, w.worker.Handlers())
 	w.topUp(1000)
 	return w
 }

@@ -75,7 +75,6 @@ func (a *attempt) observe(cause error) {
 // retryOff is the time after which a caller may ask again for work of a provider that is turned off.
 const retryOff = 5 * time.Minute
 
-// call is what a part calls.
 type call struct {
 	provider, model string
 	kind            provider.Kind

@@ -81,7 +81,7 @@ func ExpireFrom(tx *store.Tx, now time.Time, o tenant.Owner, subject string) (*r
 	return ExpiresAt(o, resource.Instant(now)), ExpireLater(tx, now, o, subject)
 }
 
-// expire adds the task that deletes a resource of a sandbox to the transaction. The package reset has its handler.
+// expire adds the task that deletes a resource of a sandbox to the transaction. The package sandbox has its handler.
 func expire(tx *store.Tx, now time.Time, o Order) error {
 	if o.Mode != tenant.Test || o.Attempt > 1 {
 		return nil

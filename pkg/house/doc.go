@@ -1,4 +1,3 @@
-// Package house holds the rules of this repository that a program can check, as
-// tests: where things may be imported, how long files may grow, and that what is
-// exported is explained.
+// Package house holds the rules of this repository that a program can check, as tests: where things may be imported,
+// how long files may grow, and that what is exported is explained.
 package house

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -96,10 +96,8 @@ func newActing(t *testing.T, find bool) *acting {
 	w := &acting{outside: &outside{times: map[string]int{}}, clock: apitest.NewClock(), faults: &storetest.Faults{}}
 	w.fixture = newFixtureAt(t, w.clock.Now, w.faults.Attach)
 	other := httpapi.NewRouter(w.things.db, w.log, w.clock.Now)
-	w.worker = task.NewKernel(task.Config{
-		DB: w.things.db, Handlers: map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: other}},
-		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
-	})
+	w.worker = servicetest.Kernel(w.things.db, w.clock.Now,
+		map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: other}})
 	for _, r := range []*httpapi.Router{w.router, other} {
 		r.SealWith(seal.Fixed([]byte("the system's secret")))
 		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order",

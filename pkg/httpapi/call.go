@@ -87,9 +87,6 @@ type call struct {
 
 type callKey struct{}
 
-// BaseURL returns the address of the API as the caller used it, without a slash at its end.
-func BaseURL(ctx context.Context) string { return callFrom(ctx).BaseURL }
-
 // PublicURL returns the address of the API that browsers of people and owners, platforms, CRMs and directories are
 // given, without a slash at its end. It is the caller's, unless callers need a client certificate.
 func PublicURL(ctx context.Context) string {

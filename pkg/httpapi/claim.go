@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -151,11 +150,8 @@ func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome,
 
 // readClaim reads a claim. It returns nil if the claim has ended.
 func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
-	it, err := r.db.Get(ctx, store.IDKey(ref.Record))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	it, err := r.db.Lookup(ctx, store.IDKey(ref.Record))
+	if err != nil || it.PK == "" {
 		return nil, err
 	}
 	h := &held{item: it}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -70,11 +69,8 @@ func (r *Router) reveal(ctx context.Context, at store.Key, first *remembered) er
 	if !r.now().Before(first.Secret.Until) {
 		return nil
 	}
-	it, err := r.db.Get(ctx, wholeKey(at, first.Token))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	it, err := r.db.Lookup(ctx, wholeKey(at, first.Token))
+	if err != nil || it.PK == "" {
 		return err
 	}
 	return it.Decode(&first.Sealed)

@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP side that all operations share: the envelope, errors, pagination, entity tags, merge
 // patches, idempotency, the audit of every call, and the adapter to Lambda. An area registers its operations here and
-// does not depend on HTTP otherwise.
+// does not depend on HTTP otherwise. Start with Router: Read, List, Write and Act register operations.
 package httpapi
 
 import (

@@ -60,8 +60,8 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mux.ServeHTTP(out, req.WithContext(auth.NewContext(ctx, p)))
 }
 
-// vouched sets the address and the user agent of a person whom the account area calls for. Anybody else's header has no
-// effect, and neither has a failure: then the audit log has the address of the account area.
+// vouched sets the address and the user agent of a person whom the account area calls for. The header of
+// other callers has no effect. If the header cannot be opened, the audit log has the address of the account area.
 func (r *Router) vouched(ctx context.Context, c *call, p *auth.Principal, header string) {
 	if header == "" || p.Actor.Kind != auth.Person || p.Actor.ID == "" {
 		return

@@ -152,10 +152,15 @@ func anyOf(q store.Query) store.Query {
 // prefix.
 func Owned(ctx context.Context, kind, prefix string, made Period,
 	filters map[string]string) (q store.Query, err error) {
-	q = store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind),
-		Filters: filters}
+	q = AllOwned(ctx, kind, filters)
 	q.From, q.To, err = made.Bounds(prefix)
 	return q, err
+}
+
+// AllOwned is Owned for resources of any time.
+func AllOwned(ctx context.Context, kind string, filters map[string]string) store.Query {
+	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind),
+		Filters: filters}
 }
 
 // Only bounds the query of a list by ids to the one of the parameter id, if it is sent. Ids have the prefix, and noun

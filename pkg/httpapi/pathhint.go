@@ -34,7 +34,7 @@ func pathHint(unknown string) string {
 		}
 	}
 	if best == "" {
-		// The resource may be below another one.
+		// The resource may be below another.
 		for _, template := range Paths {
 			if path.Base(template) == path.Base(meant) {
 				best = template

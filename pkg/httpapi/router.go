@@ -50,6 +50,22 @@ type Op struct {
 	Fixed map[string]string
 }
 
+// Ops returns a function that makes operations which a Lambda function serves, and which the document has in the group
+// of a tag.
+func Ops(function, tag string) func(id, method, path string, scope auth.Scope, summary, description string) Op {
+	return func(id, method, path string, scope auth.Scope, summary, description string) Op {
+		return Op{ID: id, Method: method, Path: path, Scope: scope, Function: function, Tag: tag, Summary: summary,
+			Description: description}
+	}
+}
+
+// ScopedOps is Ops for operations that need the same scope.
+func ScopedOps(function, tag string, scope auth.Scope) func(id, method, path, summary, description string) Op {
+	return func(id, method, path, summary, description string) Op {
+		return Ops(function, tag)(id, method, path, scope, summary, description)
+	}
+}
+
 // Route is the part of an operation that the gateway and the authorizer need.
 type Route struct {
 	Method, Path, OperationID string

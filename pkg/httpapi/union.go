@@ -54,7 +54,6 @@ func Union(schemas map[string]*huma.Schema, base, member string, variants []Vari
 	return union
 }
 
-// extend describes the variant.
 func (v Variant) extend(base, member, doc string) *huma.Schema {
 	own := &huma.Schema{
 		Type: huma.TypeObject, Required: append([]string{member}, v.Required...),

@@ -1,6 +1,6 @@
 // Package media describes generated files and signs the URLs by which callers fetch them. It links neither the S3
 // client nor any decoder, because the functions behind the gateway need neither: pkg/media/objects stores files, and
-// pkg/media/probe reads them.
+// pkg/media/probe reads them. Start with File, which is stored, and View, which callers see.
 package media
 
 import (

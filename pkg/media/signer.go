@@ -75,7 +75,7 @@ func PathStyle(cfg aws.Config) bool {
 }
 
 // URL signs a URL by which GET returns the object for Lifetime. The content type is part of the signature: the object
-// cannot be served with another one.
+// cannot be served with another.
 func (s *Signer) URL(ctx context.Context, key, contentType string) (string, error) {
 	return s.URLFor(ctx, key, contentType, Lifetime)
 }

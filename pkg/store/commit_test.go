@@ -149,8 +149,9 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 			}, second},
 			"a condition fails": {func(tx *store.Tx) {
 				tx.Create(thing(t, "thing_2", "new"), nil)
-				tx.Update(zero.Key, expression.Set(store.Filter("state"), expression.Value("paused")),
-					store.Filter("state").Equal(expression.Value("active")), func(store.Item) error { return first })
+				state := expression.Name("f_state")
+				tx.Update(zero.Key, expression.Set(state, expression.Value("paused")),
+					state.Equal(expression.Value("active")), func(store.Item) error { return first })
 			}, first},
 			"a bound is crossed": {func(tx *store.Tx) {
 				tx.Create(thing(t, "thing_2", "new"), nil)

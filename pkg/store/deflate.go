@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// dictionary1 never changes, because stored data depends on it. A new dictionary is added with the next number. A
+// dictionary1 has the members of documents and of answers as they are stored, the most frequent last. It does not
+// change once it is deployed, because stored data depends on it: a new dictionary is added with the next number. A
 // release that reads it must precede the release that writes with it.
 //
 //go:embed dictionary1.txt

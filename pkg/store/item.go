@@ -1,6 +1,7 @@
 // Package store is the only place that knows the shape of the DynamoDB tables: their keys and indexes, transactions,
 // optimistic versions and cursors. An area keeps each of its resources as one JSON document in one item: as the text
-// attribute "doc", or compressed as the binary attribute "packed" if that saves a write unit.
+// attribute "doc", or compressed as the binary attribute "packed" if that saves a write unit. Start with DB in
+// table.go, Item in item.go and Tx in tx.go.
 package store
 
 import (

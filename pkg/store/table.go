@@ -63,6 +63,15 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	return it, nil
 }
 
+// Lookup is Get for an item that may not exist. Then it returns the zero Item, which has no key, and no error.
+func (db *DB) Lookup(ctx context.Context, key Key) (Item, error) {
+	it, err := db.Get(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return Item{}, nil
+	}
+	return it, err
+}
+
 // expired reports whether an item has expired. DynamoDB deletes it within days, not at once.
 func (db *DB) expired(it *Item) bool {
 	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
@@ -150,7 +159,7 @@ type Query struct {
 	OldestFirst bool
 }
 
-// Range has the values from a text up to but excluding another one. An empty bound is open.
+// Range has the values from a text up to but excluding another. An empty bound is open.
 type Range struct{ From, To string }
 
 // Bound keeps the values after a text, or those up to and including it.

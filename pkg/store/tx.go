@@ -302,7 +302,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 		var check *types.ConditionalCheckFailedException
 		if errors.As(err, &check) {
 			// After a lost answer the SDK repeats the put and finds its own first write: that is success.
-			if sameWrite(check.Item, put.Item) {
+			if check.Item != nil && reflect.DeepEqual(check.Item, put.Item) {
 				return nil
 			}
 			return tx.ops[0].failed
@@ -313,11 +313,6 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 		busy = tx.contended(err)
 	}
 	return tries.exhausted(busy, nil)
-}
-
-// sameWrite reports whether the stored item is the one that was being written.
-func sameWrite(stored, written attributes) bool {
-	return stored != nil && reflect.DeepEqual(stored, written)
 }
 
 // named sets the table's name in a write.

@@ -112,11 +112,8 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 
 // read reads a task. It returns nil if the task no longer exists.
 func (k *Kernel) read(ctx context.Context, id string) (*Step, error) {
-	it, err := k.DB.Get(ctx, store.IDKey(id))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	it, err := k.DB.Lookup(ctx, store.IDKey(id))
+	if err != nil || it.PK == "" {
 		return nil, err
 	}
 	s := &Step{k: k, item: it}
@@ -229,8 +226,8 @@ func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
 // orphan ends a task whose subject does not wait for it. If the task itself was changed since it was read, such as by
 // canceling, there is no defect.
 func (k *Kernel) orphan(ctx context.Context, s *Step) error {
-	now, err := k.DB.Get(ctx, s.item.Key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	now, err := k.DB.Lookup(ctx, s.item.Key)
+	if err != nil {
 		return err
 	}
 	if now.Version != s.item.Version {

@@ -58,8 +58,7 @@ func (m *Message) FairGroup() string {
 	return m.Owner.String()
 }
 
-// Task is work on one subject. Its document begins with the message of its next
-// step.
+// Task is work on one subject. Its document begins with the message of its next step.
 type Task struct {
 	Message
 	// Label names the result of the task, such as content_item.post. The service levels count tasks by label, with
@@ -82,8 +81,7 @@ type Task struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// Lease is the exclusive right to do something until a time. Its holder renews it
-// as long as it lives.
+// Lease is the exclusive right to do something until a time. Its holder renews it as long as it lives.
 type Lease struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`

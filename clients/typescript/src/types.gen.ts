@@ -12106,7 +12106,7 @@ export type WebhookDestinationType = 'eventbridge' | 'sqs' | (string & {});
 /** Type of the destination. eventbridge: an event bus. sqs: a standard queue. */
 export type WebhookDestinationTypeInput = 'eventbridge' | 'sqs';
 
-/** Changes a destination. */
+/** Event bus or queue in your own AWS account. Only for a webhook with a destination. */
 export interface WebhookDestinationUpdate {
   /** ARN of another event bus or queue of the same type. */
   arn?: string | undefined;

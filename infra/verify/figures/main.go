@@ -26,8 +26,8 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 153_800, 100_000, (*sources).lines},
-	{"lines of test support in pkg", 4, 0, (*sources).support},
+	{"lines of pkg outside tests and test support", 152_850, 100_000, (*sources).lines},
+	{"lines of test support in pkg", 3, 0, (*sources).support},
 	{"packages of pkg", 150, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
 	{"methods of the largest type of pkg", 60, 60, (*sources).methods},
@@ -38,7 +38,7 @@ var figures = []figure{
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
 	{"lines of more than 120 columns, struct tags included", 0, 0, (*sources).wide},
-	{"comments of at most six words", 1_593, 0, (*sources).brief},
+	{"comments of at most six words", 1_523, 0, (*sources).brief},
 }
 
 func main() {

@@ -2,7 +2,8 @@
 // the notes of deals. Each subpackage is the adapter of one CRM, and registry lists them. The adapters use the client
 // and the errors of the social platforms.
 //
-// A webhook of a CRM is only a hint that an object has changed. Callers read the object before they act.
+// A webhook of a CRM is only a hint that an object has changed. Callers read the object before they act. Start with
+// Adapter.
 package crm
 
 import (

@@ -100,8 +100,7 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Grant has the credentials that connect an account. Its members depend on how the platform
-// connects accounts.
+// Grant has the credentials that connect an account. Its members depend on how the platform connects accounts.
 type Grant struct {
 	// The code of OAuth 2, with the redirect URL and the verifier of its authorization.
 	Code        string

@@ -70,9 +70,8 @@ func (w *Work[S]) done() Step {
 
 // Steps makes the calls of a
 type Steps[S any] interface {
-	// Prepare prepares the next post, and reports whether the post can be made. If not, Prepare is
-	// called again after the wait. It makes nothing visible, and may be repeated. It sets w.Made if
-	// it finds that the post was made.
+	// Prepare prepares the next post, and reports whether the post can be made. If not, Prepare is called again after
+	// the wait. It makes nothing visible, and may be repeated. It sets w.Made if it finds that the post was made.
 	Prepare(ctx context.Context, w *Work[S]) (ready bool, wait time.Duration, err error)
 
 	// Make makes the next post with one call.
@@ -171,7 +170,6 @@ func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (Step, error) {
 	return step, err
 }
 
-// end ends a publication.
 func (c Chain[S]) end(ctx context.Context, w *Work[S]) (Step, error) {
 	if e, ok := c.Steps.(Ender[S]); ok {
 		w.Looks++

@@ -23,8 +23,7 @@ const (
 	Quota
 	// Unknown means that the answer to a call that makes a post was lost. The post may exist.
 	Unknown
-	// Restart means that the prepared media are gone and nothing was posted. The publication
-	// begins again.
+	// Restart means that the prepared media are gone and nothing was posted. The publication begins again.
 	Restart
 )
 

@@ -32,5 +32,6 @@ type Announcer interface {
 	Announced(ctx context.Context, h Hook) (posts []Announced, answer string, err error)
 }
 
-// SameSecret reports whether a text that somebody has sent is a secret, in constant time. An empty secret is none.
+// SameSecret reports whether a text that somebody has sent is a secret, in constant time. It never is if the secret is
+// empty.
 func SameSecret(given string, s Secret) bool { return s != "" && hmac.Equal([]byte(given), []byte(s)) }

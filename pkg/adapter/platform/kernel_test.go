@@ -3,15 +3,14 @@ package platform_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/telegram"
@@ -146,11 +145,7 @@ func publishByTask(t *testing.T, f *platformtest.Fixture, post platform.Post, se
 	random := rand.New(rand.NewPCG(seed, 2))
 	db := storetest.Open(t, f.Now)
 	h := &publishing{Fixture: f, post: post, account: f.Account}
-	var names atomic.Int64
-	kernel := task.NewKernel(task.Config{
-		DB: db, Handlers: map[task.Kind]task.Handler{"publish": h}, Now: f.Now, Chance: func() float64 { return 0.5 },
-		Name: func() string { return fmt.Sprint("name-", names.Add(1)) },
-	})
+	kernel := servicetest.Kernel(db, f.Now, map[task.Kind]task.Handler{"publish": h})
 	tx := &store.Tx{}
 	message := task.Message{ID: "task#1", Kind: "publish", Queue: topology.GenerateText, Subject: "pub_1",
 		Owner: tenant.Of("acc_1", tenant.Live)}

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Options are the options of a post. The zero value sets none, so that the platform's own defaults
-// apply.
+// Options are the options of a post. The zero value sets none, so that the platform's own defaults apply.
 type Options struct {
 	Privacy      Privacy
 	CoverAt      time.Duration // frame of the video to show before it plays
@@ -27,8 +26,7 @@ type Options struct {
 // Option names an option.
 type Option string
 
-// The options that the kernel or several platforms know. An option of a single platform is a member
-// of its shape.
+// The options that the kernel or several platforms know. An option of a single platform is a member of its shape.
 const (
 	OptionPrivacy         Option = "privacy"
 	OptionCoverAt         Option = "cover_at"
@@ -188,8 +186,7 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	return o, shared.AltText, nil
 }
 
-// wanted returns the names of the options that are set. It leaves out privacy, which Fit checks by
-// its values.
+// wanted returns the names of the options that are set. It leaves out privacy, which Fit checks by its values.
 func (o Options) wanted() (all []Option) {
 	if o.CoverAt != 0 {
 		all = append(all, OptionCoverAt)

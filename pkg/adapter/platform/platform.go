@@ -1,11 +1,10 @@
 // Package platform is the interface to the platforms on which content is published. Each subpackage
 // is an adapter for one platform; platformtest is the conformance suite of all adapters.
 //
-// A publication is a chain of small steps: start, check, finalize. The caller stores the handle of
-// a step before it takes the next step. The call that makes the post is made once. If its answer is
-// lost, the adapter finds the outcome by reading (Reconcile), or the publication fails with the
-// code outcome_unknown. The call is never sent again. Next takes the steps in this order, so that
-// callers do not need to know the rules.
+// A publication is a chain of small steps: start, check, finalize. The caller stores the handle of a step before it
+// takes the next step. The call that makes the post is made once. If its answer is lost, the adapter finds the outcome
+// by reading (Reconcile), or the publication fails with the code outcome_unknown. The call is never sent again. Next
+// takes the steps in this order, so that callers do not need to know the rules.
 package platform
 
 import (
@@ -42,11 +41,10 @@ type Connector interface {
 	// none. The error is Reconnect if the platform refuses the grant, or Retry.
 	Connect(ctx context.Context, g Grant) ([]Account, error)
 
-	// Refresh returns a token with a later end. Because a platform may rotate the refresh
-	// token, the caller stores the new token before it uses it, and never refreshes an account
-	// twice at the same time. If an answer with a rotated token is lost, the platform refuses
-	// the repeat. Refresh returns a token that does not end unchanged. The error is Reconnect
-	// if the platform refuses the token, or Retry.
+	// Refresh returns a token with a later end. Because a platform may rotate the refresh token, the caller stores the
+	// new token before it uses it, and never refreshes an account twice at the same time. If an answer with a rotated
+	// token is lost, the platform refuses the repeat. Refresh returns a token that does not end unchanged. The error is
+	// Reconnect if the platform refuses the token, or Retry.
 	Refresh(ctx context.Context, a Account) (Token, error)
 
 	// Revoke ends the token at the platform, if the platform can do so. A token that has ended
@@ -57,25 +55,22 @@ type Connector interface {
 // Publisher publishes posts and reads their metrics. The post is the same at every step of a
 // publication, and Fit has found no problem in it.
 type Publisher interface {
-	// Start prepares the post and makes nothing visible. It may be repeated, because media that
-	// an earlier attempt has left at the platform never become a post. The error is of any kind
-	// except Unknown.
+	// Start prepares the post and makes nothing visible. It may be repeated, because media that an earlier attempt has
+	// left at the platform never become a post. The error is of any kind except Unknown.
 	Start(ctx context.Context, a Account, p Post) (Step, error)
 
 	// Check reads the progress of the platform, or prepares more of the post. It may be
 	// repeated with the same handle. The error is of any kind except Unknown.
 	Check(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
-	// Finalize makes the call that makes the post visible, or the next such call if the post
-	// has several parts. The error is of any kind. An error of any kind except Unknown and
-	// Restart means that the call had no effect.
+	// Finalize makes the call that makes the post visible, or the next such call if the post has several parts. The
+	// error is of any kind. An error of any kind except Unknown and Restart means that the call had no effect.
 	Finalize(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
-	// Reconcile finds the outcome of a Finalize whose answer was lost, and which began at the
-	// given time, by reading. Step.Next is StageFinalize only if the protocol makes a repeat
-	// harmless, and StageReconcile if the outcome is not visible yet. The error is Unknown if
-	// the platform offers nothing to read, and Restart only if nothing was and nothing will be
-	// posted. It may be of any other kind.
+	// Reconcile finds the outcome of a Finalize whose answer was lost, and which began at the given time, by reading.
+	// Step.Next is StageFinalize only if the protocol makes a repeat harmless, and StageReconcile if the outcome is not
+	// visible yet. The error is Unknown if the platform offers nothing to read, and Restart only if nothing was and
+	// nothing will be posted. It may be of any other kind.
 	Reconcile(ctx context.Context, a Account, p Post, h Handle, begun time.Time) (Step, error)
 
 	// Metrics reads the metrics of a post. The error is of any kind except Unknown and Restart.
@@ -122,8 +117,7 @@ const (
 	CaptionsNotSet    WarningCode = "captions_not_set"
 )
 
-// Warn returns a warning about the part that an error has left out, with the reason that the error
-// states.
+// Warn returns a warning about the part that an error has left out, with the reason that the error states.
 func Warn(code WarningCode, what string, err error) *Warning {
 	var e *Error
 	if errors.As(err, &e) {

@@ -21,8 +21,7 @@ const (
 // Kinds lists the kinds of content.
 func Kinds() []Kind { return []Kind{KindPost, KindVideo, KindCarousel, KindStory, KindMusicClip} }
 
-// Topic is the subject of a post, for platforms that have a category for it. The zero value stands
-// for any subject.
+// Topic is the subject of a post, for platforms that have a category for it. The zero value stands for any subject.
 type Topic string
 
 // The topics.
@@ -33,8 +32,7 @@ const (
 
 // Post is the content to publish.
 type Post struct {
-	// Key is the id of the publication. It is unique to the post, and the same at every
-	// attempt.
+	// Key is the id of the publication. It is unique to the post, and the same at every attempt.
 	Key      string
 	Kind     Kind
 	Topic    Topic

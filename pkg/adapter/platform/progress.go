@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// reconcileFor is how long Next looks for the outcome of a lost answer. It looks every
-	// reconcileEvery, unless the adapter says otherwise, and at least minLooks times after an
-	// outage.
+	// reconcileFor is how long Next looks for the outcome of a lost answer. It looks every reconcileEvery, unless the
+	// adapter says otherwise, and at least minLooks times after an outage.
 	reconcileFor   = 15 * time.Minute
 	reconcileEvery = 10 * time.Second
 	minLooks       = 5
@@ -20,16 +19,14 @@ const (
 	maxRestarts = 3
 )
 
-// Progress is the state of a publication. Its task stores it between steps. The zero value has not
-// begun.
+// Progress is the state of a publication. Its task stores it between steps. The zero value has not begun.
 type Progress struct {
 	Stage  Stage  `json:"stage,omitempty"`
 	Handle Handle `json:"handle,omitempty"`
 	// SentAt is the start of a call that makes a post, until its outcome is known.
 	SentAt time.Time `json:"sent_at,omitzero"`
 	Looks  int       `json:"looks,omitempty"` // number of looks for that outcome
-	// Doubts counts the lost answers of the present handle. It is kept because a worker that
-	// seems dead may still post.
+	// Doubts counts the lost answers of the present handle. It is kept because a worker that seems dead may still post.
 	Doubts   int       `json:"doubts,omitempty"`
 	Restarts int       `json:"restarts,omitempty"`
 	Post     Published `json:"post,omitzero"`
@@ -53,13 +50,11 @@ func (p Progress) Retry() Progress {
 // Next takes the next step of a publication. It returns the progress to store, and how long to wait
 // before the following step. The caller stores the progress even if there is an error.
 //
-// The function keep stores a progress. Next calls it before a call that makes a post, and makes
-// that call only if keep has succeeded. So keep must store on condition that no other worker has
-// taken the step, as a lease does.
+// The function keep stores a progress. Next calls it before a call that makes a post, and makes that call only if keep
+// has succeeded. So keep must store on condition that no other worker has taken the step, as a lease does.
 //
-// An error whose kind is final ends the publication. After any other error the caller calls Next
-// again later, and after Expired with a fresh token. If Next cannot find the outcome of a lost
-// answer, the error is of the kind Unknown.
+// An error whose kind is final ends the publication. After any other error the caller calls Next again later, and after
+// Expired with a fresh token. If Next cannot find the outcome of a lost answer, the error is of the kind Unknown.
 func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time,
 	keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
 	if err := ctx.Err(); err != nil {
@@ -83,8 +78,7 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		}
 		step, err = a.Finalize(ctx, acct, post, p.Handle)
 		if err != nil && (KindOf(err) == Unknown || KindOf(err) == Restart || !classified(err)) {
-			// The next step looks for the outcome, because media may be gone after
-			// another worker has posted them.
+			// The next step looks for the outcome, because media may be gone after another worker has posted them.
 			return p, reconcileEvery, nil
 		}
 		p = p.known()
@@ -93,8 +87,7 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
-		// Another worker may have posted, so look for its post before the publication fails
-		// or begins again.
+		// Another worker may have posted, so look for its post before the publication fails or begins again.
 		p.SentAt = now
 		if kind == Reconnect || p.Doubts >= maxDoubts {
 			return p, 0, Lost(err)

@@ -24,9 +24,8 @@ func (a Arranged) Posts() []string {
 // Parts returns the number of messages or posts that have the text.
 func (a Arranged) Parts() int { return len(a.Posts()) }
 
-// Arrange places the caption and hashtags as the platform requires. If the caption is too long for
-// the media and the platform allows a separate message, Arrange divides it at the end of a
-// paragraph, else of a sentence, else of a word.
+// Arrange places the caption and hashtags as the platform requires. If the caption is too long for the media and the
+// platform allows a separate message, Arrange divides it at the end of a paragraph, else of a sentence, else of a word.
 func Arrange(p Post, c Capabilities) Arranged {
 	rule := c.Kinds[p.Kind]
 	a := Arranged{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}

@@ -159,8 +159,7 @@ func emoji(cluster string) bool {
 	return first >= 0x1F000 && first <= 0x1FAFF || strings.ContainsAny(cluster, "\uFE0F\u20E3")
 }
 
-// cut returns the longest beginning of s that has at most n units and ends between two grapheme
-// clusters.
+// cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters.
 func (u Unit) cut(s string, n int) string {
 	ends := []int{0}
 	clusters(s, func(_ string, end int) { ends = append(ends, end) })

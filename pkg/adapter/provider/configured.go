@@ -9,8 +9,7 @@ import (
 // credentials, so functions that only list the offers need no secret.
 type Configured struct{ names []string }
 
-// ParseConfigured parses a comma-separated list of names, the format of the
-// environment variable PROVIDERS.
+// ParseConfigured parses a comma-separated list of names, the format of the environment variable PROVIDERS.
 func ParseConfigured(list string) Configured {
 	var c Configured
 	for name := range strings.SplitSeq(list, ",") {

@@ -104,8 +104,7 @@ func FailureCodes() []FailureCode {
 	return codes
 }
 
-// FailureOf returns an error with the code, as a provider returns it, or nil if there
-// is no such code.
+// FailureOf returns an error with the code, as a provider returns it, or nil if there is no such code.
 func FailureOf(code FailureCode) *Error {
 	for _, f := range failures {
 		if f.code == code {

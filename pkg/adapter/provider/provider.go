@@ -2,9 +2,9 @@
 // An adapter for one provider is a package below this one; infra/verify/harness/providertest is the conformance suite
 // of all adapters.
 //
-// A generation is a chain of small steps: submit, poll, fetch. Each is one message
-// of the queue. The caller stores the handle of the submission before the next step,
-// so that a step that runs twice never starts a second generation.
+// A generation is a chain of small steps: submit, poll, fetch. Each is one message of the queue. The caller stores the
+// handle of the submission before the next step, so that a step that runs twice never starts a second generation. Start
+// with Provider in provider.go.
 package provider
 
 import (
@@ -46,13 +46,11 @@ func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, K
 // MaxHandle bounds the length of a handle, which is stored on the item of its work.
 const MaxHandle = 2048
 
-// Handle identifies a generation at its provider between steps. Only the adapter
-// that made it can read it.
+// Handle identifies a generation at its provider between steps. Only the adapter that made it can read it.
 type Handle string
 
-// Provider starts generations and follows them to their end. Its methods are
-// safe for concurrent use, return before the context's deadline, never sleep,
-// and return errors of type *Error for everything that the provider answers.
+// Provider starts generations and follows them to their end. Its methods are safe for concurrent use, return before the
+// context's deadline, never sleep, and return errors of type *Error for everything that the provider answers.
 type Provider interface {
 	// Name is the name under which the catalog lists the provider's models.
 	Name() string
@@ -60,26 +58,21 @@ type Provider interface {
 	// Capabilities returns the capabilities of the provider.
 	Capabilities() Capabilities
 
-	// Submit starts a generation. A synchronous provider returns the result with the
-	// submission, without a handle. If the provider takes a client token, Submit is
-	// idempotent. Errors: BadInput, Quota, Transient; UnknownOutcome if the answer
-	// was lost and the provider takes no token: then a generation may be running
-	// without a handle.
+	// Submit starts a generation. A synchronous provider returns the result with the submission, without a handle. If
+	// the provider takes a client token, Submit is idempotent. Errors: BadInput, Quota, Transient; UnknownOutcome if
+	// the answer was lost and the provider takes no token: then a generation may be running without a handle.
 	Submit(ctx context.Context, req Request) (Submission, error)
 
-	// Poll returns the status of the generation. A failed generation is a state, not
-	// an error: an error means that the poll failed. Errors: BadInput for an invalid
-	// handle, Transient.
+	// Poll returns the status of the generation. A failed generation is a state, not an error: an error means that the
+	// poll failed. Errors: BadInput for an invalid handle, Transient.
 	Poll(ctx context.Context, h Handle) (Status, error)
 
-	// Fetch returns the result of a generation that has succeeded. It may be called
-	// repeatedly. Errors: BadInput for an invalid handle; Rejected if the generation
-	// has failed; Transient, also before the generation has ended.
+	// Fetch returns the result of a generation that has succeeded. It may be called repeatedly. Errors: BadInput for an
+	// invalid handle; Rejected if the generation has failed; Transient, also before the generation has ended.
 	Fetch(ctx context.Context, h Handle) (Result, error)
 
-	// Cancel asks the provider to stop. It is no error if the generation has ended
-	// or is canceled already; the provider may bill the completed part. Errors:
-	// BadInput for an invalid handle, Transient.
+	// Cancel asks the provider to stop. It is no error if the generation has ended or is canceled already; the provider
+	// may bill the completed part. Errors: BadInput for an invalid handle, Transient.
 	Cancel(ctx context.Context, h Handle) error
 }
 
@@ -111,8 +104,7 @@ type Request struct {
 	// Repair is for text: the answer that the writer is to mend, or nil.
 	Repair *Repair
 	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes,
-	// of
-	// which there is at least one. 0 means no script.
+	// of which there is at least one. 0 means no script.
 	ScriptSeconds int
 	Scenes        int
 
@@ -322,8 +314,7 @@ func (t Text) Shown() []string {
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
-// File is one generated file. Its format is read from its content; the provider's
-// statement of it is not trusted.
+// File is one generated file. Its format is read from its content; the provider's statement of it is not trusted.
 type File struct {
 	// Open starts reading the file. Errors are of type *Error.
 	Open func(ctx context.Context) (io.ReadCloser, error)

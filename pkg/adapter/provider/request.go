@@ -15,8 +15,7 @@ type Capabilities struct {
 	// ClientToken reports whether submissions are idempotent by their client token.
 	ClientToken bool
 
-	// Unstoppable reports whether a generation that it has accepted is billed even if it
-	// is canceled.
+	// Unstoppable reports whether a generation that it has accepted is billed even if it is canceled.
 	Unstoppable bool
 
 	// Submission is the timeout of a submission; 0 means usualSubmission. A provider

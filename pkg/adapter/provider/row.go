@@ -25,8 +25,7 @@ var rows = []Row{
 // AllRows returns the providers, in the order in which they are listed.
 func AllRows() []Row { return rows }
 
-// AddRow adds a provider, and returns a function that removes it again. It is for tests of what
-// follows from the rows.
+// AddRow adds a provider, and returns a function that removes it again. It is for tests of what follows from the rows.
 func AddRow(r Row) (remove func()) {
 	before := rows
 	rows = append(slices.Clone(rows), r)

@@ -10,11 +10,9 @@ import (
 // paces are the times to speak a character, by script. They are slower than measured speech, because the price of an
 // avatar is derived from them before it speaks. The excess is measured on the result.
 //
-// Syllables a second are from Pellegrino, Coupé and Marsico, "A cross-language
-// perspective on speech information rate", Language 87 (2011), and Coupé et al.,
-// "Different languages, similar encoding efficiency", Science Advances 5 (2019):
-// Mandarin 5.2, Thai 4.7, Cantonese 5.6, Korean 7.0, Japanese 7.8 (morae), Hindi
-// and Arabic about 6, English 6.2.
+// Syllables a second are from Pellegrino, Coupé and Marsico, "A cross-language perspective on speech information rate",
+// Language 87 (2011), and Coupé et al., "Different languages, similar encoding efficiency", Science Advances 5 (2019):
+// Mandarin 5.2, Thai 4.7, Cantonese 5.6, Korean 7.0, Japanese 7.8 (morae), Hindi and Arabic about 6, English 6.2.
 var paces = []struct {
 	script *unicode.RangeTable
 	pace   time.Duration

@@ -34,8 +34,7 @@ const (
 	// maxUnreadable bounds the part of an answer that is kept to have it mended.
 	maxUnreadable = 8000
 
-	// A second of speech has about two and a half words; no language needs more
-	// characters for them than maxSpeech.
+	// A second of speech has about two and a half words; no language needs more characters for them than maxSpeech.
 	wordsPerSecond = 2.5
 	maxSpeech      = 24
 
@@ -282,8 +281,7 @@ func ClipSpoken(s string, most time.Duration) string {
 	return s
 }
 
-// findObject returns the JSON object of an answer, without a code fence or text around
-// it.
+// findObject returns the JSON object of an answer, without a code fence or text around it.
 func findObject(raw string) (string, error) {
 	raw = strings.TrimPrefix(strings.TrimSpace(raw), "\ufeff")
 	if !strings.HasPrefix(raw, "{") {

@@ -3,7 +3,7 @@
 //
 // It retries no call: the queue does, where a wait costs nothing and attempts are counted. The one exception is that of
 // net/http: if a kept connection turns out to be dead before a byte of the request was written, such as after a
-// function was frozen, a request whose body is in memory is sent on a new connection.
+// function was frozen, a request whose body is in memory is sent on a new connection. Start with Do.
 package wire
 
 import (

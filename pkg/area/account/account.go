@@ -1,5 +1,6 @@
-// Package account holds the customers' accounts: the settings of the operator (plan,
-// limits, addresses) and the operation by which a caller sees its own.
+// Package account holds the customers' accounts: the settings of the operator (plan, limits, addresses) and the
+// operation by which a caller sees its own. Start with Service in account.go; events.go and entries.go have the lists
+// of events and of the ledger.
 package account
 
 import (
@@ -162,8 +163,8 @@ func (a *Account) apply(set Settings) error {
 
 // Get reads an account.
 func (s *Service) Get(ctx context.Context, accountID tenant.Account) (Account, store.Item, error) {
-	it, err := s.db.Get(ctx, store.IDKey(string(accountID)))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := s.db.Lookup(ctx, store.IDKey(string(accountID)))
+	if err != nil {
 		return Account{}, it, err
 	}
 	a, err := decode(accountID, it)

@@ -17,9 +17,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// CallCounter is the handler of the audit table's stream. It counts each entry once, however
-// often its record comes: a count remembers the position of the last record in it, and
-// the records of one account come in the order of their positions.
+// CallCounter is the handler of the audit table's stream. It counts each entry once, even if its record comes twice: a
+// count has the position of the last record in it, and the records of one account come in the order of their positions.
 type CallCounter struct{ db *store.DB }
 
 // NewCallCounter returns the handler, which writes into the state table.
@@ -83,8 +82,7 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != chain.EntryKind {
 		return key, entry, false
 	}
-	// The stream of a replica has the entries of other regions, too. They are counted there,
-	// and counts are copied.
+	// The stream of a replica has the entries of other regions, too. They are counted there, and counts are copied.
 	if by := it.Attributes[chain.Region]; err == nil && by != "" && r.AWSRegion != "" && by != r.AWSRegion {
 		return key, entry, false
 	}
@@ -107,8 +105,7 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	if e.Operation == "" || strings.HasPrefix(e.Operation, "admin.") {
 		return key, entry, false
 	}
-	// Positions are decimal numbers of up to 40 digits. With zeros before them they
-	// compare as texts.
+	// Positions are decimal numbers of up to 40 digits. With zeros before them they compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
 	entry = record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500,
 		refused: slices.Contains(refusals, e.Status), ms: e.MS, stands: max(e.Count, 1)}

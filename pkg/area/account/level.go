@@ -18,8 +18,7 @@ import (
 var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60_000, 120_000, 300_000, 600_000,
 	1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000}
 
-// keep is the time for which a month is kept after its begin: a year, and the rest of the
-// current month.
+// keep is the time for which a month is kept after its begin: a year, and the rest of the current month.
 const keep = 400 * 24 * time.Hour
 
 // monthLayout is the format of a month.
@@ -70,8 +69,7 @@ func keyOf(partition string, at time.Time, operation string) store.Key {
 type Counts struct {
 	// Of is the counted operation, or the kind of a generation.
 	Of string
-	// Calls are how often it was tried, and Failed how often it failed. A call fails by a
-	// status from 500.
+	// Calls are how often it was tried, and Failed how often it failed. A call fails by a status from 500.
 	Calls, Failed int64
 	// Classes is the histogram of how long it took.
 	Classes []int64
@@ -137,8 +135,7 @@ type Stack struct {
 	// Waiting are the looks for work that waits: they failed if they found some, and their
 	// time is the age of the oldest.
 	Waiting Counts
-	// Oldest is the result of the last look, and Looked its time, or zero if there was
-	// none.
+	// Oldest is the result of the last look, and Looked its time, or zero if there was none.
 	Oldest time.Duration
 	Looked time.Time
 }
@@ -214,8 +211,7 @@ func Probed(ctx context.Context, db *store.DB, at time.Time, took time.Duration,
 	return add(ctx, db, keyOf(stack, at, probe), once(took, ok).update(at))
 }
 
-// Waited counts a look for work that waits, and keeps the age of the oldest, or zero if
-// none waits.
+// Waited counts a look for work that waits, and keeps the age of the oldest, or zero if none waits.
 func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) error {
 	u := once(age, age == 0).update(at).
 		Set(store.Number(oldest), expression.Value(age.Milliseconds())).Set(store.Number(looked),

@@ -238,7 +238,6 @@ func waiting(s Stack) WaitingServiceLevels {
 	return w
 }
 
-// measured shows counts.
 func measured(c Counts) ServiceLevelMeasured {
 	m := ServiceLevelMeasured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
 	m.LatencyP50, m.LatencyP95, m.LatencyP99 = percentile(c, 50), percentile(c, 95), percentile(c, 99)
@@ -267,8 +266,7 @@ func percentile(c Counts, p int64) *int64 {
 	return &ms
 }
 
-// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not
-// met by 99.89999.
+// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not met by 99.89999.
 func percent(part, all int64) float64 {
 	return math.Floor(float64(part)*1e6/float64(all)) / 1e4
 }

@@ -5,8 +5,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Mount registers the operations of the area: the account, its audit log, its events and
-// its service levels.
+// Mount registers the operations of the area: the account, its audit log, its events and its service levels.
 func Mount(r *httpapi.Router, e area.Env) {
 	NewService(e.DB, e.Now).Register(r)
 	e.Audit.Register(r)

@@ -31,8 +31,7 @@ type Me struct {
 	Person *person.Person `json:"person"`
 }
 
-// ETag follows from all that is shown: the balance changes without the account, and
-// each key sees itself.
+// ETag follows from all that is shown: the balance changes without the account, and each key sees itself.
 func (m Me) ETag() (string, error) {
 	b, err := json.Marshal(m)
 	if err != nil {

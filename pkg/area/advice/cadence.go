@@ -7,15 +7,13 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// recent is the period that cadence is judged by, and grace the age that a factory must
-	// have for that.
+	// recent is the period that cadence is judged by, and grace the age that a factory must have for that.
 	recent = 28 * day
 	grace  = 7 * day
 	// idle and asleep are how long nothing was made.
 	idle   = 14 * day
 	asleep = 30 * day
-	// A factory is behind its schedule with less than enough of it, and far behind with
-	// less than half.
+	// A factory is behind its schedule with less than enough of it, and far behind with less than half.
 	enough = 0.8
 	half   = 0.5
 	// A gap of longGap between two of at least cadenceItems items is irregular.

@@ -65,8 +65,7 @@ func (s *Service) registerDiagnoses(r *httpapi.Router) {
 		"Returns the latest diagnosis of the factory, also while it runs."), s.diagnosis)
 }
 
-// read reads a factory of the caller and its latest diagnosis, or nil if there is none yet,
-// in one round trip.
+// read reads a factory of the caller and its latest diagnosis, or nil if there is none yet, in one round trip.
 func (s *Service) read(ctx context.Context, factoryID string) (of, it store.Item, r *DiagnosisRecord, err error) {
 	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, Key(factoryID))
 	if err != nil {
@@ -96,7 +95,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 		return out, err
 	case latest != nil && latest.Runs():
 		return out, errs.New(errs.InvalidState, "A diagnosis of the factory is %s. Wait for its end.", latest.State).
-			With(errs.StateContext{State: string(latest.State), Allowed: []string{}})
+			In(string(latest.State))
 	}
 	if b.Sandbox != nil {
 		if err := generate.RehearsedError(b.Sandbox.Outcome, 0, p); err != nil {
@@ -127,8 +126,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 	return r.Diagnosis, err
 }
 
-// count counts a diagnosis of a day. The commit fails with rate_limited if there were too
-// many.
+// count counts a diagnosis of a day. The commit fails with rate_limited if there were too many.
 func count(tx *store.Tx, now time.Time, o tenant.Owner) {
 	const day = 24 * time.Hour
 	tomorrow := now.UTC().Truncate(day).Add(day)

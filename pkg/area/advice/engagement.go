@@ -17,9 +17,8 @@ const (
 	minPosts = 10
 )
 
-// engagement finds the kinds, hours and topics whose posts get more or fewer reactions
-// for each view than the others. Platforms differ in that, so that each post is compared
-// with the median of its platform.
+// engagement finds the kinds, hours and topics whose posts get more or fewer reactions for each view than the others.
+// Platforms differ in that, so that each post is compared with the median of its platform.
 func engagement(f Facts) (all []Finding) {
 	zone := f.Factory.Zone
 	if zone == nil {
@@ -41,8 +40,7 @@ func engagement(f Facts) (all []Finding) {
 	return all
 }
 
-// relative returns the posts that count, and the engagement rate of each in relation to
-// the median of its platform.
+// relative returns the posts that count, and the engagement rate of each in relation to the median of its platform.
 func relative(all []Post) (posts []Post, rates []float64) {
 	var platforms []string
 	for _, p := range all {

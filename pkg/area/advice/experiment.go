@@ -61,8 +61,7 @@ func (s *Service) applyExperiment(ctx context.Context, tx *store.Tx, in *applyEx
 		if r.ProposalID != nil {
 			why = "The experiment has made the proposal " + *r.ProposalID + " already: apply that one."
 		}
-		return out, errs.New(errs.InvalidState, "%s", why).With(errs.StateContext{State: string(r.State),
-			Allowed: []string{}})
+		return out, errs.New(errs.InvalidState, "%s", why).In(string(r.State))
 	}
 	of, err := resource.Find(ctx, s.db, id.Factory, factory.Kind, r.FactoryID)
 	if err != nil {
@@ -114,7 +113,7 @@ func propose(r *experiment.Record, f factory.Factory, now time.Time) (*ProposalR
 	if len(said) == 0 {
 		return nil, errs.Wrap(errNoSetting, errs.InvalidState, "What has won is no setting of the factory. Send it "+
 			"with your content items, or name the experiment in from_experiment_ids of a content plan.").
-			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			In(string(r.State))
 	}
 	var evidence []string
 	for _, w := range r.Winners {
@@ -186,11 +185,8 @@ type ExperimentApplier struct {
 // factory does not take it: the result stays, for people to decide.
 func (w ExperimentApplier) Apply(ctx context.Context, tx *store.Tx, r *experiment.Record,
 	it store.Item) (bool, error) {
-	of, err := w.DB.Get(ctx, factoryrecord.Key(r.FactoryID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && !factoryrecord.Usable(of, it.Owner) {
-		return false, nil
-	}
-	if err != nil {
+	of, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
+	if err != nil || !factoryrecord.Usable(of, it.Owner) {
 		return false, err
 	}
 	f, err := factory.Decode(&of)

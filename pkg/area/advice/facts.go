@@ -41,8 +41,7 @@ type Factory struct {
 	Tone         string
 	Topics       []string
 	ContentTypes []string
-	// Zone is the time zone of the schedule, and Times the number of its times a day, or 0
-	// if there is no schedule.
+	// Zone is the time zone of the schedule, and Times the number of its times a day, or 0 if there is no schedule.
 	Zone     *time.Location
 	Times    int
 	Accounts []Account

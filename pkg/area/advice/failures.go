@@ -12,8 +12,7 @@ import (
 const (
 	// A share is judged if at least minEnded items have ended.
 	minEnded = 10
-	// The failure rate is a fault if it is above the limit even at the lower end of its 95%
-	// interval.
+	// The failure rate is a fault if it is above the limit even at the lower end of its 95% interval.
 	someFail = 0.05
 	manyFail = 0.2
 	// A cause is named if at least minCause items have it.

@@ -102,8 +102,7 @@ func Score(findings []Finding) int {
 // severities are in the order in which findings are shown.
 var severities = []Severity{Critical, Warning, Info}
 
-// sorted puts the most severe findings first, and keeps the order of findings of the same
-// severity.
+// sorted puts the most severe findings first, and keeps the order of findings of the same severity.
 func sorted(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity))

@@ -144,11 +144,10 @@ func permit(p ProposalRecord, f factory.Factory) error {
 	switch {
 	case p.State == Expired:
 		return errs.New(errs.InvalidState,
-			"The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State),
-			Allowed: []string{}})
+			"The proposal has expired. Diagnose the factory again.").In(string(p.State))
 	case p.State != Open:
 		return errs.New(errs.InvalidState, "The proposal is %s already.",
-			p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+			p.State).In(string(p.State))
 	case p.BaseVersion == f.Version:
 		return nil
 	}

@@ -114,8 +114,7 @@ const (
 	expiresFilter = "expires"
 )
 
-// Partition returns the partition of store.ByParent that lists the proposals of a
-// factory.
+// Partition returns the partition of store.ByParent that lists the proposals of a factory.
 func Partition(o tenant.Owner, factoryID string) string {
 	return store.OwnerPartition(o, ProposalItemKind) + "#" + factoryID
 }
@@ -137,7 +136,7 @@ func (p *ProposalRecord) Into(it store.Item) (store.Item, error) {
 func (p *ProposalRecord) filters() map[string]string {
 	f := map[string]string{StateFilter: string(p.State)}
 	if p.State == Open {
-		f[expiresFilter] = p.ExpiresAt.Format(resource.TimeLayout)
+		f[expiresFilter] = resource.SortableTime(p.ExpiresAt.Time)
 	}
 	return f
 }
@@ -178,7 +177,7 @@ func Filter(states []ProposalState, now time.Time) (stored []string, bounds map[
 		stored = append(stored, string(Open))
 	}
 	if open != expired {
-		bounds = map[string]store.Bound{expiresFilter: {At: now.UTC().Format(resource.TimeLayout), After: open}}
+		bounds = map[string]store.Bound{expiresFilter: {At: resource.SortableTime(now), After: open}}
 	}
 	return stored, bounds
 }

@@ -117,8 +117,7 @@ func DiagnosisDecode(it *store.Item) (*DiagnosisRecord, error) {
 const (
 	// deadline is when a diagnosis ends in any case.
 	deadline = 15 * time.Minute
-	// usual is the usual duration of a diagnosis with a live key, and usualSandbox with a
-	// test key.
+	// usual is the usual duration of a diagnosis with a live key, and usualSandbox with a test key.
 	usual        = 20 * time.Second
 	usualSandbox = 2 * time.Second
 )

@@ -1,5 +1,5 @@
-// Package advice holds the operations by which a factory is diagnosed, and by which the
-// proposals that follow are listed and applied.
+// Package advice holds the operations by which a factory is diagnosed, and by which the proposals that follow are
+// listed and applied. Worker in worker.go makes a diagnosis; diagnosis.go and proposal.go have the operations.
 package advice
 
 import (

@@ -128,17 +128,15 @@ func (w *Worker) analyze(ctx context.Context, s *task.Step, p progress, on *subj
 	return o, nil
 }
 
-// errRehearsed ends a diagnosis that a test key wants to fail.
+// errRehearsed ends a diagnosis whose sandbox instructions ask for a failure.
 var errRehearsed = errors.New("diagnose: the rehearsed failure")
 
-// propose has the model write proposals, and completes the diagnosis once they fit or it
-// was asked often enough.
+// propose has the model write proposals, and completes the diagnosis once they fit or it was asked often enough.
 func (w *Worker) propose(ctx context.Context, s *task.Step, p progress, on *subject) (o task.Outcome, err error) {
 	if p.Asked >= maxAsked {
 		return w.complete(s, p, silent(nil)), nil
 	}
-	// Two deliveries of the message must not ask at the same time. An attempt whose
-	// function died counts, too.
+	// Two deliveries of the message must not ask at the same time. An attempt whose function died counts, too.
 	p.Asked++
 	if err := s.Lease(ctx, p); err != nil {
 		return o, err
@@ -161,8 +159,7 @@ var unfit = &Failure{
 	Message: "The text model wrote no proposal that the factory can take over. Start another diagnosis.",
 }
 
-// classify wraps the error of a question in one that decides between another attempt and
-// the end of the questions.
+// classify wraps the error of a question in one that decides between another attempt and the end of the questions.
 func classify(cause error) error {
 	var e *provider.Error
 	if !errors.As(cause, &e) {
@@ -263,8 +260,7 @@ func (w *Worker) proposal(r *DiagnosisRecord, f factory.Factory, n int, d draft)
 	}}, err
 }
 
-// join returns an Outcome.Join that changes the diagnosis. The event of its completion
-// follows from its state.
+// join returns an Outcome.Join that changes the diagnosis. The event of its completion follows from its state.
 func (w *Worker) join(s *task.Step, factoryID string, change func(*store.Tx, *subject) error) func(context.Context,
 	*store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -145,7 +144,7 @@ func itemOf(r *item.Record) Item {
 	it := Item{
 		Kind: string(r.Kind), State: string(r.State), Caption: r.Caption, Hashtags: r.Hashtags,
 		Accounts:  r.SocialAccountIDs,
-		CreatedAt: r.CreatedAt.Time, MadeAt: timeOf(r.GeneratedAt), PublishAt: timeOf(r.PublishAt),
+		CreatedAt: r.CreatedAt.Time, MadeAt: r.GeneratedAt.OrZero(), PublishAt: r.PublishAt.OrZero(),
 	}
 	if r.Failure != nil {
 		it.Failure = string(r.Failure.Code)
@@ -160,12 +159,4 @@ func itemOf(r *item.Record) Item {
 		}
 	}
 	return it
-}
-
-// timeOf returns a time that may be missing, as the zero time if it is.
-func timeOf(t *resource.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
 }

@@ -81,16 +81,9 @@ func show(a social.Record, d platform.Day) AccountDay {
 // account reads a social account of the caller, and other items with it.
 func (s *Service) account(ctx context.Context, accountID string, others ...store.Key) (it store.Item, r social.Record,
 	beside []store.Item, err error) {
-	if !id.Valid(id.SocialAccount, accountID) { // the other keys contain it
-		return it, r, nil, errs.Missing(social.Kind, accountID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{accountID}, others...)
+	it, beside, err = resource.FindWith(ctx, s.db, id.SocialAccount, social.Kind, accountID, others...)
 	if err != nil {
 		return it, r, nil, err
-	}
-	it, ok := found[accountID]
-	if !ok || it.Kind != social.Kind {
-		return it, r, nil, errs.Missing(social.Kind, accountID)
 	}
 	r, err = social.Decode(&it)
 	return it, r, beside, err

@@ -1,6 +1,6 @@
-// Package analytics shows how much content a factory has made and published, how much failed, the
-// cost of the content and its reception, by day, kind and platform. Package rollup keeps the sums
-// that it reads.
+// Package analytics shows how much content a factory has made and published, how much failed, the cost of the content
+// and its reception, by day, kind and platform. Service.Register has the operations, and Keeper keeps the sums that
+// they read.
 package analytics
 
 import (

@@ -114,7 +114,6 @@ type set struct {
 	period  *period
 }
 
-// parse reads a set.
 func (a Asked) parse(param, text string) (s set, err error) {
 	if a.Compare == byPeriod {
 		first, last, ok := strings.Cut(text, "..")
@@ -167,7 +166,6 @@ func (a Asked) valid(member string) bool {
 	}
 }
 
-// sets reads both sets.
 func (a Asked) sets() (first, second set, err error) {
 	first, wrong := a.parse("compare_a", a.A)
 	second, other := a.parse("compare_b", a.B)

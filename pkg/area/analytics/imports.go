@@ -30,10 +30,7 @@ type importPath struct {
 
 // registerImports adds the operations of imports to the router.
 func (s *Service) registerImports(r *httpapi.Router) {
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "factory",
-			Tag: "Analytics", Summary: summary, Description: description}
-	}
+	op := httpapi.ScopedOps("factory", "Analytics", auth.SocialManage)
 	create := op("importPosts", http.MethodPost, "/v1/analytics/imports", "Import the earlier posts of an account",
 		"Imports the posts that a social account published before it was connected, with their figures: "+
 			"those of the last 12 months, at most 500. Best times, comparisons and diagnoses count them as "+
@@ -61,7 +58,7 @@ func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInpu
 		return out, errs.Invalid("/social_account_id", "is on %s, which lists no earlier posts", row.Capabilities.Label)
 	case !acct.Usable():
 		return out, errs.New(errs.InvalidState, "The social account is %s. Connect it first.", acct.State).
-			With(errs.StateContext{State: string(acct.State), Allowed: []string{"connect"}})
+			In(string(acct.State), "connect")
 	}
 	return acct.StartImport(tx, s.now(), it.Owner, in.Body.Metadata)
 }

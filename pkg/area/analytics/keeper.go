@@ -41,8 +41,7 @@ func (k *Keeper) Holding(h *queue.Holder) func(context.Context, events.SQSEvent)
 	}
 }
 
-// Count counts the changes of a batch of messages. It returns one error or nil for each message, in
-// their order.
+// Count counts the changes of a batch of messages. It returns one error or nil for each message, in their order.
 func (k *Keeper) Count(ctx context.Context, batch []events.SQSMessage) []error {
 	failed := make([]error, len(batch))
 	var order []string
@@ -91,9 +90,8 @@ func rollupLatest(changes []change) (all []change) {
 }
 
 const (
-	// mostSubjects bounds the subjects that one transaction counts. A transaction with
-	// mostWrites takes no further subject, because it may have 100 writes, and a subject of 16
-	// lines changes up to 65 items.
+	// mostSubjects bounds the subjects that one transaction counts. A transaction with mostWrites takes no further
+	// subject, because it may have 100 writes, and a subject of 16 lines changes up to 65 items.
 	mostSubjects = 25
 	mostWrites   = 30
 	// mostNumbers bounds the numbers of one item in the same way. An update may have 4 KB, and

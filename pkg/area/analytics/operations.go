@@ -59,8 +59,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	}, s.accountDays)
 }
 
-// asked has the parameters of the query. A missing day is the zero time, and a missing zone is
-// empty.
+// asked has the parameters of the query. A missing day is the zero time, and a missing zone is empty.
 type asked struct {
 	from, to time.Time
 	zone     *time.Location
@@ -109,8 +108,7 @@ func (a asked) in(now time.Time) period {
 	return p
 }
 
-// days returns the number of days in the period. It is zero or less if the period ends before it
-// begins.
+// days returns the number of days in the period. It is zero or less if the period ends before it begins.
 func (p period) days() int { return int((p.to.Unix()-p.from.Unix())/(24*60*60)) + 1 }
 
 // check returns an error if a period has no days, or too many.

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -122,7 +123,7 @@ func (s *Service) ofAccount(ctx context.Context, it store.Item, a social.Record,
 	c := &posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
 		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
 	err := s.read(ctx, c, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
-		From: item.SortableTime(from), To: item.SortableTime(to)})
+		From: resource.SortableTime(from), To: resource.SortableTime(to)})
 	if err != nil {
 		return c, err
 	}

@@ -56,10 +56,9 @@ func (r *Report) wrong(format string, args ...any) {
 var Names = [metrics]string{"made", "failed", "published", "spend_credits", "views", "likes", "comments",
 	"shares", "saves"}
 
-// Verify computes the sums of a factory and compares them with the stored sums. It computes them
-// from the content items and, for deleted items, from the contributions that were counted. It
-// returns an error that wraps ErrWrong if they differ. Records may be counted during the
-// comparison.
+// Verify computes the sums of a factory and compares them with the stored sums. It computes them from the content items
+// and, for deleted items, from the contributions that were counted. It returns an error that wraps ErrWrong if they
+// differ. Records may be counted during the comparison.
 func Verify(ctx context.Context, db *store.DB, factory string, now time.Time) (Report, error) {
 	return inspect(ctx, db, factory, now, false)
 }

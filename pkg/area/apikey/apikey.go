@@ -1,6 +1,6 @@
-// Package apikey holds the keys that callers authenticate with: their making, rotation and
-// revocation. A secret is in the answer that made it and nowhere else; the service keeps
-// its hash.
+// Package apikey holds the keys that callers authenticate with: their making, rotation and revocation. A secret is in
+// the answer that made it and nowhere else; the service keeps its hash. Service.Register in operations.go has the
+// operations.
 package apikey
 
 import (
@@ -112,8 +112,7 @@ func NewService(db *store.DB, accounts *account.Service, now func() time.Time, r
 	return &Service{db, accounts, now, random}
 }
 
-// create makes a key of the account in h by the transaction. By is the id of who makes
-// it.
+// create makes a key of the account in h by the transaction. By is the id of who makes it.
 func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, by string) (NewKey, error) {
 	secret, err := auth.NewKey(kind, s.random)
 	if err != nil {

@@ -18,13 +18,11 @@ const notice = 7 * 24 * time.Hour
 // ends close to its end is not removed.
 const latestYear = 9999
 
-// expiring is the partition of store.ByDue that lists the keys of all accounts with a
-// planned warning, by its time.
+// expiring is the partition of store.ByDue that lists the keys of all accounts with a planned warning, by its time.
 const expiring = "keys#expiring"
 
-// PlanExpiry sets the time of the warning for a key whose end is about to change. An end
-// that is nearer than the notice needs no warning: its caller has just chosen it.
-// A key with an end is removed some time after it.
+// PlanExpiry sets the time of the warning for a key whose end is about to change. An end that is nearer than the notice
+// needs no warning: its caller has just chosen it. A key with an end is removed some time after it.
 func PlanExpiry(r *keyrecord.Record, end *resource.Time, now time.Time) {
 	r.RemoveAt = nil
 	if end != nil {
@@ -44,8 +42,7 @@ func PlanExpiry(r *keyrecord.Record, end *resource.Time, now time.Time) {
 	}
 }
 
-// DueExpiry returns the key's place in the list of planned warnings and removals, or the zero key
-// if none is planned.
+// DueExpiry returns the key's place in the list of planned warnings and removals, or the zero key if none is planned.
 func DueExpiry(r *keyrecord.Record) store.Key {
 	at := r.RemoveAt
 	if r.WarnAt != nil && r.State != keyrecord.Revoked {
@@ -70,8 +67,7 @@ func WarnExpiring(ctx context.Context, db *store.DB, now time.Time) (warned int,
 	})
 }
 
-// warn emits the event of one key, unless the key has ended already, and reports
-// whether it did.
+// warn emits the event of one key, unless the key has ended already, and reports whether it did.
 func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool, error) {
 	r, err := keyrecord.Read(&it, now)
 	if err != nil {

@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -17,15 +16,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Find reads a key of an account that a caller of the given mode may see: a
-// test key sees test keys only.
+// Find reads a key of an account that a caller of the given mode may see: a test key sees test keys only.
 func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (keyrecord.Record,
 	store.Item, error) {
 	if !id.Valid(id.APIKey, keyID) {
 		return keyrecord.Record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
-	it, err := s.db.Get(ctx, credential.KeyOf(accountID, keyID))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := s.db.Lookup(ctx, credential.KeyOf(accountID, keyID))
+	if err != nil {
 		return keyrecord.Record{}, store.Item{}, err
 	}
 	r, err := s.see(&it, mode, keyID)
@@ -51,9 +49,8 @@ type held struct {
 	lineage
 }
 
-// grantor is the actor that grants rights to a key. The rights of a key are read, not taken
-// from the authorizer: it may have been narrowed or revoked since. A person or the operator
-// has no key, and no limits but scopes.
+// grantor is the actor that grants rights to a key. The rights of a key are read, not taken from the authorizer: it may
+// have been narrowed or revoked since. A person or the operator has no key, and no limits but scopes.
 type grantor struct {
 	manager
 	rights Settings
@@ -61,8 +58,7 @@ type grantor struct {
 	self   bool
 }
 
-// bind makes the transaction fail if the rights of the grantor have changed since they
-// were read.
+// bind makes the transaction fail if the rights of the grantor have changed since they were read.
 func (g *grantor) bind(tx *store.Tx) {
 	if g.by != nil {
 		tx.Unchanged(*g.by)
@@ -73,8 +69,7 @@ func (g *grantor) bind(tx *store.Tx) {
 // operated are the rights of the operator.
 var operated = grantor{manager: manager{root: operator, role: auth.Owner}, rights: Settings{Scopes: auth.AllScopes()}}
 
-// FindHeld is Find for a change that the operator makes: it returns the account too, of
-// which a secret carries a copy.
+// FindHeld is Find for a change that the operator makes: it returns the account too, of which a secret carries a copy.
 func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode,
 	keyID string) (held, error) {
 	return s.hold(ctx, accountID, mode, keyID, nil)
@@ -137,8 +132,7 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	h.by = &items[len(items)-1]
 	r, err := s.see(h.by, tenant.Live, caller)
 	h.rights = settingsOf(&r)
-	// Drop scopes that the key has lost since the call was authorized, and do not add new
-	// ones.
+	// Drop scopes that the key has lost since the call was authorized, and do not add new ones.
 	h.rights.Scopes = slices.DeleteFunc(slices.Clone(r.Scopes), func(s auth.Scope) bool { return !p.Has(s) })
 	switch {
 	case errs.CodeOf(err) == errs.NotFound, err == nil && r.State != keyrecord.Active:
@@ -166,9 +160,8 @@ func settingsOf(r *keyrecord.Record) Settings {
 		r.ProfileIDs}
 }
 
-// mayChange refuses to change the key to settings that the grantor may not grant. Narrowing
-// a key takes no rights over it. Widening it is like making it: the key must not be wider
-// than the grantor afterwards, and no key widens itself.
+// mayChange refuses to change the key to settings that the grantor may not grant. Narrowing a key takes no rights over
+// it. Widening it is like making it: the key must not be wider than the grantor afterwards, and no key widens itself.
 func (h *held) mayChange(set *Settings) error {
 	before := settingsOf(&h.Record)
 	wider := within(set, &before)

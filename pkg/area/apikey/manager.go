@@ -13,8 +13,8 @@ import (
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 )
 
-// manager is whom a call about keys is made for: a person, also if the call is made with a key that the person has
-// made, directly or through other keys.
+// manager is the person for whom a call about keys is made. For example, a key that the person has made, directly or
+// through other keys, acts for that person.
 type manager struct {
 	// root is the id of the person, or operator.
 	root string
@@ -24,7 +24,7 @@ type manager struct {
 	person *store.Item
 }
 
-// manager reads whom a call is made for.
+// manager reads the person for whom a call is made.
 func (s *Service) manager(ctx context.Context, p *auth.Principal) (m manager, err error) {
 	caller := store.Item{}
 	if p.KeyID() != "" {
@@ -37,8 +37,7 @@ func (s *Service) manager(ctx context.Context, p *auth.Principal) (m manager, er
 	return s.managerBy(ctx, p, caller)
 }
 
-// managerBy returns whom a call is made for, by the item of the calling key. The role of a person who calls was read
-// with the call.
+// managerBy is manager for the item of the calling key. The role of a person who calls was read with the call.
 func (s *Service) managerBy(ctx context.Context, p *auth.Principal, caller store.Item) (m manager, err error) {
 	if p.KeyID() == "" {
 		return manager{root: p.Actor.ID, role: p.Role}, nil

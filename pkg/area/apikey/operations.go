@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -269,8 +268,7 @@ func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch
 	return r, items[0], err
 }
 
-// holdOf reads the key in the path of a call that changes it, with all that the change
-// is based on.
+// holdOf reads the key in the path of a call that changes it, with all that the change is based on.
 func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
 	p := auth.FromContext(ctx)
 	if err := mayManage(p); err != nil {
@@ -313,8 +311,7 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	}
 	var current store.Item
 	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
-		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil &&
-			!errors.Is(err, store.ErrNotFound) {
+		if current, err = s.db.Lookup(ctx, credential.SecretKey(secret)); err != nil {
 			return out, err
 		}
 	}

@@ -18,9 +18,8 @@ const Keep = credential.Keep
 // postponed is the time by which a key stays longer if its record is needed.
 const postponed = 7 * 24 * time.Hour
 
-// remove removes a key that has ended long ago, with the secret of one that has expired. A
-// key that has made others, or enabled webhooks, stays: its record leads to them, and has
-// the scopes of the webhooks.
+// remove removes a key that has ended long ago, with the secret of one that has expired. A key that has made others, or
+// enabled webhooks, stays: its record leads to them, and has the scopes of the webhooks.
 func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.Record, now time.Time) error {
 	needed, err := isNeeded(ctx, db, it.Account, stored.ID)
 	if err != nil {
@@ -48,8 +47,7 @@ func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.R
 // errFound ends a search.
 var errFound = errors.New("expiry: found")
 
-// isNeeded reports whether a key has made other keys that are there, or webhooks that are
-// enabled.
+// isNeeded reports whether a key has made other keys that are there, or webhooks that are enabled.
 func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID string) (bool, error) {
 	keys := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100}
 	err := db.Each(ctx, keys, func(it store.Item) error {

@@ -120,12 +120,10 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 // permits 100; a few are left for the record of the answer.
 const maxWrites = 90
 
-// revokeCreated revokes a key together with the keys that it has created, directly or
-// through others, disables the webhooks of all of them, and returns the number of the
-// created keys. Changes that do not fit into the transaction it commits first, so that a
-// repeat after a crash still finds the key, and does the rest. The transaction fails if a
-// key or secret was made at the same time: it may be one of those to revoke, and the caller
-// tries again.
+// revokeCreated revokes a key together with the keys that it has created, directly or through others, disables the
+// webhooks of all of them, and returns the number of the created keys. Changes that do not fit into the transaction it
+// commits first, so that a repeat after a crash still finds the key, and does the rest. The transaction fails if a key
+// or secret was made at the same time: it may be one of those to revoke, and the caller tries again.
 func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending, caller string) (int, error) {
 	accountID := root.item.Account
 	counter, err := s.db.GetAll(ctx, account.SecretsKey(accountID))

@@ -1,8 +1,8 @@
-// Package architect holds the chats with the assistant that helps a caller set up
-// factories, content plans and content items. A language model writes the replies. It
-// reads what the caller may read, by tools, and makes drafts: bodies of the operations
-// that create or change things, which the caller reviews, changes and applies. It can do nothing
-// else, whatever the texts say that it reads.
+// Package architect holds the chats with the assistant that helps a caller set up factories, content plans and content
+// items. A language model writes the replies. It reads what the caller may read, by tools, and makes drafts: bodies of
+// the operations that create or change things, which the caller reviews, changes and applies. It has no other
+// tools, so that instructions in the texts that it reads cannot do more. Service.Register in operations.go has the
+// operations, and send.go makes a reply.
 package architect
 
 import (
@@ -70,17 +70,15 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 // chat reads a chat of the caller, and other items with it.
 func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*Record, store.Item,
 	[]store.Item, error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
-	it, ok := found[chatID]
-	if err != nil || !ok {
-		return nil, it, nil, orMissing(err, Kind, chatID)
+	it, beside, err := resource.FindWith(ctx, s.db, id.Chat, Kind, chatID, others...)
+	if err != nil {
+		return nil, it, nil, err
 	}
 	r, err := Decode(&it)
 	return r, it, beside, err
 }
 
-// draft reads a draft that the caller is to change or apply. One that it may not read is not
-// found.
+// draft reads a draft that the caller is to change or apply. One that it may not read is not found.
 func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.Item, err error) {
 	if it, err = resource.Find(ctx, s.db, id.Draft, DraftKind, draftID); err != nil {
 		return d, it, err
@@ -95,15 +93,7 @@ func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.
 	return d, it, p.Require(needs.write, "")
 }
 
-func orMissing(err error, noun, resourceID string) error {
-	if err == nil {
-		return errs.Missing(noun, resourceID)
-	}
-	return err
-}
-
-// check refuses a draft that its operation would refuse. Places in errors begin with the
-// member body.
+// check refuses a draft that its operation would refuse. Places in errors begin with the member body.
 func (s *Service) check(ctx context.Context, d Draft) error {
 	switch d.Kind {
 	case Factory:

@@ -13,8 +13,7 @@ import (
 // Kind is the kind of a chat in the table.
 const Kind = "chat"
 
-// The bounds of a chat: of its messages, and of its document in bytes. An item of the
-// table has at most 400 KB.
+// The bounds of a chat: of its messages, and of its document in bytes. An item of the table has at most 400 KB.
 const (
 	MaxMessages = 200
 	maxBytes    = 300 << 10
@@ -120,8 +119,7 @@ func (r *Record) Readable(p *auth.Principal) (messages []Message, used []auth.Sc
 	return messages, used
 }
 
-// View returns the chat as a caller sees it: a reply that it may not read is empty, and
-// names the scopes that it lacks.
+// View returns the chat as a caller sees it: a reply that it may not read is empty, and names the scopes that it lacks.
 func (r *Record) View(p *auth.Principal) Chat {
 	c := r.Chat
 	if !p.Has(auth.FactoriesRead) {
@@ -149,8 +147,7 @@ func Union(a, b []auth.Scope) []auth.Scope {
 	return a
 }
 
-// Full reports whether the chat has no room for a message with a text of so many bytes
-// and its reply.
+// Full reports whether the chat has no room for a message with a text of so many bytes and its reply.
 func (r *Record) Full(stored, text int) bool {
 	const most = 4 * MaxReply // of UTF-8
 	return len(r.Messages)+2 > MaxMessages || stored+text+most > maxBytes

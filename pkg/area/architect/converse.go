@@ -25,8 +25,7 @@ const (
 	maxWritten = 1500
 )
 
-// maxHistory is the most tokens of a chat that the model reads. Older messages are left
-// out.
+// maxHistory is the most tokens of a chat that the model reads. Older messages are left out.
 const maxHistory = 8000
 
 // maxTries is the number of times that the model is asked for one turn while it is busy.
@@ -181,8 +180,7 @@ func (d *session) cited() []string {
 	return d.sources[:min(len(d.sources), maxSources)]
 }
 
-// run runs a tool for the model. A refusal of the tool is a result, too: the model may try
-// another input.
+// run runs a tool for the model. A refusal of the tool is a result, too: the model may try another input.
 func (d *session) run(ctx context.Context, call provider.ToolCall) (provider.ToolResult, error) {
 	data, err := d.call(ctx, call)
 	var refused *errs.Error

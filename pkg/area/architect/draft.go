@@ -66,7 +66,7 @@ func open(d Draft) error {
 		return nil
 	}
 	return errs.New(errs.InvalidState, "The draft is %s already. Ask the architect for another one.", d.State).
-		With(errs.StateContext{State: string(d.State), Allowed: []string{}})
+		In(string(d.State))
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (Draft, error) {

@@ -147,12 +147,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 	if len(kinds) == 0 {
 		return httpapi.Page[Draft]{Items: []Draft{}}, nil
 	}
-	q, err := httpapi.Owned(ctx, DraftKind, id.Draft, httpapi.Period{}, map[string]string{
+	q := httpapi.AllOwned(ctx, DraftKind, map[string]string{
 		SubjectFilter: httpapi.AnyOf(kinds), StateFilter: httpapi.AnyOf(in.State),
 	})
-	if err != nil {
-		return page, err
-	}
 	if in.ChatID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}
@@ -163,8 +160,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 		func(it store.Item) (Draft, error) { return DraftOf(&it) })
 }
 
-// readable returns the requested kinds of drafts, or all if none are requested, as far as
-// the caller may read them.
+// readable returns the requested kinds of drafts, or all if none are requested, as far as the caller may read them.
 func readable(p *auth.Principal, asked []Subject) (kinds []Subject) {
 	for _, kind := range Subjects {
 		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {

@@ -92,14 +92,12 @@ func (s *Service) registerSend(r *httpapi.Router) {
 	})
 }
 
-// price returns the credits of a message: the price of the most that a reply may read and
-// write.
+// price returns the credits of a message: the price of the most that a reply may read and write.
 func price(m catalog.Model) (int64, error) {
 	return m.Cost(catalog.Quantity{InputTokens: maxRead, OutputTokens: maxRounds * maxWritten})
 }
 
-// Estimate returns the price of a body of sendMessage with a live key. The offer must be
-// known.
+// Estimate returns the price of a body of sendMessage with a live key. The offer must be known.
 func Estimate(ctx context.Context, offer catalog.Offer, body any) ([]int64, error) {
 	b, err := httpapi.Member[messageBody]("body", body)
 	if err != nil {
@@ -176,12 +174,12 @@ func ready(r *Record, stored, text int) error {
 	switch {
 	case r.Asked != "":
 		e := errs.New(errs.InvalidState, "The message before is being answered. Wait for its end, at most a minute.").
-			With(errs.StateContext{State: "replying", Allowed: []string{}})
+			In("replying")
 		e.RetryAfter = time.Second
 		return e
 	case r.Full(stored, text):
 		return errs.New(errs.InvalidState, "The chat is full. Begin another one with POST /v1/architect/chats.").
-			With(errs.StateContext{State: "full", Allowed: []string{}})
+			In("full")
 	}
 	return nil
 }

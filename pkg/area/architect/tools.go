@@ -24,8 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The bounds of the results of tools: of one result in bytes, of a list, and of a text in a
-// list in characters.
+// The bounds of the results of tools: of one result in bytes, of a list, and of a text in a list in characters.
 const (
 	maxResult = 24 << 10
 	maxListed = 20
@@ -132,8 +131,7 @@ func reading[I any](name, description string, scopes []auth.Scope,
 	}
 }
 
-// decode reads the input of a tool, which the model has written, as strictly as the body
-// of a call.
+// decode reads the input of a tool, which the model has written, as strictly as the body of a call.
 func decode[I any](input json.RawMessage) (in I, err error) {
 	tree, err := jsontree.Parse(input)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package audit keeps the log of every call with a known key for 90 days, and
-// the operation that reads it.
+// Package audit keeps the log of every call with a known key for 90 days, and the operation that reads it. Start with
+// Log.
 package audit
 
 import (
@@ -37,15 +37,13 @@ var _ httpapi.Recorder = (*Log)(nil)
 // New makes a log in the given table.
 func New(db *store.DB, now func() time.Time) *Log { return &Log{db: db, now: now} }
 
-// In notes with each entry the region that writes it: a replica of the table has the
-// entries of all regions.
+// In notes with each entry the region that writes it: a replica of the table has the entries of all regions.
 func (l *Log) In(region string) *Log {
 	l.region = region
 	return l
 }
 
-// Record writes one call. It never writes a body, a header or a query, which may
-// hold secrets.
+// Record writes one call. It never writes a body, a header or a query, which may hold secrets.
 func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	count := 1
 	if refusal := c.Principal.Denial; refusal != nil {
@@ -110,8 +108,7 @@ type Command struct {
 // System is the account of the commands that concern no account.
 const System tenant.Account = "system"
 
-// RecordCommand writes one run of an operator's command. The live keys of the account
-// list it.
+// RecordCommand writes one run of an operator's command. The live keys of the account list it.
 func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 	now := l.now()
 	e := Entry{

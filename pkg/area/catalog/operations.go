@@ -1,5 +1,4 @@
-// Package catalog holds the operations of the catalog: the lists of plans, models and
-// voices.
+// Package catalog holds the operations of the catalog: the lists of plans, models and voices. Mount has the operations.
 package catalog
 
 import (
@@ -104,12 +103,10 @@ func Mount(r *httpapi.Router, e area.Env) {
 	}, listAvatars)
 }
 
-// maxTrained bounds the trained models that are listed: an account has one for each
-// factory that has trained one.
+// maxTrained bounds the trained models that are listed: an account has one for each factory that has trained one.
 const maxTrained = 1000
 
-// trainedModels returns the models that the caller's factories have trained, the newest
-// factory's first.
+// trainedModels returns the models that the caller's factories have trained, the newest factory's first.
 func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chosen catalog.Filter,
 	live bool) (models []catalog.Model, err error) {
 	page, err := db.List(ctx, store.Query{

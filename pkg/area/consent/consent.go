@@ -4,7 +4,7 @@
 // visitor who asks for what, notes in a cookie that this browser was shown it, and leads on to the page of the other
 // side, which sends the browser to the callback. The callback takes a signed state, once, from that browser only, for
 // as long as who asked has the right to; it exchanges the code, lets the owner choose one of several accounts, and
-// keeps the grant in a transaction.
+// keeps the grant in a transaction. Start with Flow.
 package consent
 
 import (

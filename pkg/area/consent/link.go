@@ -123,8 +123,7 @@ func (v *visit) cookieName() (name string, secure bool) {
 	return name, secure
 }
 
-// shownTo reports whether the browser of a request has shown the page of the state, or the state
-// has no page.
+// shownTo reports whether the browser of a request has shown the page of the state, or the state has no page.
 func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (bool, error) {
 	if !v.consent.Page {
 		return true, nil
@@ -148,8 +147,7 @@ func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (b
 // than any state, so that its signature is never that of a state.
 func shown(key []byte, state string) string { return signature(key, "shown."+state) }
 
-// elsewhere returns the page for a browser that has not shown the page of the link. The link stays
-// valid.
+// elsewhere returns the page for a browser that has not shown the page of the link. The link stays valid.
 func (v *visit) elsewhere(state string) page {
 	return page{
 		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v,

@@ -14,8 +14,7 @@ import (
 // idleVisits bounds the entries of visits that use up no link, and so can be repeated.
 var idleVisits = quota.Limit{Name: "callback", Most: 10, Window: time.Hour}
 
-// record writes the end of an authorization to the audit log of its customer. The entry has no part
-// of the query.
+// record writes the end of an authorization to the audit log of its customer. The entry has no part of the query.
 func (f *Flow) record(ctx context.Context, p page, began time.Time) {
 	if p.of == nil {
 		return

@@ -27,8 +27,7 @@ var (
 	errExpired = errors.New("consent: the state has expired")
 )
 
-// state is the parameter state of an authorization. It names the subject, is signed, is used once,
-// and expires.
+// state is the parameter state of an authorization. It names the subject, is signed, is used once, and expires.
 type state struct {
 	subject string
 	nonce   []byte

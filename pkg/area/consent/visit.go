@@ -69,11 +69,8 @@ func (f *Flow) visit(ctx context.Context, text string) (*visit, error) {
 
 // read reads the subject, and reports whether it waits for a callback with this state.
 func (v *visit) read(ctx context.Context) (bool, error) {
-	it, err := v.DB.Get(ctx, store.IDKey(v.state.subject))
-	if errors.Is(err, store.ErrNotFound) || err == nil && it.Kind != string(v.Kind) {
-		return false, nil
-	}
-	if err != nil {
+	it, err := v.DB.Lookup(ctx, store.IDKey(v.state.subject))
+	if err != nil || it.Kind != string(v.Kind) {
 		return false, err
 	}
 	v.it = it
@@ -93,7 +90,7 @@ func (f *Flow) callback(ctx context.Context, q url.Values, req *http.Request) pa
 	v, err := f.visit(ctx, q.Get("state"))
 	p := v.decided(ctx, q, req, err)
 	if err := v.brand(ctx, &p); err != nil {
-		slog.Warn("a page has no brand", "error", err) // the change has been made, and is told all the same
+		slog.Warn("a page has no brand", "error", err) // the change is committed: show the page without it
 	}
 	return p
 }

@@ -267,19 +267,11 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	return s.view(ctx, r)
 }
 
-// findWork reads an item and the task of its current attempt; the first attempt's is
-// read in the same round trip.
+// findWork reads an item and the task of its current attempt; the first attempt's is read in the same round trip.
 func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, it, work store.Item, err error) {
-	if !id.Valid(id.ContentItem, in.ID) {
-		return nil, it, work, errs.Missing("content item", in.ID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, generate.TaskKey(in.ID, 1))
+	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, in.ID, generate.TaskKey(in.ID, 1))
 	if err != nil {
 		return nil, it, work, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return nil, it, work, errs.Missing("content item", in.ID)
 	}
 	if r, err = item.Decode(&it); err == nil {
 		err = in.Check(r.Version)

@@ -179,7 +179,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to "+
 			"active first.", f.ID)
 		e.Param = "/factory_id"
-		if err := a.meet(e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})); err != nil {
+		if err := a.meet(e.In(f.State, "update")); err != nil {
 			return nil, err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -35,8 +34,7 @@ func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]
 	}
 }
 
-// EstimateRegenerate returns the credits of another attempt at an item with a live key, as
-// Estimates does.
+// EstimateRegenerate returns the credits of another attempt at an item with a live key, as Estimates does.
 func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
 	b, err := httpapi.Member[regenerateBody]("body", body)
 	if err != nil {
@@ -45,14 +43,9 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
 		return nil, err
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID},
-		media.Keys(b.media())...)
+	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, itemID, media.Keys(b.media())...)
 	if err != nil {
 		return nil, err
-	}
-	it, ok := found[itemID]
-	if !ok {
-		return nil, errs.Missing("content item", itemID)
 	}
 	r, err := item.Decode(&it)
 	if err != nil {

@@ -73,8 +73,7 @@ func (s *Service) Check(ctx context.Context, body any) error {
 	return errs.Below("/body", err)
 }
 
-// CreateFrom is createContentItem with a parsed JSON value as its body. Places in errors
-// begin with the member body.
+// CreateFrom is createContentItem with a parsed JSON value as its body. Places in errors begin with the member body.
 func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (item.Item, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

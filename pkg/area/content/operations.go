@@ -52,12 +52,7 @@ type listInput struct {
 	Metadata resource.Metadata `query:"metadata,deepObject"`
 }
 
-func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Content",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.Ops("content", "Content")
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
@@ -145,10 +140,10 @@ func (in *listInput) byPublication(ctx context.Context, q *store.Query) error {
 func (in *listInput) planned() (map[string]store.Range, error) {
 	var r store.Range
 	if !in.PublishFrom.IsZero() {
-		r.From = item.SortableTime(in.PublishFrom)
+		r.From = resource.SortableTime(in.PublishFrom)
 	}
 	if !in.PublishTo.IsZero() {
-		r.To = item.SortableTime(in.PublishTo)
+		r.To = resource.SortableTime(in.PublishTo)
 	}
 	switch {
 	case r == store.Range{}:
@@ -159,8 +154,7 @@ func (in *listInput) planned() (map[string]store.Range, error) {
 	return map[string]store.Range{item.PublishAtFilter: r}, nil
 }
 
-// view returns an item as the caller sees it. The result of a change omits all data that the caller
-// may not read.
+// view returns an item as the caller sees it. The result of a change omits all data that the caller may not read.
 func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	v, err := r.View(ctx, s.signer)
 	if err != nil {

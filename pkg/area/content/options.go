@@ -14,8 +14,7 @@ import (
 // platformOptions are the options of the post on each platform, by its id.
 type platformOptions map[string]*item.PublishOptions
 
-// Schema describes the options in the OpenAPI document, and restricts requests to the options of
-// each platform.
+// Schema describes the options in the OpenAPI document, and restricts requests to the options of each platform.
 func (platformOptions) Schema(r huma.Registry) *huma.Schema {
 	const name = "PlatformOptions"
 	if r.Map()[name] == nil {
@@ -48,8 +47,7 @@ func shapeOf(r huma.Registry, p registry.Row) *huma.Schema {
 	return ref
 }
 
-// Describe describes the options that publications show in the document: members of all
-// platforms.
+// Describe describes the options that publications show in the document: members of all platforms.
 func Describe(r *httpapi.Router) {
 	schemas := r.OpenAPI().Components.Schemas.Map()
 	shown := schemas["PublishOptions"]

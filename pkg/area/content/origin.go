@@ -96,7 +96,7 @@ func (b *createBody) numbers() (all []int) {
 	return all
 }
 
-// planCopies plans an item of copies of the parts of another one.
+// planCopies plans an item of copies of the parts of another.
 func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, offer catalog.Offer, live bool) error {
 	from := a.origins[b.From]
 	if from.Kind != r.Kind {

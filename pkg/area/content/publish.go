@@ -283,7 +283,7 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	}
 	if w.r.State == item.Published && len(w.asked) == 0 && len(usual) == 0 || len(b.Accounts) > 0 && len(w.asked) == 0 {
 		return out, errs.New(errs.InvalidState, "The content item is published on all these accounts.").
-			With(errs.StateContext{State: string(w.r.State), Allowed: []string{string(item.Delete)}})
+			In(string(w.r.State), string(item.Delete))
 	}
 	if err := p.RequireHour(now); err != nil {
 		return out, err

@@ -41,8 +41,7 @@ type references struct {
 	slots *[]item.Slot
 	// met takes the refusals of a body that is rehearsed, and is nil otherwise.
 	met func(error) error
-	// longest stands for the product of items whose product is not known yet. It is nil if
-	// they present none.
+	// longest stands for the product of items whose product is not known yet. It is nil if they present none.
 	longest *item.Product
 }
 
@@ -65,8 +64,7 @@ func (a *references) stamp(bodies []createBody) string {
 	return strings.Join(slices.Compact(all), " ")
 }
 
-// product returns the product that a body names, as its item keeps it, or nil if it names
-// none.
+// product returns the product that a body names, as its item keeps it, or nil if it names none.
 func (a *references) product(b createBody, now time.Time) (*item.Product, error) {
 	if b.ProductID == "" {
 		return a.longest, nil

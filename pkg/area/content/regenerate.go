@@ -144,13 +144,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	funds := len(beside)
 	beside = append(beside, media.Keys(b.media())...)
-	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
+	it, others, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, in.ID, beside...)
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("content item", in.ID)
 	}
 	r, err := item.Decode(&it)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package content holds the operations of content items: posts, videos, carousels,
-// stories and music clips.
+// Package content holds the operations of content items: posts, videos, carousels, stories and music clips.
+// Service.Register in operations.go has them; create.go makes an item, and package item has what is stored.
 package content
 
 import (
@@ -31,8 +31,7 @@ type Service struct {
 
 // FactoryFinder finds the factories of items.
 type FactoryFinder interface {
-	// FindAll reads the caller's factories with the given ids, and further items, in one round
-	// trip.
+	// FindAll reads the caller's factories with the given ids, and further items, in one round trip.
 	FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]factory.Factory,
 		beside []store.Item, err error)
 }

@@ -49,13 +49,9 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 			known, keys = append(known, accountID), append(keys, store.IDKey(accountID))
 		}
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID}, keys...)
+	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, itemID, keys...)
 	if err != nil {
 		return nil, err
-	}
-	it, ok := found[itemID]
-	if !ok {
-		return nil, errs.Missing("content item", itemID)
 	}
 	for i, accountID := range known {
 		w.read[accountID] = beside[i]

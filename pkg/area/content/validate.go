@@ -201,7 +201,6 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 	return r, attached, true, s.vary(p.Owner, r, b.Variants.items(), slices.Concat(attached, in.Accounts), refs)
 }
 
-// checkAccounts checks each account by itself.
 func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item.Record, accounts []string, in Proposed,
 	at time.Time, fresh bool) ([]Checked, error) {
 	all, keys := []Checked{}, []store.Key{}

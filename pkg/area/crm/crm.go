@@ -1,5 +1,6 @@
 // Package crm holds the operations on integrations with CRMs, and receives the browsers and the webhooks that come from
-// CRMs. Its subpackage integration has the parts that the worker needs, too.
+// CRMs. Service.Register in operations.go has the operations, Record in integration.go what is stored, and Worker the
+// tasks.
 package crm
 
 import (
@@ -53,17 +54,9 @@ func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 // find reads an integration of the caller, with its counts.
 func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r Record,
 	it store.Item, err error) {
-	if !id.Valid(id.Integration, integrationID) {
-		return r, it, errs.Missing(Kind, integrationID)
-	}
-	found, counts, err := resource.FindAll(ctx, s.db, id.Integration, []string{integrationID},
-		CountKeys(integrationID)...)
+	it, counts, err := resource.FindWith(ctx, s.db, id.Integration, Kind, integrationID, CountKeys(integrationID)...)
 	if err != nil {
 		return r, it, err
-	}
-	it, ok := found[integrationID]
-	if !ok {
-		return r, it, errs.Missing(Kind, integrationID)
 	}
 	if r, err = Decode(&it); err != nil {
 		return r, it, err
@@ -74,5 +67,5 @@ func (s *Service) find(ctx context.Context, integrationID string, match ...httpa
 
 // invalidState returns the error of an operation that the state of the integration does not permit.
 func invalidState(r *Record, message string, allowed ...string) error {
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
 }

@@ -105,12 +105,12 @@ func (s *Service) shared(ctx context.Context, adapter crm.Adapter, h crm.Hook) e
 			return err
 		}
 		for _, listed := range page.Items {
-			it, err := s.db.Get(ctx, store.IDKey(listed.Parent.SK))
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
+			it, err := s.db.Lookup(ctx, store.IDKey(listed.Parent.SK))
 			if err != nil {
 				return err
+			}
+			if it.PK == "" {
+				continue
 			}
 			r, err := Decode(&it)
 			if err != nil {

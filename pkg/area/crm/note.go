@@ -39,7 +39,7 @@ type noting struct {
 	Tried bool `json:"tried,omitempty"`
 }
 
-// noter is the handler of Note. The note contains the id of the item. An attempt that follows another one looks for the
+// noter is the handler of Note. The note contains the id of the item. An attempt that follows another looks for the
 // id among the notes first, so that a deal has one note whatever was lost.
 type noter struct{ *Worker }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -55,10 +54,7 @@ type changeInput struct {
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/integrations", "/v1/integrations/{integration_id}"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: scope, Function: "crm", Tag: "Integrations",
-			Summary: summary, Description: description}
-	}
+	op := httpapi.Ops("crm", "Integrations")
 	list := op("listIntegrations", http.MethodGet, collection, auth.AccountRead, "List the integrations",
 		"Integrations with CRMs, newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
@@ -104,11 +100,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
-	q, err := httpapi.Owned(ctx, Kind, id.Integration, httpapi.Period{}, in.Filter.Into(map[string]string{
+	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return page, err
-	}
 	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {
 		r, err := Decode(&it)
 		return r.View(s.now()), err

@@ -214,7 +214,7 @@ func madeKey(o tenant.Owner, integrationID, objectID, pipeline, stage string) st
 // make makes a content item once: one transaction writes the item with its price, the mark, and the task that writes
 // the note to the deal. If the mark exists it does nothing.
 func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece Piece, dealID string) error {
-	if _, err := w.DB.Get(ctx, mark); !errors.Is(err, store.ErrNotFound) {
+	if made, err := w.DB.Lookup(ctx, mark); err != nil || made.PK != "" {
 		return err
 	}
 	if c.r.FactoryID == nil {

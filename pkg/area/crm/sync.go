@@ -68,7 +68,7 @@ func syncMessage(o tenant.Owner, r *Record) task.Message {
 }
 
 // Sync adds to the transaction that an integration is synchronized now. The caller saves the record afterwards: a
-// synchronization in progress, which may have read without the new mapping, is followed by another one.
+// synchronization in progress, which may have read without the new mapping, is followed by another.
 func (r *Record) Sync(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	r.Requested++
 	return task.Wake(tx, now, syncMessage(o, r))
@@ -167,7 +167,6 @@ func same(a, b []crm.Pipeline) bool {
 	})
 }
 
-// products imports a page of products.
 func (w synchronizer) products(ctx context.Context, c *connection, p *progress) error {
 	read := w.Now()
 	page, err := c.Products(ctx, c.account(), p.Cursor)

@@ -129,11 +129,8 @@ func (c *connection) account() crm.Account { return c.secrets.Account }
 
 // read reads an integration. The record is the zero value if there is none.
 func (w *Worker) read(ctx context.Context, integrationID string) (it store.Item, r Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(integrationID))
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Item{}, Record{}, nil
-	}
-	if err != nil {
+	it, err = w.DB.Lookup(ctx, store.IDKey(integrationID))
+	if err != nil || it.PK == "" {
 		return it, r, err
 	}
 	r, err = Decode(&it)

@@ -1,5 +1,5 @@
-// Package engagement holds the operations on comments on published posts. Its subpackage comment has the records and
-// the tasks of the platforms, and suggest the task that writes suggested replies.
+// Package engagement holds the operations on comments on published posts. Service.Register has the operations, Record
+// in comment.go what is stored, and Worker the tasks at the platforms.
 package engagement
 
 import (
@@ -174,8 +174,7 @@ func (s *Service) find(ctx context.Context, commentID string, match httpapi.IfMa
 
 // refuse returns the error of an operation that the state of a comment does not permit.
 func refuse(r *Record, format string, args ...any) error {
-	return errs.New(errs.InvalidState, format, args...).
-		With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+	return errs.New(errs.InvalidState, format, args...).In(string(r.State))
 }
 
 // reachable refuses a call of the platform that cannot succeed.

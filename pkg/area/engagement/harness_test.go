@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
@@ -99,7 +99,6 @@ type commentWorld struct {
 	Clock *fixture.Clock
 	fake  fake
 	post  string
-	names atomic.Int64
 	// workers is the number of workers that take each step.
 	workers int
 }
@@ -198,9 +197,7 @@ func (w *commentWorld) take(messages []task.Message) {
 	}()
 	var all sync.WaitGroup
 	for range w.workers {
-		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.Now,
-			Name:   func() string { return fmt.Sprint("name-", w.names.Add(1)) },
-			Chance: func() float64 { return 0.5 }})
+		k := servicetest.Kernel(w.DB, w.Now, w.Handlers())
 		all.Go(func() {
 			for _, m := range messages {
 				if _, err := k.Do(ctx, m, 1); err != nil && ctx.Err() == nil {

@@ -55,7 +55,6 @@ func (s *Hints) With(others http.Handler) http.Handler {
 	})
 }
 
-// hook receives a webhook.
 func (s *Hints) hook(w http.ResponseWriter, req *http.Request) {
 	status, answer := s.hooked(req)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -117,11 +116,8 @@ func (s *Hints) announce(ctx context.Context, name string, posts []platform.Anno
 
 // wake has the comments on the post at a key read now. The argument version names the webhook.
 func (s *Hints) wake(ctx context.Context, key store.Key, version string) error {
-	it, err := s.db.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	it, err := s.db.Lookup(ctx, key)
+	if err != nil || it.PK == "" {
 		return err
 	}
 	var of item.Announced

@@ -98,10 +98,8 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 
 // item returns the item of a task, or nil if it is gone.
 func (w reader) item(ctx context.Context, s *task.Step) (*item.Record, error) {
-	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
+	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, nil
 	case err != nil || it.Kind != item.ItemKind || it.Owner != s.Owner:
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package engagement
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -50,10 +49,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 
 // find reads the comment of a task. The record is nil if the comment is gone.
 func (w *Worker) find(ctx context.Context, s *task.Step) (it store.Item, r *Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return it, nil, nil
-	}
+	it, err = w.DB.Lookup(ctx, store.IDKey(s.Subject))
 	if err != nil || it.Kind != Kind || it.Owner != s.Owner {
 		return it, nil, err
 	}
@@ -72,11 +68,8 @@ type access struct {
 
 // open returns the access to an account, or nil if it is not connected, and the context of its calls.
 func (w *Worker) open(ctx context.Context, o tenant.Owner, accountID, name string) (context.Context, *access, error) {
-	it, err := w.DB.Get(ctx, store.IDKey(accountID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && !social.Is(it, o) {
-		return ctx, nil, nil
-	}
-	if err != nil {
+	it, err := w.DB.Lookup(ctx, store.IDKey(accountID))
+	if err != nil || !social.Is(it, o) {
 		return ctx, nil, err
 	}
 	r, err := social.Decode(&it)
@@ -131,11 +124,9 @@ func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) err
 		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Get(ctx, a.key)
+		it, err := w.DB.Lookup(ctx, a.key)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return nil
-		case err != nil:
+		case err != nil || it.PK == "":
 			return err
 		case barred: // the account still publishes
 			return social.BarComments(tx, w.Now(), it, a.tokens)

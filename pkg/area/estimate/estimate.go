@@ -1,5 +1,4 @@
-// Package estimate prices the body of any operation that costs, without carrying it
-// out.
+// Package estimate prices the body of any operation that costs, without carrying it out. Start with Mount.
 package estimate
 
 import (
@@ -71,17 +70,14 @@ type input struct{ Body body }
 
 // priced is an operation that costs.
 type priced struct {
-	// member is the member that names the resource in the operation's path. It is empty if
-	// the path has none.
+	// member is the member that names the resource in the operation's path. It is empty if the path has none.
 	member string
-	// scope is the scope of the operation: an estimate reads, and fetches, as the operation
-	// does.
+	// scope is the scope of the operation: an estimate reads, and fetches, as the operation does.
 	scope auth.Scope
 	// price returns the credits of each item of a body.
 	price func(ctx context.Context, id string, body any) ([]int64, error)
 }
 
-// estimators returns the operations that cost.
 func estimators(e area.Env) map[Operation]priced {
 	offer := e.Offer()
 	factories := factory.NewService(e.DB, e.Now)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area"
@@ -25,7 +26,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
-	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store"
@@ -44,34 +44,22 @@ func (a areas) Register(r *httpapi.Router) {
 
 // world is a caller with a live key, credits and a factory.
 type world struct {
-	*apitest.Caller
-	db      *store.DB
+	*servicetest.World
 	factory string
 }
 
 func newWorld(t *testing.T) *world {
-	clock := apitest.NewClock()
-	db := storetest.Open(t, clock.Now)
-	signer := apitest.Signer(t, clock.Now)
-	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now,
-		Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
-	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
-	apitest.TopUp(t, db, clock.Now(), w.Principal.Account, 100_000)
+	w := &world{World: servicetest.New(t)}
+	w.Serve(areas{area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: w.DB, Media: apitest.Signer(t, w.Now), Now: w.Now,
+		Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}})
+	w.Caller = w.Live()
+	w.TopUp(100_000)
 	var f struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories",
 		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t,
 		http.StatusCreated, &f)
 	w.factory = f.ID
 	return w
-}
-
-func (w *world) credits(t *testing.T) int64 {
-	t.Helper()
-	items, err := w.db.GetAll(t.Context(), ledger.BalanceKey(w.Principal.Account))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ledger.BalanceOf(items[0]).Credits
 }
 
 // Work costs exactly its estimate, and the estimate itself costs and changes nothing.
@@ -98,11 +86,11 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 		{"createVoice", "/v1/studio/voices", object{"text": "Made of recycled nets."}, 1},
 		{"createVideo", "/v1/studio/videos", object{"prompt": "A shoe", "model": "wan-2.5"}, 1},
 	} {
-		before, had := storetest.Snapshot(t, w.db), w.credits(t)
+		before, had := storetest.Snapshot(t, w.DB), w.Balance()
 		var e estimate.Estimate
 		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t,
 			http.StatusOK, &e)
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.DB) != before {
 			t.Errorf("%s: the estimate has changed something", c.operation)
 		}
 		var sum int64
@@ -115,7 +103,7 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 		if got := w.Call(http.MethodPost, c.path, c.body); got.Status != http.StatusAccepted {
 			t.Errorf("%s: %s", c.operation, got.Raw)
 		}
-		if cost := had - w.credits(t); cost != e.Credits {
+		if cost := had - w.Balance(); cost != e.Credits {
 			t.Errorf("%s: estimated %d, reserved %d", c.operation, e.Credits, cost)
 		}
 		// A test key learns the live price.
@@ -145,7 +133,7 @@ func TestWhatIsRefusedHasNoEstimate(t *testing.T) {
 	if err := account.Connect(tx, now, it, platform.Token{}); err != nil {
 		t.Fatal(err)
 	}
-	of, err := w.db.Get(t.Context(), factoryrecord.Key(w.factory))
+	of, err := w.DB.Get(t.Context(), factoryrecord.Key(w.factory))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +141,7 @@ func TestWhatIsRefusedHasNoEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx.Replace(of)
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"region": "RU", "auto_publish": true,
@@ -222,16 +210,16 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 		return w.Call(http.MethodPost, "/v1/balance/estimates",
 			object{"operation": "createContentPlan", "factory_id": factory, "body": body})
 	}
-	before, had := storetest.Snapshot(t, w.db), w.credits(t)
+	before, had := storetest.Snapshot(t, w.DB), w.Balance()
 	var e estimate.Estimate
 	ask(w.factory, body).Into(t, http.StatusOK, &e)
-	if storetest.Snapshot(t, w.db) != before {
+	if storetest.Snapshot(t, w.DB) != before {
 		t.Error("the estimate has changed something")
 	}
 	if a := w.Call(http.MethodPost, "/v1/factories/"+w.factory+"/content-plan", body); a.Status != http.StatusAccepted {
 		t.Fatal(a.Raw)
 	}
-	if cost := had - w.credits(t); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[1].Credits {
+	if cost := had - w.Balance(); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[1].Credits {
 		t.Errorf("estimated %+v, reserved %d", e, cost)
 	}
 	ask(w.factory, object{"days": 91, "posts_per_day": 1}).Refused(t, 422, errs.ValidationFailed, "/body/days")

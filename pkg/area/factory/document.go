@@ -54,8 +54,7 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 	schemas[name] = httpapi.Union(schemas, name+"Base", "type", variants)
 }
 
-// patch describes a merge patch of an object: every member may be left out, and null
-// removes the optional ones.
+// patch describes a merge patch of an object: every member may be left out, and null removes the optional ones.
 func patch(object *huma.Schema, find func(ref string) *huma.Schema) *huma.Schema {
 	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties,
 		Properties: map[string]*huma.Schema{}}

@@ -1,5 +1,5 @@
-// Package factory holds content factories: their content, audience, voice and schedule.
-// There are exactly seven types, each with settings of its own.
+// Package factory holds content factories: their content, audience, voice and schedule. There are exactly seven types,
+// each with settings of its own. Start with Factory in factory.go; operations.go has the operations.
 package factory
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -175,8 +176,7 @@ type Service struct {
 // NewService makes the service.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
-// Find reads a factory of the caller's account and mode; one that was deleted is
-// not found.
+// Find reads a factory of the caller's account and mode; one that was deleted is not found.
 func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.IfMatch) (Factory, store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Factory, Kind, factoryID)
 	if err != nil {
@@ -192,9 +192,8 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	return f, it, httpapi.Matches(f.Version, match)
 }
 
-// FindAll reads several factories as Find does, and other items with them, in one round
-// trip. A factory that Find would not find is not among the found ones. The other items are
-// returned in the order of their keys.
+// FindAll reads several factories as Find does, and other items with them, in one round trip. A factory that Find would
+// not find is not among the found ones. The other items are returned in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory,
 	beside []store.Item, err error) {
 	items, beside, err := s.findAll(ctx, ids, others...)
@@ -307,8 +306,7 @@ func (f *Factory) checkPlanned(set Settings) error {
 	return nil
 }
 
-// Language returns a language tag (BCP 47) in canonical form, or the fallback if it is
-// empty.
+// Language returns a language tag (BCP 47) in canonical form, or the fallback if it is empty.
 func Language(tag, fallback string) (string, error) {
 	if tag == "" && fallback != "" {
 		return fallback, nil
@@ -316,8 +314,7 @@ func Language(tag, fallback string) (string, error) {
 	return canonical(tag, "/language")
 }
 
-// canonical returns a language tag in canonical form. param is the member that it came
-// from.
+// canonical returns a language tag in canonical form. param is the member that it came from.
 func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {
@@ -356,7 +353,7 @@ func (s *Schedule) check() error {
 	}
 	for i, at := range s.Times {
 		param := "/schedule/times/" + strconv.Itoa(i)
-		if _, err := time.Parse("15:04", at); err != nil || len(at) != len("15:04") {
+		if !clock.Valid(at) {
 			found = append(found, errs.Invalid(param, "is not a time of day as HH:MM, such as 09:30"))
 		} else if slices.Contains(s.Times[:i], at) {
 			found = append(found, errs.Invalid(param, "is listed twice: %s", at))

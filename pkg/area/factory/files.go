@@ -137,7 +137,6 @@ func (f *Factory) encodeFiles(it *store.Item) error {
 	return nil
 }
 
-// decodeFiles reads them.
 func (f *Factory) decodeFiles(it *store.Item) error {
 	for _, m := range members {
 		raw := it.Attributes[m.name]

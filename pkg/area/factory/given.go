@@ -11,8 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// CreateShape returns the JSON Schema of the body of createFactory. SettingsShapes has the
-// settings by type.
+// CreateShape returns the JSON Schema of the body of createFactory. SettingsShapes has the settings by type.
 func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata")
 }
@@ -71,8 +70,7 @@ func (s *Service) Check(ctx context.Context, body any) error {
 	return err
 }
 
-// CreateFrom is createFactory with a parsed JSON value as its body. Places in errors begin
-// with the member body.
+// CreateFrom is createFactory with a parsed JSON value as its body. Places in errors begin with the member body.
 func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (Factory, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

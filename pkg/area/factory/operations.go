@@ -191,12 +191,7 @@ type listInput struct {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "factory", Tag: "Factories",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.Ops("factory", "Factories")
 	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories",
 		"Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
@@ -229,11 +224,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
-	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, in.Filter.Into(map[string]string{
+	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return httpapi.Page[Factory]{}, err
-	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Factory, error) {
 		return Decode(&it)
 	})

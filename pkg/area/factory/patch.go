@@ -28,8 +28,7 @@ func (f *Factory) Into(it store.Item) (store.Item, error) {
 	return it, it.Encode(f)
 }
 
-// Change applies a merge patch by the schema and the rules of updateFactory, and reports
-// whether it changes anything.
+// Change applies a merge patch by the schema and the rules of updateFactory, and reports whether it changes anything.
 func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err error) {
 	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
 		return false, err

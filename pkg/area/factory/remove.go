@@ -20,8 +20,7 @@ type removeInput struct {
 	httpapi.IfMatch
 }
 
-// remove deletes a factory. It leaves the lists at once, and takes no more plans; a task
-// ends its work under way.
+// remove deletes a factory. It leaves the lists at once, and takes no more plans; a task ends its work under way.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (out Factory, err error) {
 	found, beside, err := s.findAll(ctx, []string{in.ID}, factoryrecord.BookKey(in.ID))
 	if err != nil {

@@ -173,15 +173,13 @@ var typeSettings = []struct {
 	{Musician, "a musician", reflect.TypeFor[MusicianSettings]()},
 }
 
-// Schema describes the settings in the OpenAPI document. Which shape they must
-// have depends on the factory's type, which a schema cannot say: huma checks that
-// they are an object, and check does the rest, with exact errors.
+// Schema describes the settings in the OpenAPI document. Which shape they must have depends on the factory's type,
+// which a schema cannot say: huma checks that they are an object, and check does the rest, with exact errors.
 func (TypeSettings) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// check validates the settings for a type and returns them in canonical form, null
-// members left out.
+// check validates the settings for a type and returns them in canonical form, null members left out.
 func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	shape := shapeOf(factory)
 	var parsed any

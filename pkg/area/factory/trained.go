@@ -26,8 +26,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 	return f, f.decodeFiles(it)
 }
 
-// TrainedText returns the factory's trained model if it is its text model, and nil
-// otherwise.
+// TrainedText returns the factory's trained model if it is its text model, and nil otherwise.
 func (f *Factory) TrainedText() *catalog.Trained {
 	if f.Trained == nil || f.Models[string(provider.KindText)] != f.Trained.ID {
 		return nil

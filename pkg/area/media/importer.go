@@ -65,14 +65,12 @@ func placeOf(o tenant.Owner, mediaID string) media.Place {
 	return media.Place{Owner: o, Resource: mediaID, Attempt: 1}
 }
 
-// Step takes the next step of a media's life. An error is none of the file: it is tried
-// again without end.
+// Step takes the next step of a media's life. An error is none of the file: it is tried again without end.
 func (w *Importer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	return Endless(w.step(ctx, s))
 }
 
-// Endless makes a failed step be tried again without end: the error of a file that cannot
-// be used is its outcome.
+// Endless makes a failed step be tried again without end: the error of a file that cannot be used is its outcome.
 func Endless(o task.Outcome, err error) (task.Outcome, error) {
 	var retry *task.RetryError
 	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
@@ -212,7 +210,6 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-// open starts reading a file.
 func (w *Importer) open(ctx context.Context, s *task.Step, b Brought) (io.ReadCloser, error) {
 	if b.SourceURL != "" {
 		return w.fetch(ctx, b.SourceURL)

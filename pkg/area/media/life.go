@@ -40,8 +40,7 @@ func Wake(subject string) task.Message {
 		Subject: subject, Wake: true}
 }
 
-// Create adds a media with its task to the transaction. The commit fails with queue_full if
-// too many are pending.
+// Create adds a media with its task to the transaction. The commit fails with queue_full if too many are pending.
 func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
@@ -92,9 +91,8 @@ func Settled(tx *store.Tx, o tenant.Owner, n int64) {
 	tx.Count(pendingKey(o), -n, MaxPending, store.ErrConflict)
 }
 
-// Delete adds to the transaction that a media ends, whose item and whose task's item were
-// read. Its task then removes the files. It removes the files of a ready one after a day,
-// since work that was accepted before still uses them.
+// Delete adds to the transaction that a media ends, whose item and whose task's item were read. Its task then removes
+// the files. It removes the files of a ready one after a day, since work that was accepted before still uses them.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
 	Expire(tx, it, r)
 	at := now
@@ -108,8 +106,7 @@ func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem stor
 	return task.Reschedule(tx, taskItem, at)
 }
 
-// Settle adds to the transaction how a pending media ends: ready with a file, or rejected
-// for a reason.
+// Settle adds to the transaction how a pending media ends: ready with a file, or rejected for a reason.
 func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.File, why *Reason) error {
 	if file != nil {
 		r.File, r.State = file, Ready

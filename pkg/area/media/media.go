@@ -37,16 +37,14 @@ const (
 const (
 	// UploadTime is the time within which an upload may begin.
 	UploadTime = 15 * time.Minute
-	// ArrivalTime is when a file that was not uploaded is given up: one whose upload
-	// began late takes its time.
+	// ArrivalTime is when a file that was not uploaded is given up: one whose upload began late takes its time.
 	ArrivalTime = time.Hour
 	// unusedTime is the time for which an unused media stays.
 	unusedTime = 30 * 24 * time.Hour
 	// usedAgain is the time after its last use at which another use is noted: work that
 	// uses a media often need not write it each time.
 	usedAgain = 24 * time.Hour
-	// KeepTime is the time for which the file of a deleted media stays: work that was
-	// accepted before still uses it.
+	// KeepTime is the time for which the file of a deleted media stays: work that was accepted before still uses it.
 	KeepTime = 24 * time.Hour
 )
 
@@ -187,8 +185,7 @@ func (r *Record) filters() map[string]string {
 // until is when an upload must have begun.
 func (r *Record) until() time.Time { return r.CreatedAt.Add(UploadTime) }
 
-// Sign returns the request that uploads a declared file of a resource until a time, or nil
-// if that has passed.
+// Sign returns the request that uploads a declared file of a resource until a time, or nil if that has passed.
 func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID string, d Declared, now,
 	until time.Time) (*Upload, error) {
 	if until.Sub(now) < time.Second {
@@ -202,8 +199,7 @@ func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID 
 	return &Upload{URL: req.URL, Method: req.Method, Headers: req.Headers, ExpiresAt: resource.Instant(until)}, nil
 }
 
-// View returns the media as its GET shows it, with signed URLs. Only who may bring media
-// in is shown how to upload it.
+// View returns the media as its GET shows it, with signed URLs. Only who may bring media in is shown how to upload it.
 func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
 	uploads bool) (Media, error) {
 	v := r.Media

@@ -58,12 +58,7 @@ type listInput struct {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "media", Tag: "Media",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.Ops("media", "Media")
 	list := op("listMedia", http.MethodGet, "/v1/media", auth.ContentRead, "List your media", "Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
@@ -158,11 +153,8 @@ func (s *Service) view(ctx context.Context, r *Record) (Media, error) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Media], error) {
-	q, err := httpapi.Owned(ctx, ItemKind, id.Media, httpapi.Period{},
-		in.Filter.Into(map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return httpapi.Page[Media]{}, err
-	}
+	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
+		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Media, err error) {
 		r, err := Decode(&it)
 		if err != nil {
@@ -186,16 +178,9 @@ func (s *Service) get(ctx context.Context, in *Path) (out Media, err error) {
 
 // remove deletes a media. The answer shows its last state, without URLs.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Media, err error) {
-	if !id.Valid(id.Media, in.ID) {
-		return out, errs.Missing("media", in.ID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Media, []string{in.ID}, TaskKey(in.ID))
+	it, beside, err := resource.FindWith(ctx, s.db, id.Media, "media", in.ID, TaskKey(in.ID))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("media", in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {
@@ -206,7 +191,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	}
 	if r.Holders > 0 {
 		return out, errs.New(errs.InvalidState, "The media is shown by %d content items. Delete them first.",
-			r.Holders).With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			r.Holders).In(string(r.State))
 	}
 	now := s.now()
 	if err := Delete(tx, now, it, r, beside[0]); err != nil {

@@ -1,4 +1,5 @@
-// Package media holds the operations on the media that callers bring in.
+// Package media holds the operations on the media that callers bring in. Service.Register in operations.go has the
+// operations; Importer brings files in.
 package media
 
 import (

@@ -85,7 +85,6 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 	return f, err
 }
 
-// receive reads a file.
 func (w *Importer) receive(ctx context.Context, s *task.Step, b Brought) (*media.Spooled, error) {
 	body, err := w.open(ctx, s, b)
 	var received *media.Spooled

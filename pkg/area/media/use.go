@@ -131,8 +131,7 @@ func (g Given) Keep(tx *store.Tx, now time.Time) error {
 // Extend moves the end of a media that is kept.
 func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(unusedTime)) }
 
-// Use adds to the transaction that the media were used, unless that was noted within the
-// last day.
+// Use adds to the transaction that the media were used, unless that was noted within the last day.
 func (g Given) Use(tx *store.Tx, now time.Time) error { return g.Hold(tx, now, nil) }
 
 // Hold is Use for media that content items show: it adds to the number of the items of each media, which does not end

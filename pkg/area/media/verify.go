@@ -113,7 +113,7 @@ func (s *Service) verify(ctx context.Context, _ *store.Tx, in *verifyInput) (out
 	}
 	if r.State != Ready {
 		return out, errs.New(errs.InvalidState, "The media %s is %s. Only a media that is ready can be checked.", r.ID,
-			r.State).With(errs.StateContext{State: string(r.State), Allowed: []string{string(Ready)}})
+			r.State).In(string(r.State), string(Ready))
 	}
 	found := provenance.Inspection{SHA256: r.SHA256}
 	if r.File.Inspection != nil {

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -125,8 +124,8 @@ func concerns(r *person.Record, n *person.News) bool {
 // count counts the e-mail for its hour, or makes it wait for the next one.
 func (h sender) count(ctx context.Context, s *task.Step, m person.Mail, now time.Time) (o task.Outcome, err error) {
 	key := hourKey(s.Subject, now)
-	it, err := h.DB.Get(ctx, key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := h.DB.Lookup(ctx, key)
+	if err != nil {
 		return o, err
 	}
 	if it.Count() >= MostMails {

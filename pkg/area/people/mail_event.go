@@ -96,11 +96,8 @@ type about struct {
 
 // newsOf returns the news of an event, unless it is gone.
 func (h crier) newsOf(ctx context.Context, eventID string) (n person.News, found bool, err error) {
-	it, err := h.DB.Get(ctx, store.IDKey(eventID))
-	if errors.Is(err, store.ErrNotFound) {
-		return n, false, nil
-	}
-	if err != nil {
+	it, err := h.DB.Lookup(ctx, store.IDKey(eventID))
+	if err != nil || it.PK == "" {
 		return n, false, err
 	}
 	var e event.Event

@@ -31,7 +31,7 @@ const (
 // percents are the shares of a limit that people hear of.
 var percents = []int64{100, 80, 50}
 
-// watcher is the handler of WatchKind: it finds what no event tells, and remembers what it has told.
+// watcher is the handler of WatchKind. It finds news that no event reports, and stores which news it has sent.
 type watcher struct {
 	MailConfig
 	people *person.Service
@@ -108,7 +108,7 @@ type look struct {
 	news    []person.News
 }
 
-// mostNews bounds the news of a look: they are written in one transaction. What is left out is told by the next look.
+// mostNews bounds the news of a look, because they are written in one transaction. The next look sends the others.
 const mostNews = 40
 
 // tell adds news about a state of something, unless people have heard of that state.

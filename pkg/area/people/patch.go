@@ -50,7 +50,6 @@ func (p patch) each(set func(op, path string, value json.RawMessage) error) erro
 	return nil
 }
 
-// scimText reads a text.
 func scimText(value json.RawMessage) (string, error) {
 	var s string
 	if len(value) > 0 && json.Unmarshal(value, &s) != nil {

@@ -1,4 +1,5 @@
-// Package people has the operations by which owners and admins manage the people of their account.
+// Package people has the operations by which owners and admins manage the people of their account. Service.Register in
+// people.go has the operations; SCIM in scim.go serves the directories of customers.
 package people
 
 import (
@@ -261,7 +262,7 @@ func (s *Service) invited(ctx context.Context, tx *store.Tx, n person.New, at st
 	if at.Kind != "" && at.Account == n.Account {
 		r, it, err = s.people.Of(ctx, at)
 	} else if n.Holder, err = s.people.HolderOf(ctx, at); err == nil {
-		// Whether a person of another account has the address is told to nobody.
+		// The answer must not show whether a person of another account has the address.
 		r, it, err = s.people.Elsewhere(ctx, n.Account, n.Email)
 	}
 	switch {
@@ -321,8 +322,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	case r.State == person.Removed:
 		return out, errs.New(errs.InvalidState, "The person is removed and cannot be changed. Invite the person "+
-			"again.").
-			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			"again.").In(string(r.State))
 	case set.Role == auth.Owner && by != auth.Owner:
 		return out, errOwners
 	case !set.Role.Known():

@@ -72,13 +72,12 @@ type call struct {
 	base    string // of the links
 }
 
-// answer is a status and a body. A nil body is none.
+// answer is the status and the body of a response. A response without a body has nil.
 type answer struct {
 	status int
 	body   any
 }
 
-// failure is an error of SCIM.
 type failure struct {
 	status int
 	kind   string // scimType, may be empty
@@ -152,7 +151,6 @@ func (s *SCIM) record(c *call, g httpapi.Gateway, status int, began time.Time) {
 	}
 }
 
-// refusal renders an error.
 func (s *SCIM) refusal(err error, requestID string) answer {
 	var f *failure
 	if !errors.As(err, &f) {

@@ -91,7 +91,7 @@ func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
 		case "id":
 			value = r.ID
 		}
-		// A removed person with the address of another one is history.
+		// A removed person is left out if another person has the address now.
 		if c.sees(&r) && (f.attribute == "" || strings.EqualFold(value, f.value)) && !s.replaced(c, &r) {
 			found = append(found, c.render(&r))
 		}

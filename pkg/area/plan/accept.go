@@ -20,11 +20,10 @@ func message(o tenant.Owner, planID string) task.Message {
 		Subject: planID, Owner: o}
 }
 
-// Accept adds a new plan to the transaction: its item, its counts, its recipe, its task,
-// and the reservation of its price, the credits of all items together. The factory's book
-// is written by the caller. replaced are the plans that lose days to the new one, and canceled those of
-// them that the new one waits for. b is the result of ledger.FundsOf. Accept and the commit refuse as
-// ledger.Reserve does.
+// Accept adds a new plan to the transaction: its item, its counts, its recipe, its task, and the reservation of its
+// price, the credits of all items together. The factory's book is written by the caller. replaced are the plans that
+// lose days to the new one, and canceled those of them that the new one waits for. b is the result of ledger.FundsOf.
+// Accept and the commit refuse as ledger.Reserve does.
 func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer,
 	b ledger.Balance, replaced, canceled []string) error {
 	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: p.ID,

@@ -105,7 +105,7 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*ch
 	}
 	if numbers == nil && len(approved) == 0 {
 		return 0, nil, errs.New(errs.InvalidState, "No topic of the content plan %s waits for an approval.", d.plan.ID).
-			With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"add", "replace"}})
+			In(string(d.plan.State), "add", "replace")
 	}
 	return credits, approved, nil
 }
@@ -127,7 +127,7 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 	if open >= mostHolds {
 		return 0, errs.New(errs.InvalidState, "Topics of the content plan %s were approved in %d calls whose items "+
 			"are not written yet. Approve more topics in one call, or wait.", d.plan.ID, open).
-			With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"get"}})
+			In(string(d.plan.State), "get")
 	}
 	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: d.plan.ID,
 		About: d.plan.about(), Credits: credits, Payer: payer}, ledger.FundsOf(d.beside))

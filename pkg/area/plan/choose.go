@@ -20,11 +20,9 @@ import (
 )
 
 const (
-	// rounds is the number of times that topics are requested for a chunk: slots without a
-	// new topic are then dropped.
+	// rounds is the number of times that topics are requested for a chunk: slots without a new topic are then dropped.
 	rounds = 4
-	// maxFailures is the number of times in a row that a question may fail before the rest
-	// is dropped.
+	// maxFailures is the number of times in a row that a question may fail before the rest is dropped.
 	maxFailures = 7
 	// longestBusy is the age of a plan from which on its topics do not wait for a busy provider.
 	longestBusy = time.Hour
@@ -98,8 +96,7 @@ func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory st
 	return all, nil
 }
 
-// choose requests topics of the next chunk, and makes its items once all slots have one or
-// the rounds are over.
+// choose requests topics of the next chunk, and makes its items once all slots have one or the rounds are over.
 func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error) {
 	used, err := h.used(ctx, j)
 	if err != nil {
@@ -222,7 +219,7 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	return nil
 }
 
-// besides reports whether a neighbour of a topic is told in the same way.
+// besides reports whether the topic before or after a topic has the same angle.
 func (j *job) besides(t topic) bool {
 	for _, n := range []int{t.Slot - 1, t.Slot + 1} {
 		if other := j.Views[n]; j.Chosen[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),

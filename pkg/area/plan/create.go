@@ -113,8 +113,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	now time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
 		err := errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
-			"active first.", f.ID).
-			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+			"active first.", f.ID).In(f.State, "update")
 		if err := terms.Meet(err); err != nil {
 			return d, err
 		}
@@ -171,8 +170,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 // mostPillars is the number of topics of a factory that become pillars of a plan.
 const mostPillars = 8
 
-// ofFactory takes the place from a refusal of a model, since it is the factory's and has
-// none in the body.
+// ofFactory takes the place from a refusal of a model, since it is the factory's and has none in the body.
 func ofFactory(err error) error {
 	e := errs.As(err)
 	if e.Code != errs.UnsupportedModel {
@@ -182,8 +180,7 @@ func ofFactory(err error) error {
 	return e
 }
 
-// typesOf returns the content types of a plan, and refuses those that its factory does not
-// make.
+// typesOf returns the content types of a plan, and refuses those that its factory does not make.
 func typesOf(asked []string, f factory.Factory) ([]string, error) {
 	var made, usual []string
 	for _, t := range Types {
@@ -324,8 +321,7 @@ func (s *Service) enter(tx *store.Tx, p *auth.Principal, d *draft, b createBody,
 		replaced, canceled))
 }
 
-// checkProducts refuses products that the items of a factory's plan cannot present. Their
-// items were read.
+// checkProducts refuses products that the items of a factory's plan cannot present. Their items were read.
 func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
 	if len(ids) > 0 && f.Type != factory.Seller {
 		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
@@ -343,9 +339,8 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 	return errs.All(found...)
 }
 
-// book adds the plan to the book of its factory, which was read as the item. It returns
-// the plans of which it replaces days, and those of them that it cancels, and refuses a plan that has days of others
-// without leave.
+// book adds the plan to the book of its factory, which was read as the item. It returns the plans of which it replaces
+// days, and those of them that it cancels, and refuses a plan that has days of others without leave.
 func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 	read store.Item) (replaced, canceled []string, err error) {
 	b, err := factoryrecord.BookOf(read)
@@ -363,8 +358,7 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 	if len(others) > 0 && !replace {
 		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s "+
 			"already. Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was "+
-			"created or spent.", others[0].ID, others[0].First, others[0].Last).
-			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
+			"created or spent.", others[0].ID, others[0].First, others[0].Last).In("planned", "replace")
 	}
 	canceled = b.Add(mine, replaced, now.AddDate(0, 0, -7))
 	return replaced, canceled, b.Write(tx, now, o, p.FactoryID, read)

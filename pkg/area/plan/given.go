@@ -18,9 +18,8 @@ func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox", "rehearse", "quote_id")
 }
 
-// Check checks a body of createContentPlan, a parsed JSON value, for a factory as the
-// operation does, but for its money and for days of other plans. Places in errors begin
-// with the member body.
+// Check checks a body of createContentPlan, a parsed JSON value, for a factory as the operation does, but for its money
+// and for days of other plans. Places in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {
@@ -38,8 +37,7 @@ func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	return errs.Below("/body", err)
 }
 
-// CreateFrom is createContentPlan with a parsed JSON value as its body. Places in errors
-// begin with the member body.
+// CreateFrom is createContentPlan with a parsed JSON value as its body. Places in errors begin with the member body.
 func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (Plan, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	fullWait = 10 * time.Second
 	// replacedWait is the time that a plan waits for the plans that it replaces.
 	replacedWait = 2 * time.Second
-	// The shortest and longest wait between two looks at the counts of a plan whose items
-	// are all made.
+	// The shortest and longest wait between two looks at the counts of a plan whose items are all made.
 	firstLook, longestLook = 2 * time.Second, 30 * time.Second
 	// spare is the amount of work of an account that a plan leaves room for.
 	spare = 50
@@ -156,8 +155,7 @@ func again(err error) error {
 	return retry
 }
 
-// read reads the items that a step depends on, in one round trip, and reports whether the
-// plan still exists.
+// read reads the items that a step depends on, in one round trip, and reports whether the plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	keys := []store.Key{Key(j.FactoryID, j.Subject), factoryrecord.CountsKey(j.FactoryID, j.Subject),
 		recipeKey(j.Subject),

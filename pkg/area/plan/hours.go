@@ -1,10 +1,11 @@
 package plan
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 // Hours are the hours of each day of the week, from Sunday on, in which posts do best: the best first. A day without
@@ -63,11 +64,11 @@ const firstMinute, minutes = 2, 55
 // ones, each at a minute by chance.
 func timesOf(schedule []string, n int, hours []int, chance *rand.Rand) (times []time.Duration, err error) {
 	for _, text := range slices.Sorted(slices.Values(schedule)) {
-		at, err := time.Parse("15:04", text)
+		at, err := clock.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("plan: %w", err)
+			return nil, err
 		}
-		times = append(times, time.Duration(at.Hour())*time.Hour+time.Duration(at.Minute())*time.Minute)
+		times = append(times, at)
 	}
 	if len(times) >= n {
 		chosen := make([]time.Duration, n)

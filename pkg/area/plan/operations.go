@@ -1,4 +1,5 @@
-// Package plan holds the operations of content plans.
+// Package plan holds the operations of content plans. Service.Register in operations.go has the operations; Handler in
+// handler.go is the task that makes the topics and the items.
 package plan
 
 import (

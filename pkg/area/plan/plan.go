@@ -224,8 +224,7 @@ type Recipe struct {
 	Times []string `json:"times,omitempty"`
 	// Model is the id of the text model that writes the topics.
 	Model string `json:"model"`
-	// Language is the language of the topics, Name the name of the factory, and Topics its
-	// subjects.
+	// Language is the language of the topics, Name the name of the factory, and Topics its subjects.
 	Language string   `json:"language"`
 	Name     string   `json:"name"`
 	Topics   []string `json:"topics,omitempty"`

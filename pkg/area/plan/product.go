@@ -12,13 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// productsAtOnce is the number of products that a plan takes in turn if its caller names
-// none: the newest ones.
+// productsAtOnce is the number of products that a plan takes in turn if its caller names none: the newest ones.
 const productsAtOnce = 50
 
-// offer sets which products the items of the next chunk present: those that the plan
-// names, and else the newest active ones of the shop, in turn. They are chosen once for a
-// chunk.
+// offer sets which products the items of the next chunk present: those that the plan names, and else the newest active
+// ones of the shop, in turn. They are chosen once for a chunk.
 func (h *Handler) offer(ctx context.Context, j *job) error {
 	if !j.recipe.Sells {
 		return nil

@@ -47,8 +47,7 @@ func shapeOf(topic string) shape {
 	return s
 }
 
-// similarity is the Jaccard index of two shapes: the share of their pieces that both have,
-// from 0 to 1.
+// similarity is the Jaccard index of two shapes: the share of their pieces that both have, from 0 to 1.
 func similarity(a, b shape) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -46,9 +46,8 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	return slots, nil
 }
 
-// instant returns the time at which the clocks of a zone show the time that wall shows in
-// UTC. If they show it twice it is the first time; if they skip it, it moves on by the
-// skipped time: 02:30 is then 03:30.
+// instant returns the time at which the clocks of a zone show the time that wall shows in UTC. If they show it twice it
+// is the first time; if they skip it, it moves on by the skipped time: 02:30 is then 03:30.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	// No zone changes its clocks twice within two days.
 	before, after := offset(wall.AddDate(0, 0, -1), zone), offset(wall.AddDate(0, 0, 1), zone)

@@ -74,7 +74,7 @@ type (
 	}
 )
 
-// number returns the number of the topic, or 0, which no topic has, for what is none.
+// number returns the number of the topic. It returns 0, which no topic has, if the path has no number.
 func (p TopicPath) number() int {
 	n, err := strconv.Atoi(p.Number)
 	if err != nil || strconv.Itoa(n) != p.Number {
@@ -236,8 +236,7 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	if d.plan.Items.Total >= mostTopics {
 		return out, errs.New(errs.InvalidState, "The content plan %s has %d topics, and can have no more. Plan other "+
 			"days.",
-			d.plan.ID, mostTopics).With(errs.StateContext{State: string(d.plan.State),
-			Allowed: []string{"approve", "drop"}})
+			d.plan.ID, mostTopics).In(string(d.plan.State), "approve", "drop")
 	}
 	b, now := in.Body, s.now()
 	if b.ContentType == "" {
@@ -269,8 +268,7 @@ func (d *desk) changeable(number int, match httpapi.IfMatch) (t *chosen, n int, 
 	}
 	if !t.State.open() {
 		return nil, n, errs.New(errs.InvalidState, "The topic %d of the content plan %s is %s. Only topics that are "+
-			"proposed or approved can be changed.", number, d.plan.ID, t.State).
-			With(errs.StateContext{State: string(t.State), Allowed: []string{"get"}})
+			"proposed or approved can be changed.", number, d.plan.ID, t.State).In(string(t.State), "get")
 	}
 	return t, n, nil
 }
@@ -311,7 +309,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 		if t.Hold == 0 && d.recipe.reserved(t.Type) > 0 {
 			return out, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its "+
 				"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
-				With(errs.StateContext{State: string(t.State), Allowed: []string{"update"}})
+				In(string(t.State), "update")
 		}
 		if t.Hold > 0 && d.recipe.Holds[t.Hold-1].Credits > 0 {
 			freed := d.recipe.reserved(t.Type)

@@ -16,7 +16,7 @@ import (
 const (
 	// The tokens of an answer: of each topic, and of the rest.
 	tokensPerTopic, tokensBase = 280, 200
-	// maxAvoided is the number of topics that the model is told to avoid, each in at most
+	// maxAvoided is the number of topics in the prompt that the model must avoid, each in at most
 	// maxShown bytes. All of them count when its topics are compared.
 	maxAvoided, maxShown = 400, 120
 )
@@ -28,7 +28,7 @@ type topic struct {
 	view
 }
 
-// view is how a topic is told.
+// view is the point of view of a topic, with the first line of its text.
 type view struct {
 	Angle string `json:"angle,omitempty"`
 	Hook  string `json:"hook,omitempty"`

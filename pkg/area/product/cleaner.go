@@ -2,7 +2,6 @@ package product
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -18,8 +17,7 @@ type Cleaner struct {
 	Now func() time.Time
 }
 
-// Clean removes some promotions or, where there are none, some products, and reports whether
-// there may be more.
+// Clean removes some promotions or, where there are none, some products, and reports whether there may be more.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
 		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce,
@@ -41,11 +39,8 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 
 // remove removes a product or promotion, if it is still there.
 func (c Cleaner) remove(ctx context.Context, key store.Key) error {
-	it, err := c.DB.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	it, err := c.DB.Lookup(ctx, key)
+	if err != nil || it.PK == "" {
 		return err
 	}
 	tx := &store.Tx{}

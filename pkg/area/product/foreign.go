@@ -204,7 +204,7 @@ func (f Foreign) apply(r *StoredProduct, now time.Time) error {
 	return nil
 }
 
-// clean cuts the texts, and leaves out an address that is none.
+// clean cuts texts that are too long, and leaves out an address that is not valid.
 func (f *Foreign) clean() {
 	f.Name = clip.ClipLetters(line(f.Name), 200)
 	f.Description = clip.ClipLetters(strings.TrimSpace(strings.Map(visible, f.Description)), 5000)

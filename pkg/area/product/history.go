@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// The bounds of what a product remembers. A prior price needs the 30 days before a promotion began.
+// The bounds of the history of a product. A prior price needs the 30 days before a promotion began.
 const (
 	keepPrices = 365 * 24 * time.Hour
 	keepEnded  = 120 * 24 * time.Hour
@@ -86,7 +86,7 @@ type PriorPrice struct {
 	Price money.Price `json:"price"`
 }
 
-// promoted returns all promotions that the product had, has and will have, as far as it remembers them.
+// promoted returns the promotions of the history and those that have not ended.
 func (r *StoredProduct) promoted() []Included { return slices.Concat(r.Ended, r.Promotions) }
 
 // steps returns the prices at which the product was sold and will be, without one of its promotions.

@@ -150,12 +150,7 @@ type listInput struct {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one, photos = "/v1/products", "/v1/products/{product_id}", "/v1/products/{product_id}/photos"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "product", Tag: "Products",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.Ops("product", "Products")
 	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products",
 		"Newest first. `sku` finds one product of a factory at once, however many there are.")
 	list.Errors = []errs.Code{errs.InvalidCursor}

@@ -107,9 +107,8 @@ func (p *StoredPhoto) Settle(tx *store.Tx, o tenant.Owner, file *media.File, why
 	incoming.Settled(tx, o, 1)
 }
 
-// drop adds the consequences of the end of photos to the transaction. The tasks of pending
-// ones find them gone. The files of ready ones are removed after a day, since work that was
-// accepted before still uses them.
+// drop adds the consequences of the end of photos to the transaction. The tasks of pending ones find them gone. The
+// files of ready ones are removed after a day, since work that was accepted before still uses them.
 func drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string, photos []StoredPhoto) error {
 	pending := int64(0)
 	for _, p := range photos {
@@ -130,8 +129,7 @@ func drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string, photos 
 	return nil
 }
 
-// Remove takes a photo, by its index, from the product, and adds the consequences to the
-// transaction.
+// Remove takes a photo, by its index, from the product, and adds the consequences to the transaction.
 func (r *StoredProduct) Remove(tx *store.Tx, now time.Time, o tenant.Owner, i int) error {
 	p := r.Photos[i]
 	r.Photos = append(r.Photos[:i:i], r.Photos[i+1:]...)

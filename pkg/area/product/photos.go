@@ -36,8 +36,7 @@ func (w *PhotoWorker) step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	return o, w.Files.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))
 }
 
-// read reads the product of a photo, and the photo's index. It returns task.ErrMoved if
-// either was deleted.
+// read reads the product of a photo, and the photo's index. It returns task.ErrMoved if either was deleted.
 func (w *PhotoWorker) read(ctx context.Context, s *task.Step) (it store.Item, r *StoredProduct, i int, err error) {
 	var p importer.Progress
 	if err := s.Decode(&p); err != nil {

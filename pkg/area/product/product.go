@@ -31,8 +31,7 @@ const StateFilter = "state"
 // MaxPhotos is the greatest number of photos of a product.
 const MaxPhotos = 10
 
-// MaxPromotions is the greatest number of promotions of a product that are scheduled or
-// active.
+// MaxPromotions is the greatest number of promotions of a product that are scheduled or active.
 const MaxPromotions = 20
 
 // Product is a product as callers see it.
@@ -102,8 +101,7 @@ const (
 // HolderOf returns the id of the product that has the SKU of an item.
 func HolderOf(it store.Item) string { return it.Attributes[skuProduct] }
 
-// take adds to the transaction that the product has its SKU. The commit fails with
-// duplicate if another product has it.
+// take adds to the transaction that the product has its SKU. The commit fails with duplicate if another product has it.
 func (r *StoredProduct) take(tx *store.Tx, o tenant.Owner) {
 	e := errs.New(errs.Duplicate, "The factory already has a product with the SKU %q. Change that product, or send "+
 		"another SKU.", r.SKU)
@@ -134,8 +132,7 @@ func Create(tx *store.Tx, o tenant.Owner, r *StoredProduct) error {
 	return nil
 }
 
-// Replace adds a changed product, which was read with the item, to the transaction. Its
-// SKU was the given one.
+// Replace adds a changed product, which was read with the item, to the transaction. Its SKU was the given one.
 func Replace(tx *store.Tx, it store.Item, r *StoredProduct, sku string) error {
 	r.notePrice()
 	if sku != r.SKU {
@@ -150,8 +147,7 @@ func Replace(tx *store.Tx, it store.Item, r *StoredProduct, sku string) error {
 	return nil
 }
 
-// Delete adds to the transaction that a product, which was read with the item, ends with
-// its photos.
+// Delete adds to the transaction that a product, which was read with the item, ends with its photos.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *StoredProduct) error {
 	tx.Delete(it)
 	release(tx, it.Owner, r.FactoryID, r.SKU)

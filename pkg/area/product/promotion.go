@@ -55,7 +55,7 @@ func promotionSettingsOf(p Promotion) promotionSettings {
 		p.Metadata, p.PriorPrice, p.Exception}
 }
 
-// checkStated refuses a prior price that is none, or that is stated for several products.
+// checkStated refuses a prior price that is not valid, or that is stated for several products.
 func checkStated(prior *money.Price, productIDs []string) error {
 	switch {
 	case prior == nil:
@@ -231,10 +231,7 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
 	}
-	q, err := httpapi.Owned(ctx, PromotionKind, id.Promotion, httpapi.Period{}, nil)
-	if err != nil {
-		return page, err
-	}
+	q := httpapi.AllOwned(ctx, PromotionKind, nil)
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
 	}
@@ -260,7 +257,7 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 	}
 	if out.State == Ended {
 		return out, errs.New(errs.InvalidState, "The promotion has ended, and cannot be changed. Create another one.").
-			With(errs.StateContext{State: string(Ended), Allowed: []string{}})
+			In(string(Ended))
 	}
 	set, err := httpapi.MergePatch(ctx, promotionSettingsOf(out))
 	if err != nil {

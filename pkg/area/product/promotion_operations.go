@@ -113,12 +113,7 @@ type promotionListInput struct {
 // Register puts the operations of the area into the router.
 func (s *Promotions) Register(r *httpapi.Router) {
 	const collection = "/v1/promotions"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: scope, Function: "product", Tag: "Promotions",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.Ops("product", "Promotions")
 	list := op("listPromotions", http.MethodGet, collection, auth.ProductsRead, "List the promotions",
 		"Newest first. Their states are those of the moment of the call.")
 	list.Errors = []errs.Code{errs.InvalidCursor}

@@ -13,9 +13,6 @@ import (
 // PromotionKind is the kind of a promotion in the table.
 const PromotionKind = "promotion"
 
-// MaxProducts is the greatest number of products of a promotion.
-const MaxProducts = 50
-
 // PromotionState is the state of a promotion. It is not stored: it follows from the clock.
 type PromotionState string
 
@@ -40,8 +37,7 @@ type Discount struct {
 	Value int64 `json:"value" minimum:"1" maximum:"1000000000000" example:"20"`
 }
 
-// Of returns the price that a discount makes of a price. Halves of the smallest unit are
-// rounded up.
+// Of returns the price that a discount makes of a price. Halves of the smallest unit are rounded up.
 func (d Discount) Of(p money.Price) money.Price {
 	if d.Kind == Percent {
 		p.Amount = (p.Amount*(100-d.Value) + 50) / 100
@@ -107,8 +103,8 @@ const (
 func (p *Promotion) Entry(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(PromotionKind, o, p.ID, p)
 	it.Parent = store.Key{PK: PromotionPartition(o, p.FactoryID), SK: p.ID}
-	it.Filters = map[string]string{startsFilter: p.StartsAt.Format(resource.TimeLayout),
-		endsFilter: p.EndsAt.Format(resource.TimeLayout)}
+	it.Filters = map[string]string{startsFilter: resource.SortableTime(p.StartsAt.Time),
+		endsFilter: resource.SortableTime(p.EndsAt.Time)}
 	return it, err
 }
 
@@ -117,10 +113,9 @@ func PromotionPartition(o tenant.Owner, factoryID string) string {
 	return o.String() + "#" + PromotionKind + "#" + factoryID
 }
 
-// Either returns the bounds that select the promotions which are in one of the states at a
-// time; no states are all.
+// Either returns the bounds that select the promotions which are in one of the states at a time; no states are all.
 func Either(states []PromotionState, now time.Time) (any []map[string]store.Bound) {
-	at := resource.Instant(now).Format(resource.TimeLayout)
+	at := resource.SortableTime(now)
 	after, upTo := store.Bound{At: at, After: true}, store.Bound{At: at}
 	for _, s := range slices.Compact(slices.Sorted(slices.Values(states))) {
 		switch s {

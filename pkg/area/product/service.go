@@ -1,4 +1,5 @@
-// Package product holds the operations on products and their photos.
+// Package product holds the operations on products and their photos. Service.Register in operations.go has the
+// operations on products, and Promotions those on promotions.
 package product
 
 import (
@@ -123,8 +124,7 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 	return r, it, httpapi.Matches(r.Version, match)
 }
 
-// view returns a product as the caller sees it. The result of a change shows nothing that
-// the caller may not read.
+// view returns a product as the caller sees it. The result of a change shows nothing that the caller may not read.
 func (s *Service) view(ctx context.Context, r *StoredProduct) (Product, error) {
 	p := auth.FromContext(ctx)
 	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
@@ -194,8 +194,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Pr
 	})
 }
 
-// bySKU returns the one product of a factory that has a SKU, if there is one and the other
-// filters pass it.
+// bySKU returns the one product of a factory that has a SKU, if there is one and the other filters pass it.
 func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	if in.FactoryID == "" {
 		return page, errs.Invalid("sku", "needs factory_id, as a SKU is unique in its factory only")
@@ -249,8 +248,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	now := s.now()
 	for _, p := range r.Unended(now) {
 		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
-			"first, or take the product from it.", p.ID, p.State(now)).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
+			"first, or take the product from it.", p.ID, p.State(now)).In(string(r.State), "update")
 	}
 	if err := Delete(tx, now, it, r); err != nil {
 		return out, err
@@ -291,8 +289,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	if len(r.Photos) >= MaxPhotos {
 		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one "+
-			"first.", MaxPhotos).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
+			"first.", MaxPhotos).In(string(r.State), "delete_photo")
 	}
 	if b.SourceURL != "" { // checked only after the product was found: the check looks its name up
 		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {

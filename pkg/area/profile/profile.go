@@ -1,5 +1,6 @@
 // Package profile holds the operations on profiles: the clients of an agency. What belongs to a profile is in the other
-// areas; pkg/record/profile decides it, and the store holds the keys of a profile within it.
+// areas; pkg/record/profile decides it, and the store holds the keys of a profile within it. Service.Register has the
+// operations.
 package profile
 
 import (
@@ -68,10 +69,7 @@ type settings struct {
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[record.Profile], error) {
-	q, err := httpapi.Owned(ctx, record.Kind, id.Profile, httpapi.Period{}, nil)
-	if err != nil {
-		return httpapi.Page[record.Profile]{}, err
-	}
+	q := httpapi.AllOwned(ctx, record.Kind, nil)
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (record.Profile, error) {
 		r, err := record.Decode(&it)
 		return r.Profile, err
@@ -151,18 +149,11 @@ type beside struct{ purse, uses, logo store.Item }
 
 // find reads a profile of the caller, and other items that belong to it, in one round trip.
 func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it store.Item, b beside, err error) {
-	if !id.Valid(id.Profile, profileID) {
-		return r, it, b, errs.Missing(record.Kind, profileID)
-	}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
-	found, items, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
+	it, items, err := resource.FindWith(ctx, s.db, id.Profile, record.Kind, profileID, ledger.PurseKey(o),
 		ledger.UsesKey(o), record.LogoKey(o))
 	if err != nil {
 		return r, it, b, err
-	}
-	it, ok := found[profileID]
-	if !ok {
-		return r, it, b, errs.Missing(record.Kind, profileID)
 	}
 	r, err = record.Decode(&it)
 	return r, it, beside{items[0], items[1], items[2]}, err

@@ -63,8 +63,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 }
 
 func belongs(message string) *errs.Error {
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: "used",
-		Allowed: []string{"update"}})
+	return errs.New(errs.InvalidState, "%s", message).In("used", "update")
 }
 
 // belonging returns what belongs to the owner's profile, such as "A factory", or an empty text if nothing does.

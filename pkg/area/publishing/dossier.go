@@ -64,7 +64,7 @@ func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedD
 	}
 	if pub := r.Publication(in.ID); pub.PublishedAt == nil {
 		return out, errs.New(errs.InvalidState, "The publication is %s. A dossier is made when the post is published.",
-			pub.State).With(errs.StateContext{State: pub.State, Allowed: []string{}})
+			pub.State).In(pub.State)
 	}
 	found, err := s.db.GetAll(ctx, publication.DossierKey(in.ID))
 	if err != nil {

@@ -175,10 +175,7 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 }
 
 func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
-	q, err := httpapi.Owned(ctx, linkKind, id.ReviewLink, httpapi.Period{}, nil)
-	if err != nil {
-		return httpapi.Page[ReviewLink]{}, err
-	}
+	q := httpapi.AllOwned(ctx, linkKind, nil)
 	var all []linkRecord
 	var owners []tenant.Owner
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {

@@ -200,30 +200,21 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 // it is empty.
 func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.Time) (all []*item.Record, err error) {
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
-		From: item.SortableTime(from), To: item.SortableTime(to), OldestFirst: true, Limit: 100}
-	for {
-		page, err := s.db.List(ctx, q)
+		From: resource.SortableTime(from), To: resource.SortableTime(to), OldestFirst: true, Limit: 100}
+	err = s.db.Each(ctx, q, func(it store.Item) error {
+		r, err := item.Decode(&it)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, it := range page.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return nil, err
-			}
-			if of == "" || it.Owner.Profile == of {
-				all = append(all, r)
-			}
+		if of == "" || it.Owner.Profile == of {
+			all = append(all, r)
 		}
-		switch {
-		case len(all) > mostListed:
-			return nil, errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one",
-				mostListed)
-		case page.Next == nil:
-			return all, nil
+		if len(all) > mostListed {
+			return errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one", mostListed)
 		}
-		q.After = page.Next
-	}
+		return nil
+	})
+	return all, err
 }
 
 // entries returns what an item has in the calendar.
@@ -252,7 +243,6 @@ func entries(r *item.Record) (all []Entry) {
 	return all
 }
 
-// key is unique to an entry.
 func (e Entry) key() string {
 	if e.ID != nil {
 		return *e.ID

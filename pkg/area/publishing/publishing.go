@@ -1,6 +1,6 @@
 // Package publishing holds the operations around the publication of content: checks, approvals, review links, the
 // slots of schedules, and the published posts. What they share with the operations of content items is in package
-// content and its subpackages.
+// content and its subpackages. Service.Register has the operations, and page.go the page of a review link.
 package publishing
 
 import (
@@ -52,12 +52,7 @@ func Open(e area.Env) *Service {
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 
-func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Publishing",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.Ops("content", "Publishing")
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {

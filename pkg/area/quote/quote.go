@@ -1,5 +1,6 @@
 // Package quote holds the operations on quotes, and the rehearsals that they are made of: what a call would make and
-// cost. A quote holds that price for a day, and the call that names it costs no more.
+// cost. A quote holds that price for a day, and the call that names it costs no more. Service.Register has the
+// operations; Rehearse and Spend are for the operations that are rehearsed.
 package quote
 
 import (
@@ -84,8 +85,7 @@ func Spend(tx *store.Tx, now time.Time, it store.Item, credits int64) error {
 	if left := q.Credits - q.UsedCredits; credits > left {
 		return errs.New(errs.InvalidState, "This costs %d credits, and the quote %s has %d of its %d left. Drop "+
 			"topics, or put those that were added or changed into another content plan.", credits, q.ID, left,
-			q.Credits).
-			With(errs.StateContext{State: "quoted", Allowed: []string{"drop"}})
+			q.Credits).In("quoted", "drop")
 	}
 	q.UsedCredits += credits
 	return q.replace(tx, it, now)
@@ -120,10 +120,7 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 
 // Register puts the operations of quotes into a router.
 func (s *Service) Register(r *httpapi.Router) {
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.AccountRead, Function: "studio",
-			Tag: "Account", Summary: summary, Description: description}
-	}
+	op := httpapi.ScopedOps("studio", "Account", auth.AccountRead)
 	create := op("createQuote", http.MethodPost, "/v1/quotes", "Hold the price of a rehearsal",
 		"Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of "+
 			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item "+
@@ -164,7 +161,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		for _, r := range of.Refusals[:min(len(of.Refusals), mostShown)] {
 			e.Details = append(e.Details, errs.Detail{Param: r.Param, Message: r.Message})
 		}
-		return out, e.With(errs.StateContext{State: "refused", Allowed: []string{"rehearse"}})
+		return out, e.In("refused", "rehearse")
 	}
 	q := record{Quote: Quote{Resource: resource.New(id.New(id.Quote, now), now, in.Body.Metadata),
 		RehearsalID: in.Body.RehearsalID, Operation: of.Operation, Items: []Price{}, CreatedIDs: []string{},

@@ -70,8 +70,7 @@ const (
 	atOnce = 25
 	// lag is the time to wait for the index to show the latest writes.
 	lag = 2 * time.Second
-	// tries is the number of times that the deletion of an item that keeps changing is
-	// tried in one step.
+	// tries is the number of times that the deletion of an item that keeps changing is tried in one step.
 	tries = 5
 )
 
@@ -174,11 +173,9 @@ func (h *Resetter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 // it is canceled, and its files are removed by a task.
 func (h *Resetter) delete(ctx context.Context, o tenant.Owner, key store.Key) (found bool, err error) {
 	for range tries {
-		it, err := h.DB.Get(ctx, key)
+		it, err := h.DB.Lookup(ctx, key)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return false, nil
-		case err != nil:
+		case err != nil || it.PK == "":
 			return false, err
 		case !it.Owner.Same(o):
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)

@@ -1,5 +1,5 @@
-// Package sandbox has the operation that empties the sandbox of an account, or moves its clock. Packages reset and
-// publication do the work.
+// Package sandbox has the operation that empties the sandbox of an account, or moves its clock. Service.Register has
+// the operation, and Resetter does the work.
 package sandbox
 
 import (

@@ -109,13 +109,11 @@ type Record struct {
 	PlatformID string `json:"platform_id,omitempty"`
 	// Sealed is the platform.Account with its token, encrypted by Vault.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Connection counts how often the account was connected, and Tokens counts the stored
-	// tokens. A worker whose token has failed uses Tokens to check that it is still the stored
-	// one.
+	// Connection counts how often the account was connected, and Tokens counts the stored tokens. A worker whose token
+	// has failed uses Tokens to check that it is still the stored one.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
-	// Told reports whether an event has announced that the owner has to connect the account
-	// again.
+	// Told reports whether an event has announced that the owner has to connect the account again.
 	Told bool `json:"told,omitempty"`
 	// Barred reports that the platform has refused calls about comments for want of a permission.
 	Barred bool `json:"barred,omitempty"`
@@ -206,8 +204,7 @@ func FactoryFilter(factoryID string) string { return "for_" + factoryID }
 // serves reports whether a factory publishes to the account.
 func (r *Record) serves(factoryID string) bool { return slices.Contains(r.FactoryIDs, factoryID) }
 
-// Attach adds a factory to those that publish to the account. It returns false if the factory is
-// among them already.
+// Attach adds a factory to those that publish to the account. It returns false if the factory is among them already.
 func (r *Record) Attach(factoryID string) bool {
 	if r.serves(factoryID) {
 		return false
@@ -216,8 +213,7 @@ func (r *Record) Attach(factoryID string) bool {
 	return true
 }
 
-// Detach removes a factory from those that publish to the account. It returns false if the factory
-// is not among them.
+// Detach removes a factory from those that publish to the account. It returns false if the factory is not among them.
 func (r *Record) Detach(factoryID string) bool {
 	i := slices.Index(r.FactoryIDs, factoryID)
 	if i < 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// Apps returns the application that the operator has registered with a platform, or the zero value
-// if there is none.
+// Apps returns the application that the operator has registered with a platform, or the zero value if there is none.
 type Apps func(ctx context.Context, platform string) (platform.App, error)
 
 // PlatformsConfig has the dependencies of the adapters. HTTP and Endpoint are for tests and the

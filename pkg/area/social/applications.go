@@ -107,12 +107,7 @@ type applicationsInput struct {
 // registerApplications adds the operations on applications of customers.
 func (s *Service) registerApplications(r *httpapi.Router) {
 	const collection, one = "/v1/social/applications", "/v1/social/applications/{application_id}"
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "social", Tag: "Social accounts",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
 	list := op("listApplications", http.MethodGet, collection, "List your applications", "Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listApplications)
@@ -149,11 +144,8 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 }
 
 func (s *Service) listApplications(ctx context.Context, in *applicationsInput) (httpapi.Page[Application], error) {
-	q, err := httpapi.Owned(ctx, ApplicationKind, id.Application, httpapi.Period{},
-		in.Filter.Into(map[string]string{"platform": httpapi.AnyOf(in.Platform)}))
-	if err != nil {
-		return httpapi.Page[Application]{}, err
-	}
+	q := httpapi.AllOwned(ctx, ApplicationKind, in.Filter.Into(map[string]string{
+		"platform": httpapi.AnyOf(in.Platform)}))
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Application, error) {
 		r, err := applicationOf(&it)
 		return r.view(ctx), err
@@ -184,8 +176,7 @@ func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeA
 	}
 	if len(all[0].IDs) >= maxApplications {
 		return out, errs.New(errs.InvalidState, "There are already %d applications with this platform, which is the "+
-			"maximum. Delete one first.", maxApplications).With(errs.StateContext{State: "used",
-			Allowed: []string{"delete"}})
+			"maximum. Delete one first.", maxApplications).In("used", "delete")
 	}
 	r := &applicationRecord{Application: Application{
 		Resource: resource.New(id.New(id.Application, now), now, b.Metadata), ProfileID: o.ProfileID(),
@@ -269,8 +260,7 @@ func (s *Service) deleteApplication(ctx context.Context, tx *store.Tx, in *remov
 		} else if used {
 			return out, errs.New(errs.InvalidState, "Accounts use the application: GET "+
 				"/v1/social/accounts?application_id=%s lists them. Connect them again with another one, disconnect "+
-				"them, or repeat the request with force=true.", r.ID).With(errs.StateContext{State: "used",
-				Allowed: []string{"delete with force=true"}})
+				"them, or repeat the request with force=true.", r.ID).In("used", "delete with force=true")
 		}
 	}
 	all, err := s.shelves(ctx, r.Platform, it.Owner)

@@ -215,8 +215,7 @@ func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
 	return found[0], nil
 }
 
-// errAnother means that a grant is for a different account of the platform than the one that is
-// connected again.
+// errAnother means that a grant is for a different account of the platform than the one that is connected again.
 var errAnother = errors.New("social: another account of the platform")
 
 // identity is the document of the item at IdentityKey.
@@ -224,10 +223,9 @@ type identity struct {
 	Account string `json:"account"`
 }
 
-// accept adds to the transaction that an account is connected. The account is new, or was read as
-// it. If a different account of the owner stands for the same account of the platform, accept
-// connects that one instead, and returns it. The application with which it was connected is nil if it is the
-// operator's.
+// accept adds to the transaction that an account is connected. The account is new, or was read as it. If a different
+// account of the owner stands for the same account of the platform, accept connects that one instead, and returns it.
+// The application with which it was connected is nil if it is the operator's.
 func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Record, it store.Item,
 	a platform.Account, application *string) (Record, error) {
 	if r.PlatformID != "" && r.PlatformID != a.ID && !r.renamed(a, application) {

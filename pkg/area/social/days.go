@@ -41,9 +41,8 @@ func (r *Record) StartMeasure(tx *store.Tx, now time.Time, o tenant.Owner) error
 		Queue: topology.Publish, Subject: r.ID, Owner: o}}, Measuring{Connection: r.Connection})
 }
 
-// NextMeasure returns the time of the next reading: the same time of each day in UTC, which differs
-// between accounts. It is not shortly before midnight, because a late reading would be one of another
-// day.
+// NextMeasure returns the time of the next reading: the same time of each day in UTC, which differs between accounts.
+// It is not shortly before midnight, because a late reading would be one of another day.
 func (r *Record) NextMeasure(now time.Time) time.Time {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.ID))

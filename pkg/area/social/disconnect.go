@@ -25,12 +25,10 @@ const revokeWithin = 24 * time.Hour
 // lag is the wait until an index shows recent writes.
 const lag = 2 * time.Second
 
-// Cleaner ends the pending work for an account that was disconnected, as factory.Cleaner does for a
-// factory.
+// Cleaner ends the pending work for an account that was disconnected, as factory.Cleaner does for a factory.
 type Cleaner interface {
-	// Clean ends a bounded number of items of work, and reports whether there may be more. It
-	// is idempotent, and is called until none is left. Work that could not be ended is tried
-	// again.
+	// Clean ends a bounded number of items of work, and reports whether there may be more. It is idempotent, and is
+	// called until none is left. Work that could not be ended is tried again.
 	Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
 }
 
@@ -135,8 +133,7 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	return adapter.Revoke(bounded, account)
 }
 
-// Fail ends the task without a revocation. The token is already forgotten here, and expires at the
-// platform.
+// Fail ends the task without a revocation. The token is already forgotten here, and expires at the platform.
 func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
 	return task.Outcome{Payload: disconnecting{}}, nil
@@ -169,8 +166,7 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 	return w.DB.Commit(ctx, tx)
 }
 
-// FactoryCleaner detaches the accounts of a factory that was deleted. It implements
-// factory.Cleaner.
+// FactoryCleaner detaches the accounts of a factory that was deleted. It implements factory.Cleaner.
 type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time

@@ -27,8 +27,7 @@ var (
 	}
 )
 
-// logIn tries a login, unless too many logins have been refused. Only logins that the platform
-// refuses count.
+// logIn tries a login, unless too many logins have been refused. Only logins that the platform refuses count.
 func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody,
 	try func() (platform.Account, error)) (platform.Account, error) {
 	var counted []*quota.Attempt

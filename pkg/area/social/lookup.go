@@ -129,11 +129,11 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	sought string, finder platform.Finder) (found []platform.Found, err error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(sought)))
 	key := store.IDKey("lookup#" + r.ID + "#" + string(by.Kind) + "#" + hex.EncodeToString(sum[:12]))
-	kept, err := s.db.Get(ctx, key)
+	kept, err := s.db.Lookup(ctx, key)
 	switch now := s.now(); {
 	case err == nil && kept.ExpireAt.After(now):
 		return found, kept.Decode(&found)
-	case err != nil && !errors.Is(err, store.ErrNotFound):
+	case err != nil:
 		return nil, err
 	}
 	if err := s.count(ctx, o, r, c, by); err != nil {

@@ -36,8 +36,7 @@ func BarComments(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	return r.Replace(tx, now, it, "")
 }
 
-// Replace adds the changed record to the transaction, with an event of the type unless the type is
-// empty.
+// Replace adds the changed record to the transaction, with an event of the type unless the type is empty.
 func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
 	r.Touch(now)
 	if r.State != Pending {
@@ -139,12 +138,10 @@ func instant(t time.Time) *resource.Time {
 	return &at
 }
 
-// notice is the time between the event that the owner has to connect the account again and the end
-// of the access.
+// notice is the time between the event that the owner has to connect the account again and the end of the access.
 const notice = 14 * 24 * time.Hour
 
-// pause returns the time until the next action for the token: its refresh, the event, or the end of
-// the access.
+// pause returns the time until the next action for the token: its refresh, the event, or the end of the access.
 func (r *Record) pause(now time.Time) time.Duration {
 	ends := r.ReconnectBefore
 	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))

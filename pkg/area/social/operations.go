@@ -57,12 +57,7 @@ type listInput struct {
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}",
 		"/v1/factories/{factory_id}/social-accounts/{social_account_id}"
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "social", Tag: "Social accounts",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
 	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms",
 		"The platforms, with what each takes and how an account is connected. An account of a platform that is not "+
 			"`configured` cannot be connected.")
@@ -124,10 +119,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account
 	if in.ApplicationID != "" {
 		filters[applicationFilter] = in.ApplicationID
 	}
-	q, err := httpapi.Owned(ctx, Kind, id.SocialAccount, httpapi.Period{}, filters)
-	if err != nil {
-		return httpapi.Page[Account]{}, err
-	}
+	q := httpapi.AllOwned(ctx, Kind, filters)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Account, error) {
 		r, err := Decode(&it)
 		return r.View(), err
@@ -140,13 +132,9 @@ func (s *Service) get(ctx context.Context, in *Path) (Account, error) {
 }
 
 func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out Account, err error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, ScheduledKey(in.ID))
+	it, beside, err := resource.FindWith(ctx, s.db, id.SocialAccount, Kind, in.ID, ScheduledKey(in.ID))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing(Kind, in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {

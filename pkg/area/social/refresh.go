@@ -129,8 +129,7 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		}}.Step(ctx, s, w.Now())
 }
 
-// tell sends the event that the owner has to connect the account again, while the account is still
-// connected.
+// tell sends the event that the owner has to connect the account again, while the account is still connected.
 func (w refresher) tell(r Record) task.Outcome {
 	now, used := w.Now(), r.Tokens
 	r.Told = true
@@ -182,11 +181,8 @@ func Again(err error, after time.Duration) error {
 
 // read reads an account. The record is the zero value if there is none.
 func (w *Worker) read(ctx context.Context, accountID string) (it store.Item, r Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(accountID))
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Item{}, Record{}, nil
-	}
-	if err != nil {
+	it, err = w.DB.Lookup(ctx, store.IDKey(accountID))
+	if err != nil || it.PK == "" {
 		return it, r, err
 	}
 	r, err = Decode(&it)

@@ -1,5 +1,5 @@
-// Package social holds the operations on social accounts: connecting them to the platforms, and
-// attaching them to factories. Its subpackage account has the parts that workers need, too.
+// Package social holds the operations on social accounts: connecting them to the platforms, and attaching them to
+// factories. Service.Register in operations.go has the operations, and Record in account.go what is stored.
 package social
 
 import (
@@ -83,5 +83,5 @@ func fill(r *Record, a platform.Account) {
 
 // invalidState returns the error of an operation that the state of the account does not permit.
 func invalidState(r *Record, message string, allowed ...string) error {
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
 }

@@ -20,8 +20,7 @@ type Vault struct {
 	DB *store.DB
 }
 
-// Seal encrypts a value as JSON for one account. A copy of it does not open for a different
-// account.
+// Seal encrypts a value as JSON for one account. A copy of it does not open for a different account.
 func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value any) ([]byte, error) {
 	plain, err := json.Marshal(value)
 	if err != nil {

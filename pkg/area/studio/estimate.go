@@ -103,9 +103,8 @@ func (b estimateBody) fits() error {
 	return errs.All(found...)
 }
 
-// Estimates returns, by operation, the functions that price the bodies of the creating
-// operations with a live key. A body is the member "body" of the request; places in errors
-// begin below it.
+// Estimates returns, by operation, the functions that price the bodies of the creating operations with a live key. A
+// body is the member "body" of the request; places in errors begin below it.
 func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
 	return map[string]func(ctx context.Context, body any) ([]int64, error){
 		"createVideo": price[videoBody](s), "createImage": price[imageBody](s), "createMusic": price[musicBody](s),

@@ -23,9 +23,8 @@ func (f files) spoken() time.Duration {
 	return time.Duration(f.media[AudioMember].DurationSeconds * float64(time.Second))
 }
 
-// files looks up the files that an input refers to, by URL or by the id of a media, and
-// refuses those that cannot be used. It reads other items in the same round trip. Prefix
-// is the place of the input in the body.
+// files looks up the files that an input refers to, by URL or by the id of a media, and refuses those that cannot be
+// used. It reads other items in the same round trip. Prefix is the place of the input in the body.
 func (s *Service) files(ctx context.Context, o tenant.Owner, in Input, prefix string,
 	others []store.Key) (files, error) {
 	types := map[string]media.Type{ImageMember: media.Image, AudioMember: media.Audio,

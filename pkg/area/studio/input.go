@@ -145,8 +145,7 @@ func rules(b body) error {
 	return check(kind, in, "")
 }
 
-// check refuses an input that no model of the kind can use. Prefix is the place of
-// the input in the body.
+// check refuses an input that no model of the kind can use. Prefix is the place of the input in the body.
 func check(kind provider.Kind, in Input, prefix string) error {
 	switch {
 	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":

@@ -52,12 +52,7 @@ type listInput struct {
 	Model string `query:"model"`
 }
 
-func op(id, method, path, summary, description string) httpapi.Op {
-	return httpapi.Op{
-		ID: id, Method: method, Path: path, Scope: auth.StudioUse, Function: "studio", Tag: "Studio",
-		Summary: summary, Description: description,
-	}
-}
+var op = httpapi.ScopedOps("studio", "Studio", auth.StudioUse)
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
@@ -109,8 +104,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	})
 }
 
-// order is a generation that can be made: its model, input and price, and the speech
-// that an avatar is given.
+// order is a generation that can be made: its model, input and price, and the speech that an avatar is given.
 type order struct {
 	model   catalog.Model
 	input   Input
@@ -119,11 +113,10 @@ type order struct {
 	files   files
 }
 
-// order chooses the model for an input and refuses inputs that the model does not support.
-// Prefix is the place of the input in the body. Live work needs a model that the stack
-// offers and that has a price. The speech is read, unless it was heard before. Other items
-// are read together with the media of the caller that the input refers to, of which the owner
-// of the generation may use some.
+// order chooses the model for an input and refuses inputs that the model does not support. Prefix is the place of the
+// input in the body. Live work needs a model that the stack offers and that has a price. The speech is read, unless it
+// was heard before. Other items are read together with the media of the caller that the input refers to, of which the
+// owner of the generation may use some.
 func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.Kind, model string,
 	in Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
@@ -297,17 +290,10 @@ func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
 // remove cancels a generation that runs, and deletes one that has ended. The answer of
 // the latter shows it in its last state, without the media.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
-	if !id.Valid(id.Generation, in.ID) {
-		return out, errs.Missing("generation", in.ID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID},
+	it, beside, err := resource.FindWith(ctx, s.db, id.Generation, "generation", in.ID,
 		generate.TaskKey(in.ID, Attempt))
 	if err != nil {
 		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("generation", in.ID)
 	}
 	r, err := Decode(&it)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 )
 
-// The bounds of a recording: five minutes of it are less than that, unless it is an
-// uncompressed one of high quality.
+// The bounds of a recording: five minutes of it are less than that, unless it is an uncompressed one of high quality.
 const (
 	maxRecording  = 25 << 20
 	recordingTime = 8 * time.Second
@@ -34,17 +33,15 @@ type recording struct {
 	content []byte
 }
 
-// fetches bounds the recordings that an account has the service read: an address may belong
-// to a third party.
+// fetches bounds the recordings that an account has the service read: an address may belong to a third party.
 var fetches = quota.Limit{
 	Name: "recordings", Most: 20, Window: time.Minute,
 	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in " +
 		"Retry-After, or upload the recording with POST /v1/media and send its id.",
 }
 
-// record reads the recording at an address. That is an effect outside of the
-// operation's transaction, but one that may happen again: it changes nothing, costs
-// nothing, and is bounded in size and time. A call that is repeated with its
+// record reads the recording at an address. That is an effect outside of the operation's transaction, but one that may
+// happen again: it changes nothing, costs nothing, and is bounded in size and time. A call that is repeated with its
 // Idempotency-Key may read it again, and is answered as the first time.
 func (s *Service) record(ctx context.Context, address, param string) (*recording, error) {
 	invalid := func(format string, args ...any) (*recording, error) {
@@ -86,7 +83,6 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 	return &recording{sound, content}, nil
 }
 
-// file describes the recording.
 func (r *recording) file() media.File {
 	return media.File{Type: media.Audio, MIMEType: r.MIMEType, DurationSeconds: r.Duration.Seconds()}
 }

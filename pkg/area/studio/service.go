@@ -1,5 +1,5 @@
-// Package studio holds the operations of the studio: they make one picture, clip,
-// track, voice or avatar each, with one model.
+// Package studio holds the operations of the studio: they make one picture, clip, track, voice or avatar each, with one
+// model. Service.Register in operations.go has the operations.
 package studio
 
 import (

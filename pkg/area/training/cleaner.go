@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -17,9 +16,8 @@ type Cleaner struct {
 	Now func() time.Time
 }
 
-// Clean cancels the factory's training, if it runs, and releases its money. Its trained
-// model leaves the catalog, and is removed from the provider. Called again it finds
-// nothing; more is always false.
+// Clean cancels the factory's training, if it runs, and releases its money. Its trained model leaves the catalog, and
+// is removed from the provider. Called again it finds nothing; more is always false.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	items, err := c.DB.GetAll(ctx, Key(factoryID), store.IDKey(modelID(factoryID)))
 	if err != nil {
@@ -60,11 +58,8 @@ func (c Cleaner) cancel(ctx context.Context, tx *store.Tx, it store.Item) error 
 
 // stop adds to the transaction that the task of a training is canceled.
 func (c Cleaner) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err error) {
-	it, err := c.DB.Get(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
-	if errors.Is(err, store.ErrNotFound) {
-		return p, nil
-	}
-	if err != nil {
+	it, err := c.DB.Lookup(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
+	if err != nil || it.PK == "" {
 		return p, err
 	}
 	var t task.Step
@@ -77,8 +72,7 @@ func (c Cleaner) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err 
 	return p, task.Cancel(tx, it)
 }
 
-// Discard adds to the transaction that a training of the sandbox is deleted, and the end
-// of its work.
+// Discard adds to the transaction that a training of the sandbox is deleted, and the end of its work.
 func (c Cleaner) Discard(ctx context.Context, tx *store.Tx, it store.Item) error {
 	tx.Delete(it)
 	r, err := Decode(&it)

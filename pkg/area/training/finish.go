@@ -103,8 +103,7 @@ func (w *Worker) end(tx *store.Tx, it store.Item, r *Record, t event.Type) error
 	return err
 }
 
-// Fail ends a training badly, and releases its money. The amount that the provider was paid
-// counts as lost.
+// Fail ends a training badly, and releases its money. The amount that the provider was paid counts as lost.
 func (w handler) Fail(_ context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
 	var p run
 	if err := s.Decode(&p); err != nil {
@@ -176,9 +175,8 @@ type removal struct {
 const (
 	// removing is the wait if something is left.
 	removing = 30 * time.Second
-	// settled is the time after which the provider is asked once more, although nothing was
-	// left: a step that was under way when the training was canceled may have begun
-	// something.
+	// settled is the time after which the provider is asked once more, although nothing was left: a step that was under
+	// way when the training was canceled may have begun something.
 	settled = 5 * time.Minute
 )
 
@@ -194,8 +192,7 @@ func remove(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, afte
 	}, removal{})
 }
 
-// remover is the handler of Remove. It tries without end: deleted data of a customer must
-// not stay.
+// remover is the handler of Remove. It tries without end: deleted data of a customer must not stay.
 type remover struct{ *Worker }
 
 // Step removes the remains of a training. A second call finds nothing.

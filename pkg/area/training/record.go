@@ -86,8 +86,7 @@ type Rehearsal struct {
 	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
 }
 
-// Record is the stored document of a training. A factory has one: the next training
-// takes the place of the last.
+// Record is the stored document of a training. A factory has one: the next training takes the place of the last.
 type Record struct {
 	Training
 	Sandbox *Rehearsal `json:"sandbox,omitempty"`
@@ -102,12 +101,10 @@ type Record struct {
 // Key is the key of the training of a factory.
 func Key(factoryID string) store.Key { return store.IDKey("training#" + factoryID) }
 
-// modelID is the id of the trained model of a factory. It stays the same when the model is
-// trained again.
+// modelID is the id of the trained model of a factory. It stays the same when the model is trained again.
 func modelID(factoryID string) string { return id.Renamed(id.Model, factoryID) }
 
-// entry writes the record as an item of the table, in the place of an earlier training,
-// if there is one.
+// entry writes the record as an item of the table, in the place of an earlier training, if there is one.
 func (r *Record) entry(o tenant.Owner, earlier store.Item) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Key, it.Version = Key(r.FactoryID), earlier.Version

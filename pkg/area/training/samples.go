@@ -18,8 +18,7 @@ const (
 	MaxSamples = 1000
 )
 
-// Items are read in pages. The last constant bounds the reads of a factory most of whose
-// items have no texts.
+// Items are read in pages. The last constant bounds the reads of a factory most of whose items have no texts.
 const (
 	pageItems = 250
 	maxPages  = 8
@@ -139,8 +138,7 @@ type (
 // schemaVersion names the form of samples.
 const schemaVersion = "bedrock-conversation-2024"
 
-// sample returns one sample: the prompts that generation sends for the item, and the
-// answer that it reads.
+// sample returns one sample: the prompts that generation sends for the item, and the answer that it reads.
 func sample(asked provider.Request, text provider.Text) ([]byte, error) {
 	answer, err := plainJSON(text)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package training holds the operations by which a factory trains a text model of its own
-// from the content that it has generated.
+// Package training holds the operations by which a factory trains a text model of its own from the content that it has
+// generated. Service.Register has the operations; the task is in worker.go.
 package training
 
 import (
@@ -86,8 +86,7 @@ func (s *Service) open(ctx context.Context, factoryID string, others ...store.Ke
 func permit(f factory.Factory, earlier store.Item) error {
 	if f.State == factory.StatePaused {
 		return errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active "+
-			"first.", f.ID).
-			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+			"first.", f.ID).In(f.State, "update")
 	}
 	if earlier.Kind != ItemKind {
 		return nil
@@ -95,7 +94,7 @@ func permit(f factory.Factory, earlier store.Item) error {
 	r, err := Decode(&earlier)
 	if err == nil && r.Runs() {
 		err = errs.New(errs.InvalidState, "The factory has a training that is %s. Wait until it has ended.", r.State).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			In(string(r.State))
 	}
 	return err
 }

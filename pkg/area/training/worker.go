@@ -31,15 +31,12 @@ const Deadline = 48 * time.Hour
 
 // Order is a training for a provider.
 type Order struct {
-	// Name identifies the training and the model. Each name is trained once, however often
-	// Begin is called.
+	// Name identifies the training and the model. Each name is trained once, however often Begin is called.
 	Name string
-	// Model is the provider's own id of the base model, and Parameters are the settings of
-	// the training.
+	// Model is the provider's own id of the base model, and Parameters are the settings of the training.
 	Model      string
 	Parameters map[string]string
-	// Samples is the key of the file of samples, and Output the key of the folder that the
-	// provider may write to.
+	// Samples is the key of the file of samples, and Output the key of the folder that the provider may write to.
 	Samples, Output string
 }
 
@@ -96,8 +93,7 @@ type run struct {
 	// Samples and Tokens describe the file, once it is stored.
 	Samples int `json:"samples,omitempty"`
 	Tokens  int `json:"tokens,omitempty"`
-	// Begun reports that the provider has begun, and Polls counts how often it was asked
-	// since.
+	// Begun reports that the provider has begun, and Polls counts how often it was asked since.
 	Begun bool `json:"begun,omitempty"`
 	Polls int  `json:"polls,omitempty"`
 	// Model is the provider's id of the trained model, and Endpoint the id to call it by.
@@ -139,8 +135,7 @@ func (r *Record) Reserve(tx *store.Tx, now time.Time, o tenant.Owner, credits in
 // nameOf is the name of a training at the provider, which takes no underscores.
 func nameOf(trainingID string) string { return strings.ReplaceAll(trainingID, "_", "-") }
 
-// Prefix begins the keys of the files of trainings. The bucket removes them after some
-// days.
+// Prefix begins the keys of the files of trainings. The bucket removes them after some days.
 const Prefix = "training/"
 
 // Folder returns the prefix of the keys of a training's files.
@@ -230,7 +225,6 @@ func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (
 	return o, w.Objects.Put(ctx, file, bytes.NewReader(content))
 }
 
-// begin has the provider begin.
 func (w handler) begin(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
 	m, ok := catalog.Find(r.BaseModel)
 	if !ok || m.Training == nil {
@@ -306,8 +300,7 @@ func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (sto
 // errNoFactory reports that the factory of a training was deleted.
 var errNoFactory = errors.New("job: the factory was deleted")
 
-// waiting is read for a transaction: if something has changed since the step began, the
-// step is taken again.
+// waiting is read for a transaction: if something has changed since the step began, the step is taken again.
 func (w *Worker) waiting(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
 	it, r, err := w.read(ctx, s, trainingID)
 	if errors.Is(err, task.ErrOrphaned) || errors.Is(err, errNoFactory) {

@@ -24,7 +24,6 @@ type Caller interface {
 
 var _ Caller = (*safehttp.Client)(nil)
 
-// address is a destination by https.
 type address struct {
 	client Caller
 	now    func() time.Time

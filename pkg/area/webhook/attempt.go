@@ -200,10 +200,7 @@ func (a *attempt) settle(change func(*DeliveryRecord), o *Outcome) task.Outcome 
 
 // reread reads the delivery again. It has no state if it does not exist any more.
 func (a *attempt) reread(ctx context.Context) (it store.Item, d DeliveryRecord, err error) {
-	if it, err = a.DB.Get(ctx, a.item.Key); errors.Is(err, store.ErrNotFound) {
-		return it, d, nil
-	}
-	if err == nil {
+	if it, err = a.DB.Lookup(ctx, a.item.Key); err == nil && it.PK != "" {
 		d, err = ReadDelivery(&it)
 	}
 	return it, d, err

@@ -37,12 +37,9 @@ func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) 
 // page replays a page of events and returns the cursor of the next one, or nil after the
 // last. A webhook that is deleted or disabled gets no more events.
 func (r Replayer) page(ctx context.Context, to Ref, replay EndpointReplay) (*store.Cursor, error) {
-	it, err := r.db.Get(ctx, to.Key())
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
+	it, err := r.db.Lookup(ctx, to.Key())
 	var w WebhookRecord
-	if err == nil {
+	if err == nil && it.PK != "" {
 		err = it.Decode(&w)
 	}
 	if err != nil || w.State != StateEnabled {

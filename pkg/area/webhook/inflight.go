@@ -96,7 +96,7 @@ func (r *Receiver) note(ctx context.Context, name string, until time.Time) {
 		it.Attributes[dead] = ""
 	}
 	if !until.IsZero() {
-		it.Attributes[name] = until.UTC().Format(resource.TimeLayout)
+		it.Attributes[name] = resource.SortableTime(until)
 	}
 	if err := r.db.Note(ctx, it); err != nil && ctx.Err() == nil {
 		slog.Warn("slow attempt at a webhook not written", "webhook", r.ref.ID, "error", err)

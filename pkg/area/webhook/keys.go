@@ -44,7 +44,7 @@ func (r Ref) DeliveryKey(deliveryID string) store.Key {
 func (r Ref) Held() string { return "held#" + r.Owner.String() + "#" + r.ID }
 
 // HeldSince returns the prefix of the sort keys in Held of the deliveries that were held back at the given time.
-func HeldSince(at time.Time) string { return at.Format(resource.TimeLayout) + "#" }
+func HeldSince(at time.Time) string { return resource.SortableTime(at) + "#" }
 
 // heldKey is the delivery's key in Held, until its next attempt.
 func (d *DeliveryRecord) heldKey() store.Key {

@@ -2,14 +2,12 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/store"
 )
 
 // requireReadable refuses event types that the caller may not read. An area or * means the
@@ -60,8 +58,8 @@ func (s *Service) requireReading(ctx context.Context, r *WebhookRecord, param st
 	if p.KeyID() == r.CreatedBy || len(Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
 		return nil
 	}
-	maker, err := s.db.Get(ctx, MakerKey(p.Account, r.CreatedBy))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	maker, err := s.db.Lookup(ctx, MakerKey(p.Account, r.CreatedBy))
+	if err != nil {
 		return err
 	}
 	reader, err := r.Reader(maker)

@@ -88,12 +88,7 @@ type rotateInput struct {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
-	op := func(id, method, path, summary, description string) httpapi.Op {
-		return httpapi.Op{
-			ID: id, Method: method, Path: path, Scope: auth.WebhooksManage, Function: "webhook", Tag: "Webhooks",
-			Summary: summary, Description: description,
-		}
-	}
+	op := httpapi.ScopedOps("webhook", "Webhooks", auth.WebhooksManage)
 	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test "+
 		"key lists the webhooks of the sandbox.")
 	list.Errors = []errs.Code{errs.InvalidCursor}

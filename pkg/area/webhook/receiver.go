@@ -86,9 +86,7 @@ func (r *Receiver) Note(ctx context.Context, o Outcome) {
 
 // get reads one item; one that does not exist has no kind.
 func (m *Monitor) get(ctx context.Context, key store.Key) (store.Item, error) {
-	it, err := m.db.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Item{Key: key}, nil
-	}
+	it, err := m.db.Lookup(ctx, key)
+	it.Key = key
 	return it, err
 }

@@ -55,7 +55,6 @@ type destinationBody struct {
 	RoleARN string `json:"role_arn" format:"role-arn"`
 }
 
-// destinationPatch changes a destination.
 type destinationPatch struct {
 	// ARN of another event bus or queue of the same type.
 	ARN string `json:"arn,omitempty" format:"target-arn"`

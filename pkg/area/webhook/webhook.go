@@ -1,11 +1,10 @@
-// Package webhook holds the operations on webhooks and on the log of their deliveries. Events go from the bus to
-// pkg/area/webhook, which makes their deliveries, and from there to pkg/area/webhook, which makes the attempts.
-// pkg/area/webhook keeps the state of receivers, and pkg/area/webhook is the model that all share.
+// Package webhook holds webhooks and the deliveries of events to them. A delivery is a task: dispatch.go makes one for
+// each webhook that wants an event, attempt.go makes its attempts, and receiver.go keeps the state of receivers.
+// Service.Register in operations.go has the operations.
 package webhook
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -110,8 +109,8 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 	if !id.Valid(id.Webhook, webhookID) {
 		return r, store.Item{}, errs.Missing(Kind, webhookID)
 	}
-	it, err := s.db.Get(ctx, refOf(ctx, webhookID).Key())
-	if errors.Is(err, store.ErrNotFound) {
+	it, err := s.db.Lookup(ctx, refOf(ctx, webhookID).Key())
+	if err == nil && it.PK == "" {
 		return r, it, errs.Missing(Kind, webhookID)
 	}
 	if err == nil {
@@ -127,7 +126,7 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 func requireEnabled(w *Webhook) error {
 	if w.State != StateEnabled {
 		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
-			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
+			In(w.State, "update", "rotate_secret", "delete")
 	}
 	return nil
 }

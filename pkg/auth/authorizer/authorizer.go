@@ -1,5 +1,6 @@
 // Package authorizer identifies the caller before any function runs, and checks the call: the key or the access token
-// of a person, the plan, the address, the scope and the rate limit, usually in one round trip to the state table.
+// of a person, the plan, the address, the scope and the rate limit, usually in one round trip to the state table. Start
+// with Authorizer.Handle.
 package authorizer
 
 import (

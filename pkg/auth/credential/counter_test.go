@@ -11,15 +11,15 @@ import (
 
 // rotate makes a new secret that takes the place of another one.
 func (w *world) rotate(old, hash string, overlap time.Duration) {
-	w.Helper()
+	w.T.Helper()
 	fresh := secret(hash)
 	fresh.From = old
 	w.commit(func(tx *store.Tx) { credential.Create(tx, fresh) })
 	w.commit(func(tx *store.Tx) {
 		if overlap > 0 {
-			credential.Move(tx, old, hash, w.clock.Now().Add(overlap))
+			credential.Move(tx, old, hash, w.Clock.Now().Add(overlap))
 		} else {
-			credential.Revoke(tx, old, w.clock.Now())
+			credential.Revoke(tx, old, w.Clock.Now())
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestManyRotationsInAMinuteWaitForTheNext(t *testing.T) {
 // calls makes calls with each of the keys in turn until the window has no room for any,
 // and returns how many were permitted.
 func (w *world) calls(keys int, each int) (permitted int) {
-	w.Helper()
+	w.T.Helper()
 	for range each {
 		for k := range keys {
 			s := w.call(fmt.Sprint("hash", k), window)
@@ -98,12 +98,12 @@ func TestAnAccountHasTenTimesTheCallsOfAKey(t *testing.T) {
 		if most := 600 + keys*2; got < 600 || got > most || keys <= 10 && got != 600 {
 			t.Errorf("%d keys made %d calls, at most %d are right", keys, got, most)
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		s := w.call("hash0", window)
 		if n, full := s.Excess(); n == 0 || full != (keys > 10) {
 			t.Errorf("%d keys: %d refused calls, the ceiling of the account: %v", keys, n, full)
 		}
-		if got := w.faults.Operations(); got != "UpdateItem" {
+		if got := w.Faults.Operations(); got != "UpdateItem" {
 			t.Errorf("a refused call took %s", got)
 		}
 		if n, _ := w.call("hash0", window+1).Excess(); n != 0 {
@@ -142,7 +142,7 @@ func TestAKeyThatBeginsBeyondTheCeilingMakesNoCall(t *testing.T) {
 
 func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 	w := newWorld(t, secret("active"), secret("ended"))
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "ended", w.clock.Now()) })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "ended", w.Clock.Now()) })
 	for _, hash := range []string{"active", "ended"} {
 		for n := int64(window); n < window+2; n++ {
 			for want := 1; want <= 3; want++ {
@@ -152,11 +152,11 @@ func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 				}
 			}
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		if _, err := w.counter.CountDenied(t.Context(), w.call(hash, window+1), window+1); err != nil {
 			t.Error(err)
 		}
-		if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+		if got := w.Faults.Operations(); got != "UpdateItem UpdateItem" {
 			t.Errorf("%s: a refused call took %s", hash, got)
 		}
 	}
@@ -164,22 +164,22 @@ func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 
 // usage reads the usage of the key.
 func (w *world) usage(hash string) credential.Usage {
-	w.Helper()
-	now := w.clock.Now()
-	items, err := w.db.GetAll(w.Context(), append(credential.UsageKeys("key_1", now), credential.SecretKey(hash))...)
+	w.T.Helper()
+	now := w.Clock.Now()
+	items, err := w.DB.GetAll(w.T.Context(), append(credential.UsageKeys("key_1", now), credential.SecretKey(hash))...)
 	if err != nil {
-		w.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return credential.UsageOf(items[:len(items)-1], items[len(items)-1], now)
 }
 
 func TestUsage(t *testing.T) {
 	w := newWorld(t, secret("hash"))
-	minute := func() int64 { return w.clock.Now().Unix() / 60 }
+	minute := func() int64 { return w.Clock.Now().Unix() / 60 }
 	check := func(day, month credential.Calls) {
 		t.Helper()
 		if got := w.usage("hash"); got.LastDay != day || got.LastMonth != month {
-			t.Errorf("at %v: got %+v, want %+v and %+v", w.clock.Now(), got, day, month)
+			t.Errorf("at %v: got %+v, want %+v and %+v", w.Clock.Now(), got, day, month)
 		}
 	}
 	check(credential.Calls{}, credential.Calls{})
@@ -191,23 +191,23 @@ func TestUsage(t *testing.T) {
 	}
 	// The running minute is in it, and a minute that is over is not counted twice.
 	check(credential.Calls{Requests: 63, Refused: 4}, credential.Calls{Requests: 63, Refused: 4})
-	w.clock.Add(time.Minute)
+	w.Clock.Add(time.Minute)
 	w.call("hash", minute())
 	check(credential.Calls{Requests: 64, Refused: 4}, credential.Calls{Requests: 64, Refused: 4})
 	// Whole hours and days: noon is in it until the noon after.
-	w.clock.Add(23*time.Hour + 50*time.Minute)
+	w.Clock.Add(23*time.Hour + 50*time.Minute)
 	check(credential.Calls{Requests: 64, Refused: 4}, credential.Calls{Requests: 64, Refused: 4})
-	w.clock.Add(10 * time.Minute)
+	w.Clock.Add(10 * time.Minute)
 	check(credential.Calls{}, credential.Calls{Requests: 64, Refused: 4})
 	w.call("hash", minute())
-	w.clock.Add(28 * 24 * time.Hour)
+	w.Clock.Add(28 * 24 * time.Hour)
 	check(credential.Calls{}, credential.Calls{Requests: 65, Refused: 4})
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	check(credential.Calls{}, credential.Calls{Requests: 1})
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	check(credential.Calls{}, credential.Calls{})
 	// Calls with a secret that has ended are those of the key, too.
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.Clock.Now()) })
 	for range 2 {
 		if _, err := w.counter.CountDenied(t.Context(), w.call("hash", minute()), minute()); err != nil {
 			t.Fatal(err)

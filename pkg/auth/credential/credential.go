@@ -1,5 +1,5 @@
 // Package credential stores the data of an API key that the authorizer needs, by the hash of the key's secret, and
-// counts the calls of each minute.
+// counts the calls of each minute. Start with Credential and Counter.
 package credential
 
 import (
@@ -300,7 +300,7 @@ func Revoke(tx *store.Tx, hash string, now time.Time) {
 	tx.Update(key(hash), store.Expires(u, now.Add(Keep)), store.Exists, store.Conflict)
 }
 
-// Move makes a credential stand for another one until the given time. After that it stays known for a while.
+// Move makes a credential stand for another until the given time. After that it stays known for a while.
 func Move(tx *store.Tx, hash, to string, at time.Time) {
 	u := expression.Set(store.Attribute(movedTo), expression.Value(to)).Set(store.Number(until),
 		expression.Value(at.UnixMilli()))

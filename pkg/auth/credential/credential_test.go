@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
@@ -25,19 +25,15 @@ const mostTries = 6
 
 // world is a table of credentials with a clock and faults.
 type world struct {
-	*testing.T
-	db      *store.DB
-	faults  *storetest.Faults
-	clock   *apitest.Clock
+	*servicetest.World
 	counter *credential.Counter
 }
 
 // newWorld opens a table with the key key_1 and credentials of it.
 func newWorld(t *testing.T, all ...credential.Credential) *world {
 	t.Helper()
-	w := &world{T: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.counter = credential.NewCounter(w.db, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
+	w.counter = credential.NewCounter(w.DB, w.Clock.Now)
 	it, err := store.NewItem("api_key", owner, "key_1", map[string]string{"name": "key"})
 	if err != nil {
 		t.Fatal(err)
@@ -49,37 +45,37 @@ func newWorld(t *testing.T, all ...credential.Credential) *world {
 			credential.Create(tx, c)
 		}
 	})
-	w.faults.Reset()
+	w.Faults.Reset()
 	return w
 }
 
 // commit carries out a transaction that must hold.
 func (w *world) commit(fill func(*store.Tx)) {
-	w.Helper()
+	w.T.Helper()
 	w.is("the commit", w.try(fill), nil)
 }
 
 func (w *world) try(fill func(*store.Tx)) error {
 	tx := &store.Tx{}
 	fill(tx)
-	return w.db.Commit(w.Context(), tx)
+	return w.DB.Commit(w.T.Context(), tx)
 }
 
 // is checks an error.
 func (w *world) is(what string, err, want error) {
-	w.Helper()
+	w.T.Helper()
 	if !errors.Is(err, want) {
-		w.Errorf("%s returns %v, want %v", what, err, want)
+		w.T.Errorf("%s returns %v, want %v", what, err, want)
 	}
 }
 
 // unchanged checks that a call of do leaves the table as it is.
 func (w *world) unchanged(do func()) {
-	w.Helper()
-	before := storetest.Snapshot(w, w.db)
+	w.T.Helper()
+	before := storetest.Snapshot(w.T, w.DB)
 	do()
-	if after := storetest.Snapshot(w, w.db); after != before {
-		w.Errorf("the table has changed from\n%s\nto\n%s", before, after)
+	if after := storetest.Snapshot(w.T, w.DB); after != before {
+		w.T.Errorf("the table has changed from\n%s\nto\n%s", before, after)
 	}
 }
 
@@ -101,41 +97,41 @@ func secret(hash string) credential.Credential {
 
 // call counts a call with a known key, and returns the credential.
 func (w *world) call(hash string, window int64) *credential.Credential {
-	w.Helper()
-	c, err := w.counter.Count(w.Context(), hash, window, "198.51.100.7")
+	w.T.Helper()
+	c, err := w.counter.Count(w.T.Context(), hash, window, "198.51.100.7")
 	if err != nil {
-		w.Fatalf("%s: %v", hash, err)
+		w.T.Fatalf("%s: %v", hash, err)
 	}
 	return c
 }
 
 // lastUsed reads when and from where the key was last used.
 func (w *world) lastUsed() (time.Time, string) {
-	w.Helper()
-	it, err := w.db.Get(w.Context(), credential.KeyOf(owner.Account, "key_1"))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), credential.KeyOf(owner.Account, "key_1"))
 	if err != nil {
-		w.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return credential.LastUsed(&it)
 }
 
 func TestACallIsCountedInOneRoundTrip(t *testing.T) {
 	w := newWorld(t, secret("hash"))
-	w.faults.Reset()
+	w.Faults.Reset()
 	want := secret("hash")
 	want.Count = 1
 	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
 	}
-	if got := w.faults.Operations(); got != "UpdateItem TransactWriteItems UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem TransactWriteItems UpdateItem" {
 		t.Errorf("the first call of a window took %s", got)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	want.Count = 2
 	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
 	}
-	if got := w.faults.Operations(); got != "UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem" {
 		t.Errorf("the second call took %s", got)
 	}
 	for want := 3; want < 70; want++ { // counting does not end at the limit
@@ -153,17 +149,17 @@ func TestOnlyTheFirstCallOfAWindowIsNotedOnTheKey(t *testing.T) {
 	if at, ip := w.lastUsed(); !at.IsZero() || ip != "" {
 		t.Errorf("before its first call it was used at %v from %s", at, ip)
 	}
-	first := w.clock.Now()
+	first := w.Clock.Now()
 	for _, ip := range []string{"198.51.100.7", "203.0.113.9"} {
 		if _, err := w.counter.Count(t.Context(), "hash", window, ip); err != nil {
 			t.Fatal(err)
 		}
-		w.clock.Add(10 * time.Second)
+		w.Clock.Add(10 * time.Second)
 		if at, ip := w.lastUsed(); !at.Equal(first) || ip != "198.51.100.7" {
 			t.Errorf("it was used at %v from %s", at, ip)
 		}
 	}
-	second := w.clock.Now()
+	second := w.Clock.Now()
 	if _, err := w.counter.Count(t.Context(), "hash", window+1, "203.0.113.9"); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +167,7 @@ func TestOnlyTheFirstCallOfAWindowIsNotedOnTheKey(t *testing.T) {
 		t.Errorf("it was used at %v from %s", at, ip)
 	}
 	// This does not change the version: a write based on an earlier read succeeds.
-	it, err := w.db.Get(t.Context(), credential.KeyOf(owner.Account, "key_1"))
+	it, err := w.DB.Get(t.Context(), credential.KeyOf(owner.Account, "key_1"))
 	if err != nil || it.Version != 1 {
 		t.Errorf("the key has version %d, %v", it.Version, err)
 	}
@@ -183,7 +179,7 @@ func TestAnUnknownSecret(t *testing.T) {
 		_, err := w.counter.Count(t.Context(), "hash", window, "")
 		w.is("the call", err, store.ErrNotFound)
 	})
-	if got := w.faults.Operations(); got != "UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem" {
 		t.Errorf("it took %s", got)
 	}
 }
@@ -191,27 +187,27 @@ func TestAnUnknownSecret(t *testing.T) {
 func TestASecretThatHasEndedIsKnownButNotCounted(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	ends := secret("ends")
-	ends.ExpiresAt = w.clock.Now().Add(time.Minute)
+	ends.ExpiresAt = w.Clock.Now().Add(time.Minute)
 	w.commit(func(tx *store.Tx) { credential.Create(tx, ends) })
 	for _, hash := range []string{"hash", "ends"} {
 		for want := 1; want <= 2; want++ {
-			if s := w.call(hash, window); s.Count != want || s.Ended(w.clock.Now()) {
+			if s := w.call(hash, window); s.Count != want || s.Ended(w.Clock.Now()) {
 				t.Errorf("%s: %+v", hash, *s)
 			}
 		}
 	}
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
-	w.clock.Add(time.Minute - time.Millisecond)
-	if s := w.call("ends", window); s.Count != 3 || s.Ended(w.clock.Now()) {
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.Clock.Now()) })
+	w.Clock.Add(time.Minute - time.Millisecond)
+	if s := w.call("ends", window); s.Count != 3 || s.Ended(w.Clock.Now()) {
 		t.Errorf("just before its end: %+v", *s)
 	}
-	w.clock.Add(time.Millisecond)
-	w.faults.Reset()
+	w.Clock.Add(time.Millisecond)
+	w.Faults.Reset()
 	w.unchanged(func() {
 		for _, hash := range []string{"hash", "ends"} {
 			for _, n := range []int64{window, window + 1} {
 				s := w.call(hash, n)
-				if !s.Ended(w.clock.Now()) || s.KeyID != "key_1" || s.Revoked != (hash == "hash") {
+				if !s.Ended(w.Clock.Now()) || s.KeyID != "key_1" || s.Revoked != (hash == "hash") {
 					t.Errorf("%s: %+v", hash, *s)
 				}
 				if n > window && s.Count != 0 {
@@ -220,12 +216,12 @@ func TestASecretThatHasEndedIsKnownButNotCounted(t *testing.T) {
 			}
 		}
 	})
-	if got := w.faults.Operations(); got != "UpdateItem UpdateItem UpdateItem UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem UpdateItem UpdateItem UpdateItem" {
 		t.Errorf("they took %s", got)
 	}
-	w.clock.Add(time.Millisecond) // of the window that counted before the end
+	w.Clock.Add(time.Millisecond) // of the window that counted before the end
 	w.unchanged(func() {
-		if s := w.call("ends", window); !s.Ended(w.clock.Now()) {
+		if s := w.call("ends", window); !s.Ended(w.Clock.Now()) {
 			t.Errorf("after its end: %+v", *s)
 		}
 	})
@@ -233,7 +229,7 @@ func TestASecretThatHasEndedIsKnownButNotCounted(t *testing.T) {
 
 func TestAMovedSecretLeadsToTheNewOne(t *testing.T) {
 	w := newWorld(t, secret("old"))
-	until := w.clock.Now().Add(time.Hour)
+	until := w.Clock.Now().Add(time.Hour)
 	stronger := secret("new")
 	stronger.Scopes = []string{"content:read", "studio:use"}
 	w.commit(func(tx *store.Tx) { credential.Create(tx, stronger) })
@@ -246,30 +242,30 @@ func TestAMovedSecretLeadsToTheNewOne(t *testing.T) {
 		t.Errorf("the second call, with the new one: %+v", *s)
 	}
 	w.call("new", window)
-	w.faults.Reset()
+	w.Faults.Reset()
 	if s := w.call("old", window); s.Count != 4 {
 		t.Errorf("the fourth call, with the old one: %+v", *s)
 	}
-	if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem UpdateItem" {
 		t.Errorf("it took %s", got)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	w.unchanged(func() {
-		if s := w.call("old", window); !s.Ended(w.clock.Now()) || s.Revoked {
+		if s := w.call("old", window); !s.Ended(w.Clock.Now()) || s.Revoked {
 			t.Errorf("after its overlap: %+v", *s)
 		}
 	})
-	if s := w.call("new", window); s.Count != 5 || s.Ended(w.clock.Now()) {
+	if s := w.call("new", window); s.Count != 5 || s.Ended(w.Clock.Now()) {
 		t.Errorf("the new one then: %+v", *s)
 	}
 }
 
 func TestAMovedSecretEndsWithTheNewOne(t *testing.T) {
 	w := newWorld(t, secret("old"), secret("new"))
-	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", w.clock.Now().Add(time.Hour)) })
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "new", w.clock.Now()) })
+	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", w.Clock.Now().Add(time.Hour)) })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "new", w.Clock.Now()) })
 	w.unchanged(func() {
-		if s := w.call("old", window); !s.Ended(w.clock.Now()) || !s.Revoked {
+		if s := w.call("old", window); !s.Ended(w.Clock.Now()) || !s.Revoked {
 			t.Errorf("%+v", *s)
 		}
 	})
@@ -300,7 +296,7 @@ func TestConcurrentFirstCallsAreCountedExactly(t *testing.T) {
 
 func TestAnotherCallOpensTheWindow(t *testing.T) {
 	w := newWorld(t, secret("hash"))
-	w.faults.Before("TransactWriteItems", func() {
+	w.Faults.Before("TransactWriteItems", func() {
 		if s := w.call("hash", window); s.Count != 1 {
 			t.Errorf("the other call was counted as %d", s.Count)
 		}
@@ -312,10 +308,10 @@ func TestAnotherCallOpensTheWindow(t *testing.T) {
 
 func TestASecretIsRevokedWhileItsWindowOpens(t *testing.T) {
 	w := newWorld(t, secret("hash"))
-	w.faults.Before("TransactWriteItems", func() {
-		w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
+	w.Faults.Before("TransactWriteItems", func() {
+		w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.Clock.Now()) })
 	})
-	if s := w.call("hash", window); !s.Ended(w.clock.Now()) {
+	if s := w.call("hash", window); !s.Ended(w.Clock.Now()) {
 		t.Errorf("%+v", *s)
 	}
 	if at, _ := w.lastUsed(); !at.IsZero() {
@@ -327,12 +323,12 @@ func TestAClockThatIsAhead(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	w.call("hash", window+1)
 	at, _ := w.lastUsed()
-	w.clock.Add(time.Second)
-	w.faults.Reset()
+	w.Clock.Add(time.Second)
+	w.Faults.Reset()
 	if s := w.call("hash", window); s.Count != 2 {
 		t.Errorf("the call of the clock behind was counted as %d", s.Count)
 	}
-	if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+	if got := w.Faults.Operations(); got != "UpdateItem UpdateItem" {
 		t.Errorf("it took %s", got)
 	}
 	if again, _ := w.lastUsed(); !again.Equal(at) {
@@ -346,22 +342,22 @@ func TestAClockThatIsAhead(t *testing.T) {
 func TestContentionOfACountedCall(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	w.call("hash", window)
-	w.faults.Reset()
-	w.faults.Reject("UpdateItem", "TransactionConflictException", 3)
+	w.Faults.Reset()
+	w.Faults.Reject("UpdateItem", "TransactionConflictException", 3)
 	if s := w.call("hash", window); s.Count != 2 {
 		t.Errorf("counted %d", s.Count)
 	}
-	w.faults.Reset()
-	w.faults.Reject("UpdateItem", "TransactionConflictException", 1000)
+	w.Faults.Reset()
+	w.Faults.Reject("UpdateItem", "TransactionConflictException", 1000)
 	if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil {
 		t.Errorf("without an end it gives %+v", *s)
 	}
-	if n := len(w.faults.Calls()); n != mostTries {
+	if n := len(w.Faults.Calls()); n != mostTries {
 		t.Errorf("there were %d tries", n)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	// The transaction that opens a window meets another one.
-	w.faults.Cancel(2, "TransactionConflict", "None")
+	w.Faults.Cancel(2, "TransactionConflict", "None")
 	if s := w.call("hash", window+1); s.Count != 1 {
 		t.Errorf("counted %d", s.Count)
 	}
@@ -372,15 +368,15 @@ func TestACallWhoseAnswerWasLostIsCountedOnce(t *testing.T) {
 	for _, at := range []int64{window, window, window + 1, window + 1} {
 		w.call("hash", at)
 		before := w.call("hash", at).Count
-		w.faults.Reset()
-		w.faults.Lose("UpdateItem", 1)
+		w.Faults.Reset()
+		w.Faults.Lose("UpdateItem", 1)
 		if s := w.call("hash", at); s.Count != before+1 {
 			t.Errorf("the call after %d others was counted as %d", before, s.Count)
 		}
-		if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+		if got := w.Faults.Operations(); got != "UpdateItem UpdateItem" {
 			t.Errorf("it took %s", got)
 		}
-		w.faults.Reset()
+		w.Faults.Reset()
 		if s := w.call("hash", at); s.Count != before+2 {
 			t.Errorf("the next call was counted as %d", s.Count)
 		}
@@ -390,19 +386,19 @@ func TestACallWhoseAnswerWasLostIsCountedOnce(t *testing.T) {
 func TestACallThatCannotBeCountedIsAnError(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	for name, fault := range map[string]func(){
-		"throttled":     func() { w.faults.Reject("UpdateItem", "ThrottlingException", 1000) },
-		"no permission": func() { w.faults.Reject("UpdateItem", "AccessDeniedException", 1000) },
-		"no table":      func() { w.faults.Reject("UpdateItem", "ResourceNotFoundException", 1000) },
-		"no window":     func() { w.faults.Reject("TransactWriteItems", "AccessDeniedException", 1000) },
+		"throttled":     func() { w.Faults.Reject("UpdateItem", "ThrottlingException", 1000) },
+		"no permission": func() { w.Faults.Reject("UpdateItem", "AccessDeniedException", 1000) },
+		"no table":      func() { w.Faults.Reject("UpdateItem", "ResourceNotFoundException", 1000) },
+		"no window":     func() { w.Faults.Reject("TransactWriteItems", "AccessDeniedException", 1000) },
 	} {
-		w.faults.Reset()
+		w.Faults.Reset()
 		fault()
 		if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil || s != nil ||
 			errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	orphan := secret("orphan")
 	orphan.KeyID = "key_2"
 	w.commit(func(tx *store.Tx) { credential.Create(tx, orphan) })
@@ -419,10 +415,10 @@ func TestASecretIsCreatedOnceAndChangedOnlyWhereItIs(t *testing.T) {
 		for what, fill := range map[string]func(*store.Tx){
 			"a second create":         func(tx *store.Tx) { credential.Create(tx, other) },
 			"a change of nothing":     func(tx *store.Tx) { credential.Change(tx, secret("nothing")) },
-			"a revocation of nothing": func(tx *store.Tx) { credential.Revoke(tx, "nothing", w.clock.Now()) },
+			"a revocation of nothing": func(tx *store.Tx) { credential.Revoke(tx, "nothing", w.Clock.Now()) },
 			"a move of nothing": func(tx *store.Tx) {
 				credential.Move(tx, "nothing", "hash",
-					w.clock.Now())
+					w.Clock.Now())
 			},
 			"a change of nothing's account": func(tx *store.Tx) {
 				credential.ChangeAccount(tx, "nothing",
@@ -444,7 +440,7 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 	want := credential.Credential{
 		Hash: "hash", KeyID: "key_1", Owner: owner, Plan: "enterprise",
 		Scopes: []string{"account:read"}, KeyIPs: []string{}, AccountIPs: []string{}, Limit: 7, SpendLimit: new(int64),
-		ExpiresAt: w.clock.Now().Add(time.Hour),
+		ExpiresAt: w.Clock.Now().Add(time.Hour),
 	}
 	w.commit(func(tx *store.Tx) { credential.Change(tx, want) })
 	want.Count, want.Makers = 2, secret("hash").Makers // which only ChangeMakers changes
@@ -474,7 +470,7 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 // found without a look at anybody.
 func TestALentSecretEndsWithItsPerson(t *testing.T) {
 	w := newWorld(t, secret("base"))
-	personID := id.New(id.Person, w.clock.Now())
+	personID := id.New(id.Person, w.Clock.Now())
 	it, err := store.NewItem("person", owner, personID, map[string]string{"state": "active", "role": "developer"})
 	if err != nil {
 		t.Fatal(err)
@@ -483,16 +479,16 @@ func TestALentSecretEndsWithItsPerson(t *testing.T) {
 	base := secret("base")
 	w.commit(func(tx *store.Tx) {
 		tx.Create(it, nil)
-		credential.Lend(tx, "lent", &base, w.clock.Now().Add(time.Hour), personID)
+		credential.Lend(tx, "lent", &base, w.Clock.Now().Add(time.Hour), personID)
 	})
 	w.call("base", window)
-	w.faults.Reset()
+	w.Faults.Reset()
 	w.call("base", window)
-	if ops := w.faults.Operations(); ops != "UpdateItem" {
+	if ops := w.Faults.Operations(); ops != "UpdateItem" {
 		t.Errorf("a call with a key took %s", ops)
 	}
 	change := func(state, role string) {
-		it, err := w.db.Get(t.Context(), it.Key)
+		it, err := w.DB.Get(t.Context(), it.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -501,18 +497,18 @@ func TestALentSecretEndsWithItsPerson(t *testing.T) {
 		}
 		w.commit(func(tx *store.Tx) { tx.Replace(it) })
 	}
-	if c := w.call("lent", window); c.Ended(w.clock.Now()) || len(c.Scopes) != 2 {
+	if c := w.call("lent", window); c.Ended(w.Clock.Now()) || len(c.Scopes) != 2 {
 		t.Errorf("%+v", c)
 	}
 	change("active", "auditor")
-	if c := w.call("lent", window); c.Ended(w.clock.Now()) || !slices.Equal(c.Scopes, []string{"content:read"}) {
+	if c := w.call("lent", window); c.Ended(w.Clock.Now()) || !slices.Equal(c.Scopes, []string{"content:read"}) {
 		t.Errorf("as an auditor: %+v", c)
 	}
 	change("removed", "auditor")
-	if c := w.call("lent", window); !c.Ended(w.clock.Now()) {
+	if c := w.call("lent", window); !c.Ended(w.Clock.Now()) {
 		t.Errorf("removed: %+v", c)
 	}
-	if c := w.call("base", window); c.Ended(w.clock.Now()) {
+	if c := w.call("base", window); c.Ended(w.Clock.Now()) {
 		t.Errorf("the key itself has ended: %+v", c)
 	}
 }

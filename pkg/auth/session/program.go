@@ -205,7 +205,7 @@ func (s *Store) spend(ctx context.Context, program, token string, fits func(spen
 	if err != nil {
 		return out, err
 	}
-	// A program that shows a code or a token of another one learns nothing, and ends nothing.
+	// A program that shows a code or a token of another learns nothing, and ends nothing.
 	if subtle.ConstantTimeCompare([]byte(of.Program), []byte(program)) != 1 {
 		return out, ErrGrant
 	}

@@ -16,7 +16,7 @@ const (
 	ahead = time.Minute
 	// lease is the time for which one request refreshes the tokens of a session and the others wait.
 	lease = 12 * time.Second
-	// maxWaits bounds the looks of a request that waits for another one's refresh.
+	// maxWaits bounds the looks of a request that waits for the refresh of another.
 	maxWaits = 14
 )
 

@@ -1,5 +1,6 @@
 // Package session stores the sessions of people who are signed in to the account area. The browser has a random token,
-// and the table has its hash. The tokens of the issuer are sealed and never reach the browser.
+// and the table has its hash. The tokens of the issuer are sealed and never reach the browser. Start with Store in
+// session.go.
 package session
 
 import (
@@ -253,7 +254,6 @@ func (s *Store) boxFor(ctx context.Context, hash, purpose string) (*seal.Box, er
 	return seal.New(keys...)
 }
 
-// keep seals tokens into a session.
 func (s *Store) keep(ctx context.Context, of *Session, tokens signin.Tokens) error {
 	box, err := s.box(ctx, of.hash)
 	if err != nil {

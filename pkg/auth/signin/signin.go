@@ -1,5 +1,5 @@
 // Package signin verifies the tokens of people who sign in to the account area by OpenID Connect, and decides who of
-// them is a person of an account.
+// them is a person of an account. Start with Verifier, which checks a token, and Client, which calls the issuer.
 package signin
 
 import (

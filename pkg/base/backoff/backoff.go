@@ -1,5 +1,5 @@
 // Package backoff waits between retries of a call: exponentially longer, and with full jitter, so that callers that
-// collided once do not collide again.
+// collided once do not collide again. Wait is for the attempts of a loop, and Sleep for a given time.
 package backoff
 
 import (

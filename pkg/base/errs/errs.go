@@ -1,5 +1,6 @@
 // Package errs defines the only error type of the service: a code that callers may rely on, a public message that says
-// how to correct the problem, and the cause, which is logged but never shown to a caller.
+// how to correct the problem, and the cause, which is logged but never shown to a caller. Start with New and Wrap;
+// codes.go has all codes.
 package errs
 
 import (
@@ -71,8 +72,7 @@ type Detail struct {
 	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. The pointer of the
 	// body as a whole is empty.
 	//
-	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
-	// a query parameter or header.
+	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of a query parameter or header.
 	Param string `json:"param"`
 	// What is wrong with the field.
 	Message string `json:"message"`
@@ -116,6 +116,11 @@ func Wrap(cause error, code Code, format string, args ...any) *Error {
 func (e *Error) With(context any) *Error {
 	e.Context = context
 	return e
+}
+
+// In returns the error with the context of invalid_state: the state of the resource, and the actions that it permits.
+func (e *Error) In(state string, allowed ...string) *Error {
+	return e.With(StateContext{State: state, Allowed: append([]string{}, allowed...)})
 }
 
 // Invalid makes a validation error of one field; param is its JSON pointer.
@@ -199,8 +204,7 @@ func CodeOf(err error) Code {
 	}
 }
 
-// As returns the *Error inside err, or an internal error with err as its cause, whose
-// message reveals nothing of it.
+// As returns the *Error inside err, or an internal error with err as its cause, whose message reveals nothing of it.
 func As(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

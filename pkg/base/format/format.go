@@ -1,5 +1,6 @@
 // Package format has the formats of members, by the name in their tag format. A tag cannot be wrapped, and members of
 // several types share a format: a pattern, a list of values or an example stands here or in the package that knows it.
+// Define adds a format, and Of finds it.
 package format
 
 import (

@@ -1,5 +1,5 @@
-// Package id makes and reads the service's ids: TypeIDs (a prefix and a UUIDv7
-// in base32), which sort by the time of their creation.
+// Package id makes and reads the service's ids: TypeIDs (a prefix and a UUIDv7 in base32), which sort by the time of
+// their creation. New makes an id, and Valid checks one.
 package id
 
 import (

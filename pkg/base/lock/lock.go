@@ -1,4 +1,4 @@
-// Package lock has a lock that may be held during a call of another service.
+// Package lock has a lock that may be held during a call of another service. Start with Mutex.
 package lock
 
 import "sync"

@@ -1,5 +1,5 @@
 // Package money has prices of products, amounts in the smallest unit of a currency of ISO 4217, and finds prices in
-// texts of many languages.
+// texts of many languages. Parse reads a price, and In finds all in a text.
 package money
 
 import (

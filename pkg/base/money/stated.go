@@ -94,11 +94,6 @@ type Stated struct {
 // Means returns the prices that the amount may mean.
 func (s Stated) Means() []Price { return s.means }
 
-// Is reports whether the amount may mean one of the given prices.
-func (s Stated) Is(prices []Price) bool {
-	return slices.ContainsFunc(s.means, func(p Price) bool { return slices.Contains(prices, p) })
-}
-
 // In returns the amounts of money in a text: numbers in the digits of any script next to the sign, code or word of a
 // currency.
 func In(text string) (all []Stated) {

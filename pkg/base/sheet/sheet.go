@@ -1,4 +1,5 @@
-// Package sheet writes lists as comma-separated values that a spreadsheet can open safely.
+// Package sheet writes lists as comma-separated values that a spreadsheet can open safely. Of makes the sheet of a
+// list.
 package sheet
 
 import (

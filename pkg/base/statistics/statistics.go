@@ -1,4 +1,5 @@
 // Package statistics has the tests and intervals by which the service judges figures. All intervals are those of 95%.
+// Start with Sequence, which says when an experiment has a winner.
 package statistics
 
 import (
@@ -35,9 +36,8 @@ func TwoProportions(k1, n1, k2, n2 int) (z, p float64) {
 	return z, twoSided(z)
 }
 
-// MannWhitney compares two samples with the two-sided Mann-Whitney U test, by its normal
-// approximation with corrections for ties and continuity. superiority is the probability
-// that a value of a exceeds one of b, with ties counted half.
+// MannWhitney compares two samples with the two-sided Mann-Whitney U test, by its normal approximation with corrections
+// for ties and continuity. superiority is the probability that a value of a exceeds one of b, with ties counted half.
 func MannWhitney(a, b []float64) (superiority, p float64) {
 	type value struct {
 		x     float64

@@ -1,5 +1,5 @@
 // Package tenant has the owner of data: one account, in one of its two modes. No data of one owner is visible to
-// another.
+// another. Start with Owner.
 package tenant
 
 // Account is the id of an account.
@@ -14,8 +14,7 @@ const (
 	Test Mode = "test"
 )
 
-// Owner is an account in one mode. Embed it: its members are written as
-// "account", "mode" and "profile".
+// Owner is an account in one mode. Embed it: its members are written as "account", "mode" and "profile".
 type Owner struct {
 	Account Account `json:"account"`
 	Mode    Mode    `json:"mode"`

@@ -1,4 +1,5 @@
-// Package text bounds texts, compares names, and finds characters that hide or turn text round.
+// Package text bounds texts, compares names, and finds characters that hide or turn text round. Clip functions bound
+// texts, and Nearest finds the name that a caller may have meant.
 package text
 
 import (

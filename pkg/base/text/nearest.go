@@ -76,9 +76,8 @@ func fold(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// isPart reports whether one name begins with the other, in the singular or plural, or
-// ends with it as a word: duration and duration_seconds, events and event_types,
-// webhook_url and url. A wildcard at its end is left out.
+// isPart reports whether one name begins with the other, in the singular or plural, or ends with it as a word: duration
+// and duration_seconds, events and event_types, webhook_url and url. A wildcard at its end is left out.
 func isPart(unknown, known string) bool {
 	long, short := strings.ToLower(known), stem(strings.TrimRight(strings.ToLower(unknown), ":.*"))
 	if len(long) < len(short) {

@@ -1,5 +1,5 @@
 // Package web has small parts of HTTP: the address of the API as its caller used it, bearer tokens, headers, and the
-// frame of pages.
+// frame of pages. Start with BaseURL, NewBearer, SetHeaders or Design.
 package web
 
 import "strings"

@@ -19,7 +19,7 @@ func NewBearer(random io.Reader) (token, hash string, err error) {
 	return token, HashBearer(token), nil
 }
 
-// MatchesBearer reports whether a hash is that of a token. An empty hash is that of none.
+// MatchesBearer reports whether a hash is that of a token. It never is if the hash is empty.
 func MatchesBearer(token, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(HashBearer(token)), []byte(hash)) == 1
 }

@@ -1,6 +1,6 @@
 // Package awsenv builds the AWS configuration of a Lambda function from the environment that Lambda sets. It replaces
 // config.LoadDefaultConfig, which also looks for profiles, single sign-on and instance roles: none of them exists in a
-// function, and linking them costs start-up time.
+// function, and linking them costs start-up time. Config returns the configuration.
 package awsenv
 
 import (
@@ -19,16 +19,14 @@ import (
 // should be tried again.
 const attemptTimeout = 5 * time.Second
 
-// maxAttempts bounds the attempts of one call, with the SDK's exponential
-// back-off and full jitter between them.
+// maxAttempts bounds the attempts of one call, with the SDK's exponential back-off and full jitter between them.
 const maxAttempts = 4
 
 // bufferSize is the size of a connection's buffers. Most calls and answers fit into one.
 const bufferSize = 32 << 10
 
-// Config reads AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-// AWS_SESSION_TOKEN and, for a local system, AWS_ENDPOINT_URL. Lambda sets the
-// first four for the whole life of an execution environment.
+// Config reads AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and, for a local system,
+// AWS_ENDPOINT_URL. Lambda sets the first four for the whole life of an execution environment.
 func Config() (aws.Config, error) {
 	region := os.Getenv("AWS_REGION")
 	if region == "" {

@@ -1,6 +1,8 @@
-// Package metric counts events for operators, and sets up the log. A count is a line of the log in
-// CloudWatch's embedded metric format, which needs no call and no client.
+// Package metric counts events for operators, and sets up the log. A count is a line of the log in CloudWatch's
+// embedded metric format, which needs no call and no client.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+//
+// SetupLog is called by each main; Count, Add and Measure write metrics.
 package metric
 
 import (
@@ -19,15 +21,13 @@ import (
 // account, but no alarm.
 func Namespace(customer, stage string) string { return "ContentAutomation/" + customer + "/" + stage }
 
-// out is the destination of metrics, which are written one after the other. The output of
-// a function is its log.
+// out is the destination of metrics, which are written one after the other. The output of a function is its log.
 var (
 	mu  sync.Mutex
 	out io.Writer = os.Stdout
 )
 
-// SetOutput sets the destination of metrics, and returns the one before. It may be called
-// while others count.
+// SetOutput sets the destination of metrics, and returns the one before. It may be called while others count.
 func SetOutput(w io.Writer) (before io.Writer) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -1,5 +1,5 @@
 // Package needs reads the variables that the stack sets in the environment of a function. Which ones it sets follows
-// from the function's entry in the table of functions.
+// from the function's entry in the table of functions. Read reads the environment of a function into Needs.
 package needs
 
 // Needs has the variables of a function. Those of other functions are empty.

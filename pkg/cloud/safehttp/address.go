@@ -8,17 +8,14 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// The address table itself is code.dny.dev/ssrf's, generated from the IANA
-// registries of special-purpose addresses (RFC 6890): every IPv4 row of it, and
-// for IPv6 everything outside of 2000::/3 (so also IPv4-mapped, IPv4-compatible,
-// NAT64, unique local, link-local, site-local, multicast, discard and SRv6
-// addresses) plus the special rows inside (Teredo, ORCHID, 6to4, documentation,
-// AS112). The rows below are not in those registries, and are refused as well.
+// The address table itself is code.dny.dev/ssrf's, generated from the IANA registries of special-purpose addresses (RFC
+// 6890): every IPv4 row of it, and for IPv6 everything outside of 2000::/3 (so also IPv4-mapped, IPv4-compatible,
+// NAT64, unique local, link-local, site-local, multicast, discard and SRv6 addresses) plus the special rows inside
+// (Teredo, ORCHID, 6to4, documentation, AS112). The rows below are not in those registries, and are refused as well.
 var (
 	denied4 = []netip.Prefix{
-		// The WireServer of Azure's hosts: a public address that only its own
-		// virtual machines reach, and that hands out their configuration.
-		// learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+		// The WireServer of Azure's hosts: a public address that only its own virtual machines reach, and that hands
+		// out their configuration. learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 		netip.MustParsePrefix("168.63.129.16/32"),
 	}
 	denied6 = []netip.Prefix{

@@ -4,7 +4,7 @@
 // The rules are applied twice. CheckURL applies them when a URL is saved, so that the caller gets a clear error. The
 // dialer applies them to the address of each connection, which protects the network: a name may resolve to another
 // address by then (DNS rebinding). Redirects are not followed, no proxy is taken from the environment, and answers are
-// bounded in size and time.
+// bounded in size and time. New makes a Client.
 package safehttp
 
 import (
@@ -34,8 +34,7 @@ const (
 	sessionCacheSize = 512
 )
 
-// Options configure a Client. The zero value is the strict client of a deployed
-// stack with the system's resolver.
+// Options configure a Client. The zero value is the strict client of a deployed stack with the system's resolver.
 type Options struct {
 	// AllowLoopback is for the local system only: it also allows loopback addresses, with http and on any port.
 	AllowLoopback bool
@@ -189,9 +188,8 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 // body; see ReadBody. For a refused URL or address it returns a *BlockedError. Describe turns any error into a
 // sentence.
 //
-// An idempotent request should have the header Idempotency-Key (with an empty list of
-// values it is not sent): the transport then retries it if a kept-alive connection
-// is dead.
+// An idempotent request should have the header Idempotency-Key (with an empty list of values it is not sent): the
+// transport then retries it if a kept-alive connection is dead.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.checkParts(req.URL); err != nil {
 		if req.Body != nil {

@@ -74,8 +74,7 @@ func (e *Envelope) Seal(ctx context.Context, account string, data []byte, contex
 	return append(sealed, k.box.Seal(data, context)...), nil
 }
 
-// Open decrypts sealed data. It returns ErrOpen unless it was sealed for the same account
-// and context.
+// Open decrypts sealed data. It returns ErrOpen unless it was sealed for the same account and context.
 func (e *Envelope) Open(ctx context.Context, account string, sealed []byte, context string) ([]byte, error) {
 	if len(sealed) < 3 || sealed[0] != envelopeVersion {
 		return nil, ErrOpen

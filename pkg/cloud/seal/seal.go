@@ -1,5 +1,5 @@
 // Package seal encrypts values that must not be readable from the table alone: with AES-256-GCM, under keys that HKDF
-// derives from a secret.
+// derives from a secret. Start with Envelope, which seals for an owner, and Box, which has keys of its own.
 package seal
 
 import (
@@ -13,8 +13,7 @@ import (
 	"slices"
 )
 
-// ErrOpen is the error of sealed data that is damaged, or was sealed by another key or
-// for another context.
+// ErrOpen is the error of sealed data that is damaged, or was sealed by another key or for another context.
 var ErrOpen = errors.New("seal: cannot open sealed data")
 
 const keyBytes = 32 // AES-256
@@ -30,8 +29,7 @@ func Fixed(b []byte) Secret {
 	return func(context.Context) ([][]byte, error) { return versions, nil }
 }
 
-// Keys derives the keys of a salt and a purpose, one from each version of the secret,
-// the current one first.
+// Keys derives the keys of a salt and a purpose, one from each version of the secret, the current one first.
 func (s Secret) Keys(ctx context.Context, salt []byte, purpose string) ([][]byte, error) {
 	if s == nil {
 		s = Fixed(nil)
@@ -87,8 +85,7 @@ func (b *Box) Seal(data []byte, context string) []byte {
 	return b.gcms[0].Seal(nil, nil, data, []byte(context))
 }
 
-// Open decrypts sealed data. It returns ErrOpen unless it was sealed by one of the
-// box's keys for the same context.
+// Open decrypts sealed data. It returns ErrOpen unless it was sealed by one of the box's keys for the same context.
 func (b *Box) Open(sealed []byte, context string) ([]byte, error) {
 	for _, gcm := range b.gcms {
 		if data, err := gcm.Open(nil, nil, sealed, []byte(context)); err == nil {

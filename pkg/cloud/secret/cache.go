@@ -79,7 +79,6 @@ func (c *Cache[T]) enter(ctx context.Context) error {
 
 func (c *Cache[T]) leave() { <-c.turn }
 
-// refresh reads the secret.
 func (c *Cache[T]) refresh(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

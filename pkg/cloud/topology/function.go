@@ -70,8 +70,7 @@ const (
 	// SignUploads permits signing the uploads of callers into the bucket.
 	SignUploads Grant = "sign uploads"
 	// ManageKeySecrets permits reading and writing the secrets of API keys in the state table. Access to the state
-	// table
-	// does not include them.
+	// table does not include them.
 	ManageKeySecrets Grant = "manage key secrets"
 	// SignPeopleIn permits reading the secret that seals sessions, and makes a function know the endpoints that people
 	// sign in at.
@@ -96,8 +95,7 @@ const (
 	// OpenSecrets permits opening the secrets of customers' webhooks.
 	OpenSecrets Grant = "open secrets"
 	// CallPlatforms permits calling the platforms of social accounts: reading the applications that are registered
-	// there,
-	// and sealing and opening the accounts' tokens.
+	// there, and sealing and opening the accounts' tokens.
 	CallPlatforms Grant = "call platforms"
 	// OpenClaims permits opening sealed claims, to end the calls that died.
 	OpenClaims Grant = "open claims"
@@ -149,8 +147,7 @@ type Function struct {
 	// dies before the first extension, its messages stay invisible for its timeout, which should therefore be short.
 	Holds bool
 	// Concurrency is the largest number of batches of each of its queues that are in work at a time. So a backlog
-	// leaves
-	// room for the other functions of the account.
+	// leaves room for the other functions of the account.
 	Concurrency int
 	// Reserved is the concurrency that the account reserves for the function, and that the function never exceeds. 0
 	// means none.

@@ -79,8 +79,7 @@ func (q Queue) Consumer() Function {
 // Visibility returns how long a received message stays invisible.
 func (q Queue) Visibility() time.Duration { return q.Consumer().visibility() }
 
-// Receives returns how many times a message is received before it becomes a dead
-// letter.
+// Receives returns how many times a message is received before it becomes a dead letter.
 func (q Queue) Receives() int { return q.Consumer().receives() }
 
 // visibility returns how long a message that the function has received stays invisible.
@@ -91,8 +90,7 @@ func (f Function) visibility() time.Duration {
 	return visibilityFactor * f.Timeout
 }
 
-// receives returns how many times the function receives a message before it becomes a
-// dead letter.
+// receives returns how many times the function receives a message before it becomes a dead letter.
 func (f Function) receives() int {
 	least := receives
 	if f.Holds {
@@ -104,8 +102,7 @@ func (f Function) receives() int {
 // EventRule names the dead letters of the rule that sends the bus's events to Dispatch.
 const EventRule = "event"
 
-// UploadRule names the dead letters of the rule that sends the notices of uploads to
-// ImportMedia.
+// UploadRule names the dead letters of the rule that sends the notices of uploads to ImportMedia.
 const UploadRule = "upload"
 
 // DeadLetters returns the sources of dead letters: each queue, the two rules, and each function that a stream or a

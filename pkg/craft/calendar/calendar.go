@@ -6,8 +6,9 @@
 // rule and a name. * is all countries, of which !XX leaves one out, and @seller factories of a type. Rules are 12-25,
 // 5.2sun (second Sunday of May), 5.-1mon (last Monday of May), easter-2, orthodox+1 and advent+7 (days after the first
 // Sunday of Advent), to which days may be added, or dates of single years for what follows another calendar: Islamic,
-// Jewish, Hindu and Chinese ones, from 2026 to 2035. Islamic days may move by one with the sight of the moon.
-// The public holidays of 2026 to 2030 agree with the Python package holidays, version 0.109: see testdata/generate.py.
+// Jewish, Hindu and Chinese ones, from 2026 to 2035. Islamic days may move by one with the sight of the moon. The
+// public holidays of 2026 to 2030 agree with the Python package holidays, version 0.109: see testdata/generate.py.
+// Start with Days.
 package calendar
 
 import (

@@ -14,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 )
 
-// kind is a kind of claim.
 type kind int
 
 // The kinds, in the order in which they are taken out of a text.
@@ -38,7 +37,7 @@ func (k kind) String() string {
 		"percentage", "quantity", "telephone number", "year"}[k]
 }
 
-// claim is a claim in a text, from an offset to another one. Its keys are the canonical forms of what it may mean.
+// claim is a claim in a text, from an offset to another. Its keys are the canonical forms of what it may mean.
 type claim struct {
 	kind     kind
 	text     string

@@ -93,7 +93,8 @@ func atoi(s string) int {
 	return n
 }
 
-// valid returns a date in a list, or no date if the numbers are none. A year of two digits is of this century.
+// valid returns a date in a list, or nil if there is no such date, such as 30 February. A year of two digits is of this
+// century.
 func valid(year, month, day int) []date {
 	if year > 0 && year < 100 {
 		year += 2000

@@ -6,7 +6,7 @@
 // The forms may differ: 1,500 g is 1.5 kg, and 23 November is 23.11.
 //
 // Its patterns are compiled when they are first used. Before main, they would lengthen each start of a function by more
-// than a millisecond.
+// than a millisecond. Check finds what is wrong in the texts of an item.
 package guard
 
 import (

@@ -91,7 +91,7 @@ func (s *scan) quantities() {
 // farWords is the number of words after a number within which those that are counted may follow.
 const farWords = 5
 
-// audience are the people of whom a number says how well something is liked.
+// audience are the words for people whose number says how popular something is, as in "10,000 customers".
 var audience = []string{"customers", "users", "followers", "students", "members"}
 
 // year is the length of a year in seconds.

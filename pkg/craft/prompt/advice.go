@@ -22,7 +22,8 @@ func (p Proposing) Prompt() Prompt {
 	return Prompt{Version: Version(Proposals), System: render("proposals.tmpl", p), User: data(p.Data)}
 }
 
-// ArchitectRubric says what a good reply of the architect does. It is told so, and evaluations judge it by the same.
+// ArchitectRubric says what a good reply of the architect does. It is part of its prompt, and evaluations judge replies
+// by it.
 var ArchitectRubric = []string{
 	"knows the goal, or asks for it before it drafts",
 	"rests on figures and settings that tools have returned, and says where they are too few",

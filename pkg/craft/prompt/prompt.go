@@ -3,7 +3,7 @@
 // as data.
 //
 // The files in testdata are whole prompts, so that a change of a template is a difference to review: go test
-// ./pkg/craft/prompt -update writes them anew.
+// ./pkg/craft/prompt -update writes them anew. Write makes the prompt of a text, and Judge that of its review.
 package prompt
 
 import (
@@ -212,7 +212,6 @@ func (w Writing) message() message {
 	return message{w.Facts(), w.Channel, w.Examples, w.Recent, w.Other}
 }
 
-// render fills in a template.
 func render(name string, with any) string {
 	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, name, with); err != nil {

@@ -32,11 +32,11 @@ const (
 	mostHashtags = 5
 )
 
-// WordOfTag is the greatest length of a hashtag that a writer is told, in characters.
+// WordOfTag is the greatest length of a hashtag that prompts ask for, in characters.
 const WordOfTag = 20
 
-// spareForEmojis is the part of a length that is set aside where an emoji counts more than the writer is told: one in
-// so many.
+// spareForEmojis is the part of a length that prompts leave out for emojis, on platforms that count them as several
+// characters. For example, 10 means a tenth.
 const spareForEmojis = 10
 
 // TargetOf returns a platform for posts of a kind. It returns false if the platform does not take the kind.

@@ -1,4 +1,5 @@
 // Package source has the sources that a channel quotes: feeds and pages, and the articles that were read from them.
+// Choose picks the articles for a text.
 package source
 
 import (
@@ -62,7 +63,7 @@ const (
 	Keep  = 24 * time.Hour
 )
 
-// MaxChosen bounds the articles that a writer is told. The others bound the parts of an article, in characters.
+// MaxChosen bounds the articles in a prompt. The others bound the parts of an article, in characters.
 const (
 	MaxChosen = 5
 	MaxText   = 1500

@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"time"
-
-	"github.com/content-automation/api/pkg/record/resource"
-)
+import "time"
 
 // At returns the model in its state at a time: retired from its end on.
 func (m Model) At(now time.Time) Model {
@@ -24,14 +20,7 @@ func (o Offer) Retired(m Model) bool { return o.today(m).State == Retired }
 // none. Both are zero for models that are not in the catalog.
 func Ending(id string) (deprecated, end time.Time) {
 	m, _ := Find(id)
-	return timeOf(m.DeprecatedAt), timeOf(m.RetiresAt)
-}
-
-func timeOf(t *resource.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
+	return m.DeprecatedAt.OrZero(), m.RetiresAt.OrZero()
 }
 
 // Succeed returns the id of the model that takes the place of one that is retired: its successor, or the successor of
@@ -54,7 +43,7 @@ func (o Offer) Succeed(id string, live bool) string {
 	return id
 }
 
-// covers reports whether a price is as high as another one for each quantity.
+// covers reports whether a price is as high as another for each quantity.
 func (p *Price) covers(q *Price) bool {
 	return p != nil && q != nil && p.Unit == q.Unit && p.Megapixels == q.Megapixels &&
 		q.Credits*p.Per <= p.Credits*q.Per && q.InputCredits*p.Per <= p.InputCredits*q.Per

@@ -3,7 +3,8 @@
 //
 // The ids of models are the service's own. They name the model and its version, not the provider or its endpoint
 // (flux-pro-1.1, not fal-ai/flux-pro/v1.1), so that a model keeps its id when it moves to another provider. An id is
-// never given to another model. A model that ends is retired, and names its successor.
+// never given to another model. A model that ends is retired, and names its successor. Find returns a model;
+// models.json has all.
 package catalog
 
 import (

@@ -155,13 +155,13 @@ func (o Offer) Writers(quality string, live bool) []Model {
 	return o.offered(models().Writers[quality], live)
 }
 
-// Editor returns the model that rewrites a text of a quality: another one than its writer, or else the writer.
+// Editor returns the model that rewrites a text of a quality: another than its writer, or else the writer.
 func (o Offer) Editor(quality string, writer Model, live bool) Model {
 	return otherThan(o.offered(models().Editors[quality], live), writer, writer)
 }
 
 // Judge returns the model that looks at the texts of a writer and an editor: one of another family than both, since
-// models prefer texts of their own, or else another one than both, or else the writer.
+// models prefer texts of their own, or else another than both, or else the writer.
 func (o Offer) Judge(writer, editor Model, live bool) Model {
 	judges := o.offered(models().Judges, live)
 	family := func(m Model) string { return strings.SplitN(m.ID, "-", 2)[0] }

@@ -104,9 +104,8 @@ func (m Model) decidesLength() bool {
 	return m.Kind == provider.KindMusic && len(c.Seconds) == 0 && c.MaxSeconds == 0
 }
 
-// Check refuses a request that the model cannot carry out, naming the member at
-// fault by its JSON pointer below prefix: /aspect_ratio, /seconds, /count, /text,
-// /language, /image_url, /audio_url, /video_url, /lyrics.
+// Check refuses a request that the model cannot carry out, naming the member at fault by its JSON pointer below prefix:
+// /aspect_ratio, /seconds, /count, /text, /language, /image_url, /audio_url, /video_url, /lyrics.
 func (m Model) Check(req provider.Request, prefix string) error {
 	invalid := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, "%s", fmt.Sprintf(format, args...))
@@ -178,8 +177,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	return nil
 }
 
-// inputs refuses a request that lacks an input that the model needs, or has one that it
-// does not take.
+// inputs refuses a request that lacks an input that the model needs, or has one that it does not take.
 func (m Model) inputs(req provider.Request, prefix string) error {
 	invalid := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, format, args...)

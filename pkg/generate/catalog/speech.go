@@ -8,8 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// billedCharacters returns how many characters of a text the model's provider bills.
-// All count spaces and punctuation.
+// billedCharacters returns how many characters of a text the model's provider bills. All count spaces and punctuation.
 //
 //   - Amazon Polly bills the characters of the text without tags. Those outside the
 //     basic plane count twice, as in UTF-16: the most that it may count.

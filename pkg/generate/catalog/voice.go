@@ -56,7 +56,7 @@ func Voices(model, tag string) []Voice {
 	return chosen
 }
 
-// covers reports whether a language tag equals another one or is its beginning, as en is of en-GB.
+// covers reports whether a language tag equals another or is its beginning, as en is of en-GB.
 func covers(tag, other string) bool {
 	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) &&
 		(len(other) == len(tag) || other[len(tag)] == '-')

@@ -218,8 +218,8 @@ func (c *Composer) thumbnailOf(ctx context.Context, f compose.File, all []compos
 	return small, err
 }
 
-// sign writes a signed copy of a file, and returns the name in the certificate. Without a certificate there is none,
-// which is counted: the file says its origin all the same.
+// sign writes a signed copy of a file, and returns the name in the certificate. Without a certificate it
+// returns no name, and counts that: the metadata of the file have its origin all the same.
 func (c *Composer) sign(ctx context.Context, from origin, title, mimeType string, file io.ReadSeeker,
 	to io.ReadWriteSeeker) (string, error) {
 	if c.Credentials == nil {

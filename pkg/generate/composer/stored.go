@@ -1,5 +1,5 @@
 // Package composer composes media of stored files: it downloads them, has the engine compose them, and passes on the
-// results.
+// results. Start with Composer.Compose.
 package composer
 
 import (

@@ -1,6 +1,6 @@
 // Package humafix serves operations by huma: huma routes, reads parameters and decodes bodies, and package schema
 // checks bodies. It has all workarounds for huma, so that package httpapi needs none. Each was checked with the version
-// of huma that its tests name.
+// of huma that its tests name. NewAPI makes the API of huma that the router uses.
 package humafix
 
 import (

@@ -1,6 +1,6 @@
-// Package jsontree parses the body of a call to a tree of maps, slices and values, as
-// encoding/json does, but refuses what would be lost silently. It also applies merge
-// patches to such trees.
+// Package jsontree parses the body of a call to a tree of maps, slices and values, as encoding/json does, but refuses
+// what would be lost silently. It also applies merge patches to such trees. Parse reads a document, and Merge applies a
+// patch.
 package jsontree
 
 import (
@@ -41,7 +41,6 @@ type parser struct {
 	twice string
 }
 
-// parse parses the whole text.
 func (p *parser) parse() (any, error) {
 	if bytes.HasPrefix(p.text, []byte("\ufeff")) {
 		return nil, errMark
@@ -141,8 +140,7 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the
-// value, and none of the patch.
+// Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the value, and none of the patch.
 func Merge(value, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What is wrong with a text that is not JSON, and how to mend it. The texts repeat
-// nothing of what was sent.
+// What is wrong with a text that is not JSON, and how to mend it. The texts repeat nothing of what was sent.
 var (
 	errMark     = errors.New("it begins with a byte order mark; send UTF-8 without one")
 	errEncoding = errors.New("this byte is not UTF-8")
@@ -94,8 +93,7 @@ func (p *parser) string() error {
 	return errOpen
 }
 
-// position names a place in a text: the line and the column in characters, from 1, and
-// the byte, from 0.
+// position names a place in a text: the line and the column in characters, from 1, and the byte, from 0.
 func position(text []byte, at int) string {
 	before := text[:at]
 	line := bytes.Count(before, []byte("\n")) + 1

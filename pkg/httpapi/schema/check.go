@@ -1,5 +1,5 @@
 // Package schema has the schemas of the types of operations, their names in the document, and the one check of what
-// callers send against them.
+// callers send against them. NewRegistry makes the schemas of types, and Checker checks bodies by them.
 package schema
 
 import (

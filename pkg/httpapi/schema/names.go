@@ -9,10 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// SchemaName names the schema of a type. A name of several words stands for itself. A
-// name of one word follows the subject of its package: Failure of the package of trainings
-// is TrainingFailure. The body of a request has the subject and its action: createBody is
-// ProductCreate, patchBody ProductUpdate, photoBody ProductPhotoCreate, and pricePatch
+// SchemaName names the schema of a type. A name of several words stands for itself. A name of one word follows the
+// subject of its package: Failure of the package of trainings is TrainingFailure. The body of a request has the subject
+// and its action: createBody is ProductCreate, patchBody ProductUpdate, photoBody ProductPhotoCreate, and pricePatch
 // ProductPriceUpdate. The table names has the exceptions.
 func SchemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
@@ -64,8 +63,7 @@ func nameOf(subject, name string) string {
 // actions are the names of bodies that are no things to create.
 var actions = strings.Fields("Connect Create Invite Publish Regenerate Rotate Schedule Test Validate Verify")
 
-// subjectOf returns the subject of a package: the last part of its path, unless the table
-// subjects has another.
+// subjectOf returns the subject of a package: the last part of its path, unless the table subjects has another.
 func subjectOf(place string) string {
 	if subject := subjects[place]; subject != "" {
 		return subject

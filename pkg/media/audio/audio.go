@@ -1,5 +1,5 @@
 // Package audio reads the length of sound from its content: of MP3, WAV, AAC and M4A. It counts instead of trusting the
-// file's own claims.
+// file's own claims. Start with Speech.
 package audio
 
 import (

@@ -63,7 +63,6 @@ func (t *track) walk(content []byte, path string) error {
 	return nil
 }
 
-// box reads one box.
 func (t *track) box(path string, body []byte) error {
 	u32 := func(at int) int64 {
 		if at+4 > len(body) {

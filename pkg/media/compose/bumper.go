@@ -14,9 +14,8 @@ import (
 )
 
 // Bumper is a clip or a picture after the first scene of a video with a narration, which is its hook, or before the
-// scenes of another one, or after them. It is shown whole, with its own sound, and
-// without captions, logo and offer. A clip plays in its own length, a picture for timeline.Still. The zero value is
-// none.
+// scenes of another, or after them. It is shown whole, with its own sound, and without captions, logo and offer. A clip
+// plays in its own length, a picture for timeline.Still. The zero value is none.
 type Bumper struct {
 	Clip, Picture string
 }

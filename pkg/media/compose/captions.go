@@ -20,7 +20,6 @@ const (
 	Outline CaptionStyle = "outline" // large letters with an outline, and the spoken word in another color
 )
 
-// style is the style of captions.
 type style struct {
 	box text.Box
 	// bottom is the end of the lowest caption, and middle the middle of the captions.
@@ -107,7 +106,6 @@ type cue struct {
 	words []time.Duration
 }
 
-// caption divides the script into captions.
 func (f *videoRun) caption(script string, clock timeline.Clock, frames int) error {
 	pages, err := f.fonts.Pages(script, f.Language, f.caps.box)
 	if errors.Is(err, text.ErrScript) && !f.Captions {

@@ -3,7 +3,7 @@
 // and how to combine them. The engine makes the files that can be published.
 //
 // Of the packages below it, ffmpeg runs the program, text lays out text, canvas computes colors and contrast, timeline
-// computes times, and fit has the limits of the platforms.
+// computes times, and fit has the limits of the platforms. Start with Engine.Compose.
 package compose
 
 import (
@@ -194,7 +194,6 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 	return Result{Files: r.files, Usage: r.usage}, nil
 }
 
-// run is one composition.
 type run struct {
 	*Engine
 	fonts    *text.Fonts // of the brand
@@ -230,7 +229,6 @@ func (r *run) ffmpeg(ctx context.Context, stage Stage, about string, job ffmpeg.
 // path returns the path of a temporary file.
 func (r *run) path(name string) string { return filepath.Join(r.dir, name) }
 
-// write writes a temporary file.
 func (r *run) write(stage Stage, name string, content []byte) error {
 	if err := os.WriteFile(r.path(name), content, 0o600); err != nil {
 		return internal(stage, err)

@@ -36,7 +36,6 @@ var codecs = map[media.Type][]string{
 	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
 }
 
-// input is an inspected part.
 type input struct {
 	ffmpeg.Input
 	// about is the location of the part in the description.

@@ -26,8 +26,7 @@ var Moves = func() []Move {
 // Centered are the moves that keep the middle of the picture.
 var Centered = []Move{Moves[0], Moves[2]}
 
-// Still is a picture in yuv420p: a plane of brightness, and two of color with half its
-// width and height.
+// Still is a picture in yuv420p: a plane of brightness, and two of color with half its width and height.
 type Still struct {
 	width, height int
 	planes        [3][]byte
@@ -56,7 +55,6 @@ func (s *Still) Write(w io.Writer, width, height int, m Move, begin, count, tota
 	return nil
 }
 
-// frame draws a view.
 func (s *Still) frame(out []byte, width, height int, v View) {
 	luma := width * height
 	plane(out[:luma], width, height, s.planes[0], s.width, s.height, v)
@@ -80,7 +78,6 @@ func motionSamples(out, in int, from, size float64) []uint32 {
 // long as the rest.
 const maxWidth = 4096
 
-// plane draws one plane.
 func plane(out []byte, width, height int, in []byte, inWidth, inHeight int, v View) {
 	columns, rows := motionSamples(width, inWidth, v.X, v.Size), motionSamples(height, inHeight, v.Y, v.Size)
 	var row [maxWidth + 8]byte

@@ -65,7 +65,7 @@ func (f *videoRun) cut(lengths []int) {
 	}
 }
 
-// beat returns the frame near another one at which a caption begins, or that one.
+// beat returns the frame near another at which a caption begins, or that one.
 func (f *videoRun) beat(frame int) int {
 	best := frame
 	off := shotWindow + 1

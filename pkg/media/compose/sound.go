@@ -138,7 +138,6 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	return r.master(ctx, loudness, m.quality)
 }
 
-// looped returns the input, repeated endlessly.
 func looped(in ffmpeg.Input) ffmpeg.Input {
 	in.Options = []string{"-stream_loop", "-1"}
 	return in

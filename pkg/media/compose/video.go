@@ -245,7 +245,6 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 	return list.String(), err
 }
 
-// openPictures opens the pictures and clips.
 func (f *videoRun) openPictures(ctx context.Context) error {
 	if f.Brand != nil && f.Brand.Logo != "" {
 		if err := f.writeLogo(ctx); err != nil {

@@ -1,5 +1,5 @@
 // Package objects stores media files in S3. Only workers use it: it links the S3 client and the readers of
-// pkg/media/probe, which functions behind the gateway do not need.
+// pkg/media/probe, which functions behind the gateway do not need. Start with Store.
 package objects
 
 import (

@@ -62,7 +62,6 @@ type box struct {
 	at, body, end int64
 }
 
-// span is a range of bytes.
 type span struct{ from, to int64 }
 
 // stripper finds what is to be removed from an MP4.

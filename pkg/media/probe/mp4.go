@@ -143,7 +143,6 @@ func (f file) boxHeader(at, to int64) (mp4.BoxHeader, error) {
 	return header, nil
 }
 
-// leaf decodes one small box.
 func leaf(f file, header mp4.BoxHeader, at int64, decode mp4.BoxDecoder) (mp4.Box, error) {
 	if header.Size > maxLeaf {
 		return nil, audio.Unsupported("video/mp4: box %q of %d bytes", header.Name, header.Size)

@@ -18,7 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
-// form is a format of pictures.
 type form struct {
 	name   string
 	decode func(io.Reader) (image.Image, error)

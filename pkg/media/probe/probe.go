@@ -1,6 +1,6 @@
 // Package probe reads the actual properties of a media file — format, dimensions, length — from its content. It trusts
 // neither a file name nor a declared type, reads only headers, and bounds the sizes that a hostile file may claim. Only
-// workers use it: it links decoders.
+// workers use it: it links decoders. Start with Read.
 package probe
 
 import (

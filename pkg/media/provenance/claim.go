@@ -23,7 +23,7 @@ const (
 	Component Relation = "componentOf" // the file has it as one of its parts
 )
 
-// Ingredient is a file that another one is made of.
+// Ingredient is a file that another is made of.
 type Ingredient struct {
 	Title    string
 	MIMEType string

@@ -1,5 +1,6 @@
 // Package provenance writes and reads what a media file says of its own origin: the metadata of IPTC in XMP. They tell
-// platforms and people that a model has made a file. The package c2pa beside it signs files.
+// platforms and people that a model has made a file. The package c2pa beside it signs files. Mark writes a Statement
+// into a file, and Inspect reads one.
 package provenance
 
 import (
@@ -150,7 +151,7 @@ func (s *Statement) take(name xml.Name, value string) {
 	}
 }
 
-// With returns the statement of a file that another one is made of: the credits and the models of both. The source is
+// With returns the statement of a file that another is made of: the credits and the models of both. The source is
 // that of s.
 func (s Statement) With(earlier Statement) Statement {
 	s.Credit, s.Systems = joined(s.Credit, earlier.Credit), joined(s.Systems, earlier.Systems)

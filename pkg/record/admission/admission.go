@@ -1,5 +1,5 @@
 // Package admission decides who of those who sign in is a person of an account. An equal e-mail address alone never
-// lets anyone in: the pool must have verified it, or the connection its domain.
+// lets anyone in: the pool must have verified it, or the connection its domain. Start with Service.Admit.
 package admission
 
 import (
@@ -42,8 +42,8 @@ type Refusal struct {
 	Reason Reason
 	// Provider is the name in the pool of the provider to sign in with, of Elsewhere.
 	Provider string
-	// Account is the account that refuses, and Actor the person whom it knows, or the connection that somebody else
-	// came by. Both are empty if the sign-in concerns no account.
+	// Account is the account that refuses, and Actor its person who signs in. For anybody else, Actor is the
+	// connection of the sign-in. Both are empty if the sign-in concerns no account.
 	Account tenant.Account
 	Actor   auth.Actor
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
@@ -72,9 +71,7 @@ func (p *pool) LookupTXT(_ context.Context, name string) ([]string, error) {
 
 // world has two accounts, acme and globex.
 type world struct {
-	t           *testing.T
-	db          *store.DB
-	clock       *apitest.Clock
+	*servicetest.World
 	people      *person.Service
 	admission   *admission.Service
 	connections *connection.Service
@@ -85,60 +82,60 @@ const acme, globex tenant.Account = "acc_acme", "acc_globex"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), pool: &pool{providers: map[string]connection.Provider{},
+	w := &world{World: servicetest.New(t), pool: &pool{providers: map[string]connection.Provider{},
 		records: map[string][]string{}}}
-	w.db = storetest.Open(t, w.clock.Now)
-	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
-	w.admission = admission.NewService(w.db, w.people, w.clock.Now)
-	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w.pool, w.pool)
+	w.people = person.NewService(w.DB, w.Clock.Now, rand.Reader)
+	w.admission = admission.NewService(w.DB, w.people, w.Clock.Now)
+	w.connections = connection.NewService(w.DB, w.Clock.Now, rand.Reader, w.pool, w.pool)
 	for _, a := range []tenant.Account{acme, globex} {
 		doc := json.RawMessage(`{"plan":"enterprise","rate_limits":{"live":600,"test":60},"ip_allow_list":[]}`)
 		it, err := store.NewItem("account", tenant.Of(a, ""), string(a), doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx := &store.Tx{}
-		tx.Create(it, nil)
-		w.ok(w.db.Commit(t.Context(), tx))
+		w.Commit(func(tx *store.Tx) error {
+			tx.Create(it, nil)
+			return nil
+		})
 	}
 	return w
 }
 
 // offer takes the tasks that change what people can choose.
 func (w *world) offer() {
-	w.t.Helper()
-	kernel := servicetest.Kernel(w.db, w.clock.Now, map[task.Kind]task.Handler{
-		connection.OfferKind: connection.Offerer{DB: w.db, Client: w.pool, Now: w.clock.Now}})
-	for _, row := range storetest.Rows(w.t, w.db) {
+	w.T.Helper()
+	kernel := w.Kernel(map[task.Kind]task.Handler{
+		connection.OfferKind: connection.Offerer{DB: w.DB, Client: w.pool, Now: w.Clock.Now}})
+	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == task.ItemKind {
-			if _, err := kernel.Do(w.t.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {
-				w.t.Error(err)
+			if _, err := kernel.Do(w.T.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {
+				w.T.Error(err)
 			}
 		}
 	}
 }
 
 func (w *world) ok(err error) {
-	w.t.Helper()
+	w.T.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 func must[T any](w *world) func(T, error) T {
 	return func(v T, err error) T {
-		w.t.Helper()
+		w.T.Helper()
 		w.ok(err)
 		return v
 	}
 }
 
 func (w *world) invite(account tenant.Account, email string, role auth.Role) person.Record {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	r, _, err := w.people.Invite(tx, person.New{Account: account, Email: email, Role: role, By: "operator"})
 	w.ok(err)
-	w.ok(w.db.Commit(w.t.Context(), tx))
+	w.ok(w.DB.Commit(w.T.Context(), tx))
 	return r
 }
 
@@ -155,8 +152,8 @@ func federated(c connection.Connection, email string, groups ...string) signin.I
 
 // connected makes a connection with a provider and a verified domain.
 func (w *world) connected(account tenant.Account, domain string) connection.Connection {
-	w.t.Helper()
-	ctx, name := w.t.Context(), "Okta"
+	w.T.Helper()
+	ctx, name := w.T.Context(), "Okta"
 	c := must[connection.Connection](w)(w.connections.Create(ctx, account, connection.Settings{Name: &name,
 		GroupRoles: map[string]auth.Role{"Admins": auth.Admin, "Audit": auth.Auditor}}))
 	c = must[connection.Connection](w)(w.connections.SetProvider(ctx, account, c.ID, connection.Provider{
@@ -167,32 +164,32 @@ func (w *world) connected(account tenant.Account, domain string) connection.Conn
 }
 
 func (w *world) admit(who signin.Identity) admission.Admitted {
-	w.t.Helper()
-	return must[admission.Admitted](w)(w.admission.Admit(w.t.Context(), who))
+	w.T.Helper()
+	return must[admission.Admitted](w)(w.admission.Admit(w.T.Context(), who))
 }
 
 // refused checks that nobody is admitted and that nothing changes.
 func (w *world) refused(what string, who signin.Identity, want admission.Reason) *admission.Refusal {
-	w.t.Helper()
-	before := storetest.Snapshot(w.t, w.db)
-	got, err := w.admission.Admit(w.t.Context(), who)
+	w.T.Helper()
+	before := storetest.Snapshot(w.T, w.DB)
+	got, err := w.admission.Admit(w.T.Context(), who)
 	var refusal *admission.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != want {
-		w.t.Errorf("%s: %+v, %v; want %s", what, got, err, want)
+		w.T.Errorf("%s: %+v, %v; want %s", what, got, err, want)
 		return &admission.Refusal{}
 	}
-	if storetest.Snapshot(w.t, w.db) != before {
-		w.t.Errorf("%s: something has changed", what)
+	if storetest.Snapshot(w.T, w.DB) != before {
+		w.T.Errorf("%s: something has changed", what)
 	}
 	return refusal
 }
 
 // ended reports whether the authorizer refuses a person.
 func (w *world) ended(who signin.Identity) bool {
-	w.t.Helper()
-	c, err := credential.Find(w.t.Context(), w.db, auth.Subject(issuer, who.Subject))
+	w.T.Helper()
+	c, err := credential.Find(w.T.Context(), w.DB, auth.Subject(issuer, who.Subject))
 	w.ok(err)
-	return c.Ended(w.clock.Now())
+	return c.Ended(w.Clock.Now())
 }
 
 func TestNobodyIsAdmittedByAnAddressAlone(t *testing.T) {
@@ -404,7 +401,7 @@ func TestProvidersAreChecked(t *testing.T) {
 	if !c.Ready || w.pool.providers[c.Provider()] != good {
 		t.Errorf("%+v", c)
 	}
-	for _, row := range storetest.Rows(t, w.db) {
+	for _, row := range storetest.Rows(t, w.DB) {
 		if strings.Contains(row["doc"], "hidden") {
 			t.Error("the secret is stored")
 		}
@@ -431,7 +428,7 @@ func TestSetUpLinks(t *testing.T) {
 	if _, _, err := w.connections.ByDirectory(ctx, link.Token); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the link serves as the token of a directory: %v", err)
 	}
-	w.clock.Add(7 * 24 * time.Hour)
+	w.Clock.Add(7 * 24 * time.Hour)
 	works(link.Token, false)
 	link = must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, authority.Operator()))
 	must[connection.Connection](w)(w.connections.CloseSetup(ctx, acme, c.ID))

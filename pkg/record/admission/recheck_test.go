@@ -18,7 +18,7 @@ func TestADomainIsLostAWeekAfterItsRecord(t *testing.T) {
 	// recheck is a sign-in after some time, with or without the record.
 	recheck := func(after time.Duration, record, want bool) {
 		t.Helper()
-		w.clock.Add(after)
+		w.Clock.Add(after)
 		delete(w.pool.records, at)
 		if record {
 			w.pool.records[at] = texts
@@ -37,7 +37,7 @@ func TestADomainIsLostAWeekAfterItsRecord(t *testing.T) {
 	recheck(12*time.Hour, true, true) // there again
 	recheck(day, false, true)
 	recheck(7*day-time.Second, false, true)
-	w.clock.Add(day)
+	w.Clock.Add(day)
 	// Names that cannot be looked up lock nobody out, and are tried again after an hour.
 	w.pool.fails = 2
 	recheck(0, false, true)

@@ -18,7 +18,7 @@ func as(r person.Record) authority.Authority { return authority.OfPerson(r.ID, r
 
 // signedIn makes an active person of acme, who signs in without a connection.
 func (w *world) signedIn(email string, role auth.Role) person.Record {
-	w.t.Helper()
+	w.T.Helper()
 	r := w.invite(acme, email, role)
 	w.admit(native(email))
 	return r
@@ -26,8 +26,8 @@ func (w *world) signedIn(email string, role auth.Role) person.Record {
 
 // set changes the role of a person.
 func (w *world) set(r person.Record, role auth.Role) {
-	w.t.Helper()
-	must[person.Record](w)(w.people.Change(w.t.Context(), acme, r.ID, func(tx *store.Tx, r *person.Record,
+	w.T.Helper()
+	must[person.Record](w)(w.people.Change(w.T.Context(), acme, r.ID, func(tx *store.Tx, r *person.Record,
 		it store.Item) error {
 		w.people.SetRole(tx, r, acme, role)
 		return w.people.Save(tx, r, it)
@@ -36,10 +36,10 @@ func (w *world) set(r person.Record, role auth.Role) {
 
 // confirm confirms the present provider.
 func (w *world) confirm(c connection.Connection, by person.Record) {
-	w.t.Helper()
-	c, _, err := w.connections.Find(w.t.Context(), acme, c.ID)
+	w.T.Helper()
+	c, _, err := w.connections.Find(w.T.Context(), acme, c.ID)
 	w.ok(err)
-	must[connection.Connection](w)(w.connections.Confirm(w.t.Context(), acme, c.ID, c.ProviderID(), as(by)))
+	must[connection.Connection](w)(w.connections.Confirm(w.T.Context(), acme, c.ID, c.ProviderID(), as(by)))
 }
 
 var metadata = connection.Provider{Kind: connection.SAML, MetadataURL: "https://evil.example/metadata"}

@@ -1,4 +1,4 @@
-// Package apikey holds API keys as they are stored and shown.
+// Package apikey holds API keys as they are stored and shown. Start with Record.
 package apikey
 
 import (
@@ -69,8 +69,7 @@ type Record struct {
 	// Old has the replaced secrets that still work. It takes the place of Key.OldSecrets, which is derived from it and
 	// not stored.
 	Old []Replaced `json:"old_secrets,omitempty"`
-	// WarnAt is the time to warn the account that the key expires. It is nil if no
-	// warning is planned.
+	// WarnAt is the time to warn the account that the key expires. It is nil if no warning is planned.
 	WarnAt *time.Time `json:"warn_at,omitempty"`
 	// RemoveAt is the time to remove the key, if it has ended. It is nil if it has no end.
 	RemoveAt *time.Time `json:"remove_at,omitempty"`

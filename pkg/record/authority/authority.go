@@ -1,7 +1,7 @@
 // Package authority records with whose rights something acts later, when nobody calls: an automation, the mapping of an
 // integration, a review link, a scheduled publication. The principal who last gave it its content is its authority.
 // What it does is checked against what that principal may do at that time: a key that has ended, a person who was
-// removed, and a scope that either has lost permit nothing any more.
+// removed, and a scope that either has lost permit nothing any more. Start with Authority.
 package authority
 
 import (

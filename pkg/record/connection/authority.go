@@ -93,7 +93,7 @@ func (c *Connection) ProviderID() string {
 	if c.ProviderAt == nil {
 		return ""
 	}
-	return c.ProviderAt.UTC().Format(resource.TimeLayout)
+	return resource.SortableTime(c.ProviderAt.Time)
 }
 
 // Unconfirmed reports whether the provider waits for an owner to confirm it.

@@ -120,7 +120,7 @@ func (c *Connection) strongest(group string) int {
 	if c.ConfirmedBy == nil {
 		return slices.Index(ranks, auth.Admin)
 	}
-	// A group that was mapped before it was noted by whom makes no owner.
+	// A mapping without the person who made it gives at most the role admin.
 	return max(slices.Index(ranks, cmp.Or(c.MappedBy[group].Role, auth.Admin)), 0)
 }
 

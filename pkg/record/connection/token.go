@@ -91,15 +91,6 @@ func (s *Service) OpenDirectory(ctx context.Context, account tenant.Account, con
 	return token, err
 }
 
-// CloseDirectory ends the token of SCIM.
-func (s *Service) CloseDirectory(ctx context.Context, account tenant.Account, connectionID string) (Connection, error) {
-	return s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
-		s.endToken(tx, directories, c.Directory)
-		c.Directory = ""
-		return nil
-	})
-}
-
 // BySetup returns the connection of an open set-up link and its account, and ByDirectory that of a directory's token.
 // They return store.ErrNotFound for any other token, BySetup also if who opened the link may not set the provider now.
 func (s *Service) BySetup(ctx context.Context, token string) (tenant.Account, Connection, error) {

@@ -1,6 +1,6 @@
-// Package event has the types of events and their records, which are kept for 30
-// days. A record is written in the transaction of the change that it reports; the
-// outbox relay publishes it from there.
+// Package event has the types of events and their records, which are kept for 30 days. A record is written in the
+// transaction of the change that it reports; the outbox relay publishes it from there. New makes the item of an event,
+// and Render reads it.
 package event
 
 import (
@@ -171,10 +171,12 @@ type Data struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// filesValue names the value outside an event's document that lists its object's media. Their URLs are valid for an
-// hour, so they are signed each time that the event is read or sent. Apart from them the document is the event as it is
-// sent. Most events have no media and are sent as they are stored.
-const filesValue = "files"
+// stored is an event with the files of its object's media. Their URLs are valid for an hour, so they are signed each
+// time that the event is read or sent. An event without media is stored as it is sent.
+type stored struct {
+	Event
+	Files []media.File `json:"files,omitempty"`
+}
 
 // New makes the item of an event, which the transaction of the change creates. The object is the resource as its GET
 // returns it, except that the URLs of files are set each time that the event is read. Events are listed by the id of
@@ -186,19 +188,12 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	}
 	at := resource.Instant(now)
 	eventID := id.New(id.Event, at.Time)
-	it, err := store.NewItem(Kind, o, eventID, Event{
+	it, err := store.NewItem(Kind, o, eventID, stored{Event{
 		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion,
 		Data: Data{Object: doc},
-	})
+	}, files})
 	if err != nil {
 		return store.Item{}, err
-	}
-	if len(files) > 0 {
-		listed, err := json.Marshal(files)
-		if err != nil {
-			return store.Item{}, fmt.Errorf("event: encode the media of %s: %w", t, err)
-		}
-		it.Attributes = map[string]string{filesValue: string(listed)}
 	}
 	var about struct {
 		ID      string `json:"id"`
@@ -267,10 +262,14 @@ func RefOf(it store.Item) Ref {
 // Body returns the event of an item as it is sent, with its media signed. Of its object only the fields are sent, and
 // the id; all members if there are no fields.
 func Body(ctx context.Context, it store.Item, signer *media.Signer, fields ...string) ([]byte, error) {
-	if it.Attributes[filesValue] == "" && len(fields) == 0 {
+	var s stored
+	if err := it.Decode(&s); err != nil {
+		return nil, err
+	}
+	if len(s.Files) == 0 && len(fields) == 0 {
 		return it.Doc, nil
 	}
-	e, err := Render(ctx, it, signer)
+	e, err := s.render(ctx, signer)
 	if err != nil {
 		return nil, err
 	}
@@ -295,23 +294,24 @@ func some(object json.RawMessage, fields []string) (json.RawMessage, error) {
 }
 
 // Render returns the event of an item, with its media signed.
-func Render(ctx context.Context, it store.Item, signer *media.Signer) (e Event, err error) {
-	if err := it.Decode(&e); err != nil {
+func Render(ctx context.Context, it store.Item, signer *media.Signer) (Event, error) {
+	var s stored
+	if err := it.Decode(&s); err != nil {
 		return Event{}, err
 	}
-	listed := it.Attributes[filesValue]
-	if listed == "" {
+	return s.render(ctx, signer)
+}
+
+func (s *stored) render(ctx context.Context, signer *media.Signer) (Event, error) {
+	e := s.Event
+	if len(s.Files) == 0 {
 		return e, nil
-	}
-	var files []media.File
-	if err := json.Unmarshal([]byte(listed), &files); err != nil {
-		return Event{}, fmt.Errorf("event: decode the media of %s: %w", it.PK, err)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(e.Data.Object, &members); err != nil {
-		return Event{}, fmt.Errorf("event: decode object of %s: %w", it.PK, err)
+		return Event{}, fmt.Errorf("event: decode object of %s: %w", e.ID, err)
 	}
-	views, err := signer.Views(ctx, files)
+	views, err := signer.Views(ctx, s.Files)
 	if err != nil {
 		return Event{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/auth"
@@ -30,48 +31,43 @@ type object = map[string]any
 
 // world is a table with a caller of the events' operations.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	clock  *apitest.Clock
+	*servicetest.World
 	signer *media.Signer
 	sign   error // of the credentials that addresses are signed with
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
+	w := &world{World: servicetest.New(t)}
 	var err error
 	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, w.sign
-		})}, "bucket", w.clock.Now)
+		})}, "bucket", w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, account.NewEvents(w.db, w.signer))
+	w.Serve(account.NewEvents(w.DB, w.signer))
 	return w
 }
 
 // happen commits an event of the caller's account.
 func (w *world) happen(mode tenant.Mode, t event.Type, object any, files ...media.File) store.Item {
-	w.t.Helper()
-	it, err := event.New(w.clock.Now(), tenant.Of(w.Principal.Account, mode), t, object, files)
+	w.T.Helper()
+	it, err := event.New(w.Clock.Now(), tenant.Of(w.Principal.Account, mode), t, object, files)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.commit(it)
-	w.clock.Add(time.Minute)
+	w.create(it)
+	w.Clock.Add(time.Minute)
 	return it
 }
 
-func (w *world) commit(it store.Item) {
-	w.t.Helper()
-	tx := &store.Tx{}
-	tx.Create(it, nil)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
+func (w *world) create(it store.Item) {
+	w.T.Helper()
+	w.Commit(func(tx *store.Tx) error {
+		tx.Create(it, nil)
+		return nil
+	})
 }
 
 func TestTheTypes(t *testing.T) {
@@ -106,7 +102,7 @@ func TestTheTypes(t *testing.T) {
 
 func TestAnEventIsReadAsItHappened(t *testing.T) {
 	w := newWorld(t)
-	at := w.clock.Now()
+	at := w.Clock.Now()
 	it := w.happen("test", event.BalanceLow, object{"id": "acc_1", "credits": 7, "note": "<&>"})
 	a := w.Call(http.MethodGet, "/v1/events/"+it.PK, nil)
 	var got event.Event
@@ -123,7 +119,7 @@ func TestAnEventIsReadAsItHappened(t *testing.T) {
 	if a.Header.Get("ETag") != "" {
 		t.Error("an event never changes, and has an ETag")
 	}
-	row := storetest.Rows(t, w.db)[0]
+	row := storetest.Rows(t, w.DB)[0]
 	if row["kind"] != "event" || row["ttl"] != fmt.Sprint(at.Add(30*24*time.Hour).Unix()) {
 		t.Errorf("%v", row)
 	}
@@ -152,11 +148,11 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 		first.Media[0].Width != 4 || !strings.Contains(first.Media[0].URL, file.Key) {
 		t.Errorf("%+v", first)
 	}
-	w.clock.Add(time.Hour)
+	w.Clock.Add(time.Hour)
 	if second := read(); second.Media[0].URL == first.Media[0].URL {
 		t.Error("an hour later the address is the old one")
 	}
-	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "X-Amz-Signature") ||
+	if table := storetest.Snapshot(t, w.DB); strings.Contains(table, "X-Amz-Signature") ||
 		!strings.Contains(table, file.Key) {
 		t.Errorf("the table has\n%s", table)
 	}
@@ -185,7 +181,7 @@ func TestTheBodyIsTheRenderedEvent(t *testing.T) {
 			object{"id": "cnt_1", "title": "<&> ü \u2028 \"quoted\""}),
 		"with media": w.happen("live", event.ContentGenerated, object{"id": "cnt_1", "media": []any{}}, file),
 	} {
-		it, err := w.db.Get(t.Context(), it.Key)
+		it, err := w.DB.Get(t.Context(), it.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +216,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 
 func TestListFiltersAndPeriod(t *testing.T) {
 	w := newWorld(t)
-	start := w.clock.Now()
+	start := w.Clock.Now()
 	var all []string
 	// The clock of the item's function was ahead of that of its first event.
 	item, acc := id.New(id.ContentItem, start.Add(30*time.Second)), id.New(id.Account, start.Add(-time.Hour))
@@ -297,7 +293,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 			}
 		}
 	}
-	for _, unknown := range []string{id.New(id.Event, w.clock.Now()), "evt_1", string(w.Principal.Account)} {
+	for _, unknown := range []string{id.New(id.Event, w.Clock.Now()), "evt_1", string(w.Principal.Account)} {
 		w.Call(http.MethodGet, "/v1/events/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
 	}
 	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet,
@@ -308,9 +304,9 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 func TestAnEventIsKeptFor30Days(t *testing.T) {
 	w := newWorld(t)
 	it := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
-	w.clock.Add(30*24*time.Hour - time.Minute - time.Second)
+	w.Clock.Add(30*24*time.Hour - time.Minute - time.Second)
 	w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Into(t, http.StatusOK, new(event.Event))
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Refused(t, 404, errs.NotFound, "")
 	if got := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(got) != 0 {
 		t.Errorf("listed are %+v", got)
@@ -320,7 +316,7 @@ func TestAnEventIsKeptFor30Days(t *testing.T) {
 func TestAReferenceNamesAllThatRoutingNeeds(t *testing.T) {
 	w := newWorld(t)
 	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1", "factory_id": "fac_1"})
-	read, err := w.db.Get(t.Context(), it.Key)
+	read, err := w.DB.Get(t.Context(), it.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +342,7 @@ func TestEventsOfAllAccountsAreListedByTime(t *testing.T) {
 	if len(used) != event.Shards || len(event.Partitions()) != event.Shards {
 		t.Errorf("200 events are in %v", used)
 	}
-	all := w.db.Merge(store.Query{Index: store.ByDue, From: want[10], To: want[189], Limit: 7}, event.Partitions())
+	all := w.DB.Merge(store.Query{Index: store.ByDue, From: want[10], To: want[189], Limit: 7}, event.Partitions())
 	var got []string
 	for {
 		items, err := all.Next(t.Context())
@@ -367,22 +363,22 @@ func TestEventsOfAllAccountsAreListedByTime(t *testing.T) {
 
 func TestASampleIsReadButNotListed(t *testing.T) {
 	w := newWorld(t)
-	it, err := event.NewSample(w.clock.Now(), tenant.Of(w.Principal.Account, tenant.Test), event.ContentGenerated)
+	it, err := event.NewSample(w.Clock.Now(), tenant.Of(w.Principal.Account, tenant.Test), event.ContentGenerated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.commit(it)
+	w.create(it)
 	if got := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(got) != 0 {
 		t.Errorf("listed are %+v", got)
 	}
-	if row := storetest.Rows(t, w.db)[0]; row["kind"] == event.Kind {
+	if row := storetest.Rows(t, w.DB)[0]; row["kind"] == event.Kind {
 		t.Error("the relay would send it to everybody")
 	}
 	e, err := event.Render(t.Context(), it, w.signer)
 	if err != nil || e.Type != event.ContentGenerated || e.AccountID != w.Principal.Account {
 		t.Errorf("%+v, %v", e, err)
 	}
-	at := w.clock.Now()
+	at := w.Clock.Now()
 	if a, b := event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at),
 		event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at); a.ID != b.ID ||
 		!id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {

@@ -41,7 +41,7 @@ type Days struct {
 // Has reports whether a day is among them.
 func (d Days) Has(day string) bool { return d.First <= day && day <= d.Last }
 
-// shares reports whether the plan has days of another one that no third plan has taken from it.
+// shares reports whether the plan has days of another that no third plan has taken from it.
 func (p *Booked) shares(other Booked) bool {
 	first, err := time.Parse(time.DateOnly, max(p.First, other.First))
 	if err != nil {
@@ -104,7 +104,7 @@ func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID strin
 	return nil
 }
 
-// Overlapping returns the plans that share days with another one, without the canceled ones.
+// Overlapping returns the plans that share days with another, without the canceled ones.
 func (b *Book) Overlapping(other Booked) (found []Booked) {
 	for _, p := range b.Plans {
 		if !p.Canceled && p.shares(other) {

@@ -1,5 +1,6 @@
 // Package factory has the parts of factories that other areas need. It does not import the rest of a factory, such as
-// languages and time zones, so that functions that only check a factory start faster.
+// languages and time zones, so that functions that only check a factory start faster. State and Accounts read the item
+// of a factory.
 package factory
 
 import (

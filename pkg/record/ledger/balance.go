@@ -24,8 +24,7 @@ type Balance struct {
 	Credits int64
 	// Above is the credits less the account's low threshold.
 	Above int64
-	// Low reports whether the credits are below the threshold and the account was
-	// notified of it.
+	// Low reports whether the credits are below the threshold and the account was notified of it.
 	Low bool
 	// Lost is the amount that providers were paid today for work that was not charged. LostLimit bounds it.
 	Lost, LostLimit int64

@@ -36,8 +36,8 @@ func (a area) Register(r *httpapi.Router) {
 			Price int64 `json:"price"`
 		}
 	}) (work accepted, err error) {
-		p, now := auth.FromContext(ctx), a.w.clock.Now()
-		items, err := a.w.db.GetAll(ctx, ledger.BalanceKey(p.Account))
+		p, now := auth.FromContext(ctx), a.w.Clock.Now()
+		items, err := a.w.DB.GetAll(ctx, ledger.BalanceKey(p.Account))
 		if err != nil {
 			return work, err
 		}
@@ -56,21 +56,21 @@ func (a area) Register(r *httpapi.Router) {
 }
 
 func (w *world) worker() *apitest.Caller {
-	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, area{w}).
+	return apitest.New(w.T, w.DB, &apitest.Log{}, w.Clock.Now, area{w}).
 		As(func(p *auth.Principal) { p.Account, p.Mode = acc, tenant.Live })
 }
 
 // tries counts the transactions that were sent, by the commit that they belong to.
 func (w *world) tries() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	tries := map[string]int{}
-	for _, c := range w.faults.Calls() {
+	for _, c := range w.Faults.Calls() {
 		if c.Operation != "TransactWriteItems" {
 			continue
 		}
 		var sent struct{ ClientRequestToken string }
 		if err := json.Unmarshal(c.Body, &sent); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		tries[sent.ClientRequestToken]++
 	}
@@ -83,7 +83,7 @@ const most, runs = 9, 16
 
 // atOnce makes calls at once, and counts how they were answered.
 func (w *world) atOnce(calls int, price int64) (answers map[int]int, spent int64) {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.worker()
 	answers = map[int]int{}
 	var mu sync.Mutex
@@ -93,7 +93,7 @@ func (w *world) atOnce(calls int, price int64) (answers map[int]int, spent int64
 		all.Go(func() {
 			<-gate
 			a := c.Call(http.MethodPost, "/v1/work", map[string]any{"price": price}, "Idempotency-Key",
-				id.New("try", w.clock.Now()))
+				id.New("try", w.Clock.Now()))
 			mu.Lock()
 			defer mu.Unlock()
 			answers[a.Status]++
@@ -101,9 +101,9 @@ func (w *world) atOnce(calls int, price int64) (answers map[int]int, spent int64
 			case http.StatusAccepted:
 				spent += price
 			case http.StatusPaymentRequired:
-				a.Refused(w.t, http.StatusPaymentRequired, errs.InsufficientBalance, "")
+				a.Refused(w.T, http.StatusPaymentRequired, errs.InsufficientBalance, "")
 			default:
-				a.Refused(w.t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
+				a.Refused(w.T, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
 			}
 		})
 	}
@@ -119,9 +119,9 @@ func TestManyAcceptAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.open(threshold, credits)
-			w.faults.Reset()
+			w.Faults.Reset()
 			if conflicts {
-				w.faults.Contend()
+				w.Faults.Contend()
 			}
 			answers, spent := w.atOnce(calls, price)
 			var sent, longest int
@@ -143,7 +143,7 @@ func TestManyAcceptAtOnce(t *testing.T) {
 			w.check("after all", credits-spent, 1+answers[http.StatusAccepted])
 			// Refused work has left nothing.
 			made := map[string]int{}
-			for _, row := range storetest.Rows(t, w.db) {
+			for _, row := range storetest.Rows(t, w.DB) {
 				made[row["kind"]]++
 			}
 			if made["work"] != answers[http.StatusAccepted] || made["answer"] != answers[http.StatusAccepted] {
@@ -160,8 +160,8 @@ func TestManyAcceptAtOnce(t *testing.T) {
 func TestEndlessContention(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)
-	w.faults.Reset()
-	w.faults.Cancel(1000, "None", "None", "TransactionConflict", "None") // on the balance
+	w.Faults.Reset()
+	w.Faults.Cancel(1000, "None", "None", "TransactionConflict", "None") // on the balance
 	w.unchanged("the call", func() {
 		if answers, _ := w.atOnce(1, 1); answers[http.StatusServiceUnavailable] != 1 {
 			t.Errorf("answered %v", answers)
@@ -180,10 +180,10 @@ func TestABalanceThatKeepsChanging(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)
 	c := w.worker()
-	w.faults.Reset()
+	w.Faults.Reset()
 	// Its conditions fail each time though the balance is there.
 	row := `{"pk":{"S":"balance#acc_1"},"sk":{"S":"#"},"n_credits":{"N":"100"},"n_above":{"N":"100"}}`
-	w.faults.Fail(1000, json.RawMessage(row))
+	w.Faults.Fail(1000, json.RawMessage(row))
 	w.unchanged("the call", func() {
 		c.Call(http.MethodPost, "/v1/work", map[string]any{"price": 1}).Refused(t, http.StatusServiceUnavailable,
 			errs.ProviderUnavailable, "")
@@ -192,8 +192,8 @@ func TestABalanceThatKeepsChanging(t *testing.T) {
 		t.Errorf("it was run %d times", n)
 	}
 	// As soon as it stands still, the next run succeeds.
-	w.faults.Reset()
-	w.faults.Fail(runs-1, json.RawMessage(row))
+	w.Faults.Reset()
+	w.Faults.Fail(runs-1, json.RawMessage(row))
 	c.Call(http.MethodPost, "/v1/work", map[string]any{"price": 1}).Into(t, http.StatusAccepted, new(accepted))
 	w.check("at last", 99, 2)
 }

@@ -27,8 +27,7 @@ const (
 	stateReleased = "released"
 )
 
-// Entry is one change of a balance. Its credits never change; the state of a
-// reservation changes once.
+// Entry is one change of a balance. Its credits never change; the state of a reservation changes once.
 type Entry struct {
 	resource.Resource
 	// Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged

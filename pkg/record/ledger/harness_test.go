@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -18,41 +18,24 @@ import (
 const acc = "acc_1"
 
 // world is a table with a clock and faults.
-type world struct {
-	t      testing.TB
-	db     *store.DB
-	faults *storetest.Faults
-	clock  *apitest.Clock
-}
+type world struct{ *servicetest.World }
 
-func newWorld(t testing.TB) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	return w
-}
+func newWorld(t *testing.T) *world { return &world{servicetest.New(t)} }
 
 // try commits a transaction that fill makes.
 func (w *world) try(fill func(tx *store.Tx) error) error {
-	w.t.Helper()
+	w.T.Helper()
 	tx := &store.Tx{}
 	if err := fill(tx); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	return w.db.Commit(w.t.Context(), tx)
-}
-
-// must commits a transaction that must hold.
-func (w *world) must(fill func(tx *store.Tx) error) {
-	w.t.Helper()
-	if err := w.try(fill); err != nil {
-		w.t.Fatal(err)
-	}
+	return w.DB.Commit(w.T.Context(), tx)
 }
 
 // open creates the account's balance with a low threshold.
 func (w *world) open(threshold, credits int64) {
-	w.t.Helper()
-	w.must(func(tx *store.Tx) error {
+	w.T.Helper()
+	w.Commit(func(tx *store.Tx) error {
 		return ledger.Open(tx, acc, threshold, ledger.DefaultLostLimit, map[string]any{"id": acc, "name": "Acme"})
 	})
 	if credits > 0 {
@@ -61,19 +44,19 @@ func (w *world) open(threshold, credits int64) {
 }
 
 func (w *world) topUp(credits int64) {
-	w.t.Helper()
-	w.must(func(tx *store.Tx) error {
-		_, err := ledger.TopUp(tx, w.clock.Now(), acc, credits)
+	w.T.Helper()
+	w.Commit(func(tx *store.Tx) error {
+		_, err := ledger.TopUp(tx, w.Clock.Now(), acc, credits)
 		return err
 	})
 }
 
 // balance reads the account's balance.
 func (w *world) balance() ledger.Balance {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(acc))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.BalanceKey(acc))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return ledger.BalanceOf(it)
 }
@@ -83,9 +66,9 @@ var abouts = map[string]ledger.About{"cnt_2": {FactoryID: fac}}
 
 // reserve tries a reservation by the balance as it was read.
 func (w *world) reserve(subject string, credits int64, b ledger.Balance) (h ledger.Hold, err error) {
-	w.t.Helper()
+	w.T.Helper()
 	err = w.try(func(tx *store.Tx) (err error) {
-		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits,
+		h, err = ledger.Reserve(tx, w.Clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits,
 			About: abouts[subject]}, b)
 		return err
 	})
@@ -94,28 +77,28 @@ func (w *world) reserve(subject string, credits int64, b ledger.Balance) (h ledg
 
 // hold makes a reservation that must hold.
 func (w *world) hold(subject string, credits int64) ledger.Hold {
-	w.t.Helper()
+	w.T.Helper()
 	h, err := w.reserve(subject, credits, w.balance())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return h
 }
 
 func (w *world) charge(h ledger.Hold) error {
-	w.t.Helper()
-	return w.try(func(tx *store.Tx) error { ledger.Charge(tx, w.clock.Now(), acc, h); return nil })
+	w.T.Helper()
+	return w.try(func(tx *store.Tx) error { ledger.Charge(tx, w.Clock.Now(), acc, h); return nil })
 }
 
 func (w *world) release(h ledger.Hold) error {
-	w.t.Helper()
-	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 0) })
+	w.T.Helper()
+	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), acc, h, 0) })
 }
 
 func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold, holds []ledger.Hold, err error) {
-	w.t.Helper()
+	w.T.Helper()
 	err = w.try(func(tx *store.Tx) (err error) {
-		rest, holds, err = ledger.Split(tx, w.clock.Now(), acc, batch, parts)
+		rest, holds, err = ledger.Split(tx, w.Clock.Now(), acc, batch, parts)
 		return err
 	})
 	return rest, holds, err
@@ -123,36 +106,36 @@ func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold
 
 // setThreshold moves the low threshold by the balance as it was read.
 func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
-	w.t.Helper()
+	w.T.Helper()
 	return w.try(func(tx *store.Tx) error {
-		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, ledger.DefaultLostLimit,
+		return ledger.Change(tx, w.Clock.Now(), acc, b, threshold, ledger.DefaultLostLimit,
 			map[string]any{"id": acc, "name": "Acme Ltd"})
 	})
 }
 
 // entries returns the account's entries by id, as they lie in the table.
 func (w *world) entries() map[string]ledger.Entry {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string]ledger.Entry{}
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live),
 		ledger.Kind), Limit: 100}
-	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
+	err := w.DB.Each(w.T.Context(), q, func(it store.Item) error {
 		e, err := ledger.EntryOf(it)
 		all[it.PK] = e
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return all
 }
 
 // entry returns the entry of a reservation.
 func (w *world) entry(h ledger.Hold) ledger.Entry {
-	w.t.Helper()
+	w.T.Helper()
 	e, ok := w.entries()[h.Entry]
 	if !ok || e.State == nil {
-		w.t.Fatalf("the entry of %+v is %+v", h, e)
+		w.T.Fatalf("the entry of %+v is %+v", h, e)
 	}
 	return e
 }
@@ -168,45 +151,45 @@ type notice struct {
 
 // lows returns the events balance.low of the account.
 func (w *world) lows() (all []notice) {
-	w.t.Helper()
+	w.T.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind),
 		Limit: 100, OldestFirst: true}
-	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
+	err := w.DB.Each(w.T.Context(), q, func(it store.Item) error {
 		var doc struct{ Data struct{ Object notice } }
 		if it.Filters["type"] != string(event.BalanceLow) {
-			w.t.Errorf("there is an event of type %s", it.Filters["type"])
+			w.T.Errorf("there is an event of type %s", it.Filters["type"])
 		}
 		err := json.Unmarshal(it.Doc, &doc)
 		all = append(all, doc.Data.Object)
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return all
 }
 
 // check compares the balance, and the entries, which must add up to it.
 func (w *world) check(what string, credits int64, entries int) {
-	w.t.Helper()
+	w.T.Helper()
 	var sum int64
 	all := w.entries()
 	for _, e := range all {
 		sum += e.Credits
 	}
 	if b := w.balance(); b.Credits != credits || sum != credits || len(all) != entries {
-		w.t.Errorf("%s: the balance is %d, and %d entries add up to %d; want %d by %d", what, b.Credits, len(all), sum,
+		w.T.Errorf("%s: the balance is %d, and %d entries add up to %d; want %d by %d", what, b.Credits, len(all), sum,
 			credits, entries)
 	}
 }
 
 // unchanged checks that a call of do leaves the table as it is.
 func (w *world) unchanged(what string, do func()) {
-	w.t.Helper()
-	before := storetest.Snapshot(w.t, w.db)
+	w.T.Helper()
+	before := storetest.Snapshot(w.T, w.DB)
 	do()
-	if after := storetest.Snapshot(w.t, w.db); after != before {
-		w.t.Errorf("%s changed the table from\n%s\nto\n%s", what, before, after)
+	if after := storetest.Snapshot(w.T, w.DB); after != before {
+		w.T.Errorf("%s changed the table from\n%s\nto\n%s", what, before, after)
 	}
 }
 

@@ -1,11 +1,10 @@
-// Package ledger keeps each account's balance in integer credits: one counter,
-// and one entry for every change of it, written in the same transaction, so that
-// the entries always add up to the balance. Accepting work reserves its price.
+// Package ledger keeps each account's balance in integer credits: one counter, and one entry for every change of it,
+// written in the same transaction, so that the entries always add up to the balance. Accepting work reserves its price.
 // Success turns the reservation into a charge; failure and cancellation release it.
 //
-// Nothing here reads the table. The balance that a caller has read only selects the
-// transaction; the conditions of the transaction decide whether it commits. Test
-// keys have no balance: work for them does not use this package.
+// Nothing here reads the table. The balance that a caller has read only selects the transaction; the conditions of the
+// transaction decide whether it commits. Test keys have no balance: work for them does not use this package. Reserve
+// holds credits, and Hold settles them.
 package ledger
 
 import (
@@ -43,9 +42,8 @@ func add(tx *store.Tx, it store.Item, credits int64) {
 	tx.Create(it, nil)
 }
 
-// Adjust corrects a balance by a signed number of credits. The entry keeps the
-// reason, which only operators see. The commit fails if the balance would fall below
-// zero or exceed MaxCredits.
+// Adjust corrects a balance by a signed number of credits. The entry keeps the reason, which only operators see. The
+// commit fails if the balance would fall below zero or exceed MaxCredits.
 func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, reason string,
 	b Balance) (Entry, error) {
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
@@ -129,8 +127,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	return Hold{Entry: e.ID, Subject: r.Subject, About: about, Credits: r.Credits, Payer: r.Payer}, nil
 }
 
-// Charge settles the reservation of work that succeeded. The commit returns
-// store.ErrConflict if it is already settled.
+// Charge settles the reservation of work that succeeded. The commit returns store.ErrConflict if it is already settled.
 func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	if h != (Hold{}) {
 		settle(tx, now, account, h, stateCharged, 0)
@@ -138,9 +135,8 @@ func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 }
 
 // Release settles the reservation of work that failed or was canceled. It charges the given part of it, for the
-// completed
-// parts of the work, and returns the rest to the balance. The commit returns store.ErrConflict if the reservation is
-// already settled.
+// completed parts of the work, and returns the rest to the balance. The commit returns store.ErrConflict if the
+// reservation is already settled.
 func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charged int64) error {
 	switch {
 	case charged < 0 || charged > h.Credits:
@@ -179,8 +175,7 @@ func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credit
 		return err
 	}
 	if free > 0 {
-		// The balance may exceed MaxCredits here: these credits were taken from it, and
-		// it may have grown since.
+		// The balance may exceed MaxCredits here: these credits were taken from it, and it may have grown since.
 		addCredits(tx, BalanceKey(account), free, math.MaxInt64, store.ErrConflict)
 	}
 	tx.Create(it, nil)

@@ -20,14 +20,14 @@ func TestATopUpIsAnEntryAndACount(t *testing.T) {
 	for _, credits := range []int64{-1, 0, ledger.MaxCredits + 1} {
 		tx := &store.Tx{}
 		var e *errs.Error
-		if _, err := ledger.TopUp(tx, w.clock.Now(), acc, credits); !errors.As(err, &e) ||
+		if _, err := ledger.TopUp(tx, w.Clock.Now(), acc, credits); !errors.As(err, &e) ||
 			e.Code != errs.ValidationFailed || e.Param != "/credits" || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
 	}
 	topUp := func(credits int64) (made ledger.Entry, err error) {
 		err = w.try(func(tx *store.Tx) (err error) {
-			made, err = ledger.TopUp(tx, w.clock.Now(), acc,
+			made, err = ledger.TopUp(tx, w.Clock.Now(), acc,
 				credits)
 			return err
 		})
@@ -35,14 +35,14 @@ func TestATopUpIsAnEntryAndACount(t *testing.T) {
 	}
 	made, err := topUp(ledger.MaxCredits)
 	if err != nil || made.Credits != ledger.MaxCredits || made.Kind != "top_up" || made.Subject != acc ||
-		made.Version != 1 || !made.CreatedAt.Equal(w.clock.Now()) || made.State != nil {
+		made.Version != 1 || !made.CreatedAt.Equal(w.Clock.Now()) || made.State != nil {
 		t.Fatalf("%+v, %v", made, err)
 	}
-	it, err := w.db.Get(t.Context(), store.IDKey(made.ID))
+	it, err := w.DB.Get(t.Context(), store.IDKey(made.ID))
 	if err != nil || it.Account != acc || it.Mode != "live" {
 		t.Errorf("%+v, %v", it, err)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	var e *errs.Error
 	if _, err := topUp(1); !errors.As(err, &e) || e.Param != "/credits" {
 		t.Errorf("beyond the bound: %v", err)
@@ -60,15 +60,15 @@ func TestAReservationIsCharged(t *testing.T) {
 		t.Errorf("%+v is %+v", h, e)
 	}
 	w.check("while it is held", 70, 2)
-	w.clock.Add(time.Minute)
-	w.faults.Reset()
+	w.Clock.Add(time.Minute)
+	w.Faults.Reset()
 	if err := w.charge(h); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.faults.Operations(); got != "TransactWriteItems" {
+	if got := w.Faults.Operations(); got != "TransactWriteItems" {
 		t.Errorf("it took %s", got)
 	}
-	if e := w.entry(h); *e.State != "charged" || e.Version != 2 || !e.UpdatedAt.Equal(w.clock.Now()) ||
+	if e := w.entry(h); *e.State != "charged" || e.Version != 2 || !e.UpdatedAt.Equal(w.Clock.Now()) ||
 		e.CreatedAt.Equal(e.UpdatedAt.Time) || e.Credits != -30 {
 		t.Errorf("%+v", e)
 	}
@@ -88,11 +88,11 @@ func TestAReservationIsReleased(t *testing.T) {
 	if err := json.Unmarshal(b, &kept); err != nil || kept != h {
 		t.Errorf("%s is %+v, %v", b, kept, err)
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	if err := w.release(kept); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.faults.Operations(); got != "TransactWriteItems" {
+	if got := w.Faults.Operations(); got != "TransactWriteItems" {
 		t.Errorf("it took %s", got)
 	}
 	if e := w.entry(h); *e.State != "released" || e.Credits != -30 {
@@ -126,9 +126,9 @@ func TestAReservationIsSettledOnce(t *testing.T) {
 		wrong.Credits = 50
 		conflict(t, "another amount", w.release(wrong))
 		conflict(t, "what was never made",
-			w.release(ledger.Hold{Entry: id.New(id.LedgerEntry, w.clock.Now()), Credits: 5}))
+			w.release(ledger.Hold{Entry: id.New(id.LedgerEntry, w.Clock.Now()), Credits: 5}))
 		conflict(t, "another account's",
-			w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), "acc_2", other, 0) }))
+			w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), "acc_2", other, 0) }))
 	})
 }
 
@@ -149,7 +149,7 @@ func TestAReservationOfNonsenseIsRefused(t *testing.T) {
 	w := newWorld(t)
 	for _, credits := range []int64{-1, math.MinInt64, ledger.MaxCredits + 1, math.MaxInt64} {
 		tx := &store.Tx{}
-		if _, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
+		if _, err := ledger.Reserve(tx, w.Clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
 			Credits: credits}, w.balance()); err == nil || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
@@ -199,7 +199,7 @@ func TestAdjust(t *testing.T) {
 	adjust := func(credits int64) (e ledger.Entry, err error) {
 		b := w.balance()
 		err = w.try(func(tx *store.Tx) (err error) {
-			e, err = ledger.Adjust(tx, w.clock.Now(), acc, credits, "a refund by hand", b)
+			e, err = ledger.Adjust(tx, w.Clock.Now(), acc, credits, "a refund by hand", b)
 			return err
 		})
 		return e, err
@@ -222,12 +222,12 @@ func TestAdjust(t *testing.T) {
 		}
 	}
 	w.check("at last", 1, 5)
-	if !strings.Contains(storetest.Snapshot(t, w.db), "a refund by hand") {
+	if !strings.Contains(storetest.Snapshot(t, w.DB), "a refund by hand") {
 		t.Error("the reason is lost")
 	}
 	for _, credits := range []int64{0, ledger.MaxCredits + 1, -ledger.MaxCredits - 1, math.MinInt64} {
 		tx := &store.Tx{}
-		if _, err := ledger.Adjust(tx, w.clock.Now(), acc, credits, "why",
+		if _, err := ledger.Adjust(tx, w.Clock.Now(), acc, credits, "why",
 			w.balance()); errs.CodeOf(err) != errs.ValidationFailed || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
@@ -303,7 +303,7 @@ func TestASplitFitsItsTransactionAndItsBatch(t *testing.T) {
 		"so much that it turns over": {{Subject: "a", Credits: 100}, {Subject: "b", Credits: math.MaxInt64}},
 	} {
 		tx := &store.Tx{}
-		if _, _, err := ledger.Split(tx, w.clock.Now(), acc, batch, parts); err == nil || tx.Len() != 0 {
+		if _, _, err := ledger.Split(tx, w.Clock.Now(), acc, batch, parts); err == nil || tx.Len() != 0 {
 			t.Errorf("%s: %v, and %d writes", name, err, tx.Len())
 		}
 	}
@@ -314,10 +314,10 @@ func TestASplitFitsItsTransactionAndItsBatch(t *testing.T) {
 		}
 	})
 	tx := &store.Tx{}
-	if _, _, err := ledger.Split(tx, w.clock.Now(), acc, batch, many); err != nil || tx.Len() > ledger.MaxParts+3 {
+	if _, _, err := ledger.Split(tx, w.Clock.Now(), acc, batch, many); err != nil || tx.Len() > ledger.MaxParts+3 {
 		t.Errorf("%d writes, %v", tx.Len(), err)
 	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Error(err)
 	}
 }

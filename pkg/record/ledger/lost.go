@@ -30,8 +30,7 @@ func LostKey(account tenant.Account, at time.Time) store.Key {
 	return store.IDKey("lost#" + string(account) + "#" + at.UTC().Format(time.DateOnly))
 }
 
-// Lose counts credits that were lost. The metric may count them twice if the
-// transaction is repeated.
+// Lose counts credits that were lost. The metric may count them twice if the transaction is repeated.
 func Lose(tx *store.Tx, now time.Time, account tenant.Account, credits int64) {
 	if credits <= 0 {
 		return

@@ -31,10 +31,10 @@ func TestLossesSinceTheBalanceWasRead(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)
 	lose := func(credits int64) {
-		w.must(func(tx *store.Tx) error { ledger.Lose(tx, w.clock.Now(), acc, credits); return nil })
+		w.Commit(func(tx *store.Tx) error { ledger.Lose(tx, w.Clock.Now(), acc, credits); return nil })
 	}
 	fence := func(b ledger.Balance) error {
-		return w.try(func(tx *store.Tx) error { ledger.Fence(tx, w.clock.Now(), acc, b); return nil })
+		return w.try(func(tx *store.Tx) error { ledger.Fence(tx, w.Clock.Now(), acc, b); return nil })
 	}
 	lose(7)
 	if err := fence(ledger.Balance{Lost: 7}); err != nil {

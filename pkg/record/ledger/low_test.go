@@ -10,14 +10,14 @@ import (
 
 // notified checks the credits of the events balance.low, in their order.
 func (w *world) notified(what string, want ...int64) {
-	w.t.Helper()
+	w.T.Helper()
 	got := w.lows()
 	if len(got) != len(want) {
-		w.t.Fatalf("%s: there are %d events: %+v", what, len(got), got)
+		w.T.Fatalf("%s: there are %d events: %+v", what, len(got), got)
 	}
 	for i, e := range got {
 		if e.Balance.Credits != want[i] {
-			w.t.Errorf("%s: event %d has %+v, want %d", what, i, e, want[i])
+			w.T.Errorf("%s: event %d has %+v, want %d", what, i, e, want[i])
 		}
 	}
 }
@@ -27,7 +27,7 @@ func TestALowBalanceIsNotifiedOnce(t *testing.T) {
 	w.open(50, 100)
 	h := w.hold("cnt_1", 50)
 	w.notified("at the threshold")
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	first := w.hold("cnt_2", 1)
 	w.notified("below it", 49)
 	if e := w.lows()[0]; e.ID != acc || e.Name != "Acme" || e.Balance.LowThreshold != 50 {
@@ -47,17 +47,17 @@ func TestALowBalanceIsNotifiedOnce(t *testing.T) {
 	if b := w.balance(); b.Low || b.Above != 39 {
 		t.Errorf("%+v", b)
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.hold("cnt_6", 80)
 	w.notified("below it once more", 49, 9)
 	w.topUp(41)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.hold("cnt_7", 1)
 	w.notified("after a top-up to it", 49, 9, 49)
 	w.topUp(1)
-	w.clock.Add(time.Second)
-	w.must(func(tx *store.Tx) error {
-		_, err := ledger.Adjust(tx, w.clock.Now(), acc, -20, "why", w.balance())
+	w.Clock.Add(time.Second)
+	w.Commit(func(tx *store.Tx) error {
+		_, err := ledger.Adjust(tx, w.Clock.Now(), acc, -20, "why", w.balance())
 		return err
 	})
 	w.notified("by the operator", 49, 9, 49, 30)
@@ -78,7 +78,7 @@ func TestTheThresholdMoves(t *testing.T) {
 	w.open(0, 100)
 	move := func(to int64) {
 		t.Helper()
-		w.clock.Add(time.Second)
+		w.Clock.Add(time.Second)
 		if err := w.setThreshold(to, w.balance()); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestTheThresholdMoves(t *testing.T) {
 	move(50)
 	w.hold("cnt_2", 40)
 	w.notified("below it, which is spent to it", 100)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	w.hold("cnt_3", 1)
 	w.notified("and beyond", 100, 49)
 }

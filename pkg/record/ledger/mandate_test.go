@@ -27,12 +27,12 @@ func agent(key string, credits int64, makers ...auth.KeyLimit) *auth.Principal {
 func (w *world) pay(p *auth.Principal, credits int64) (h ledger.Hold, err error) {
 	for range 50 {
 		b := w.balance()
-		tx, now := &store.Tx{}, w.clock.Now()
+		tx, now := &store.Tx{}, w.Clock.Now()
 		if h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits,
 			Payer: ledger.PayerOf(now, p)}, b); err != nil {
 			return h, err
 		}
-		if err = w.db.Commit(w.t.Context(), tx); !errors.Is(err, store.ErrConflict) {
+		if err = w.DB.Commit(w.T.Context(), tx); !errors.Is(err, store.ErrConflict) {
 			return h, err
 		}
 	}
@@ -40,12 +40,12 @@ func (w *world) pay(p *auth.Principal, credits int64) (h ledger.Hold, err error)
 }
 
 func (w *world) today(key string) int64 {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.SpendKey(acc, key, w.clock.Now()))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.SpendKey(acc, key, w.Clock.Now()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	return ledger.SpentOn(it, w.clock.Now())
+	return ledger.SpentOn(it, w.Clock.Now())
 }
 
 func TestAMandateBoundsTheSpendingOfADay(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAMandateBoundsTheSpendingOfADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.pay(p, 41)
-	ends := w.clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	ends := w.Clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	if want := (errs.SpendContext{SpendLimitCredits: 100, RequiredCredits: 41, AvailableCredits: 40, Mandate: "key_1:1",
 		DayEndsAt: ends.Format("2006-01-02T15:04:05.000Z")}); errs.As(err).Context != want {
 		t.Errorf("the context is %+v, want %+v", errs.As(err).Context, want)
@@ -77,7 +77,7 @@ func TestAMandateBoundsTheSpendingOfADay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	if _, err := w.pay(p, 100); err != nil {
 		t.Errorf("the next day: %v", err)
 	}
@@ -88,7 +88,7 @@ func TestAMandateBoundsTheSpendingOfADay(t *testing.T) {
 		t.Errorf("what an earlier day got back is spent today: %v, %d", err, w.today("key_1"))
 	}
 	// A child spends of its maker's day, too.
-	w.clock.Add(24 * time.Hour)
+	w.Clock.Add(24 * time.Hour)
 	child := agent("key_2", 80, auth.KeyLimit{Key: "key_1", Mandate: p.Mandate})
 	if _, err := w.pay(child, 80); err != nil || w.today("key_1") != 80 || w.today("key_2") != 80 {
 		t.Errorf("%v, %d, %d", err, w.today("key_1"), w.today("key_2"))
@@ -142,7 +142,7 @@ func (s *sequence) reserve(p *auth.Principal, credits int64) error {
 func (s *sequence) settle(h ledger.Hold) error {
 	w, part, extra := s.w, s.random.Int64N(h.Credits+1), 1+s.random.Int64N(20)
 	way := s.random.IntN(3)
-	tx, now := &store.Tx{}, w.clock.Now()
+	tx, now := &store.Tx{}, w.Clock.Now()
 	var delta int64
 	switch way {
 	case 0:
@@ -159,7 +159,7 @@ func (s *sequence) settle(h ledger.Hold) error {
 		}
 		delta = extra
 	}
-	err := w.db.Commit(w.t.Context(), tx)
+	err := w.DB.Commit(w.T.Context(), tx)
 	if err == nil {
 		s.note(&h.Payer, delta)
 	}
@@ -176,7 +176,7 @@ func (s *sequence) check() error {
 		}
 	}
 	for _, p := range s.keys {
-		of := p.KeyID() + " " + s.w.clock.Now().UTC().Format(time.DateOnly)
+		of := p.KeyID() + " " + s.w.Clock.Now().UTC().Format(time.DateOnly)
 		if got := s.w.today(p.KeyID()); got != s.spent[of] {
 			return fmt.Errorf("%s: the counter has %d, and %d were spent", of, got, s.spent[of])
 		}
@@ -189,7 +189,7 @@ func (s *sequence) run() error {
 	for range 4 + s.random.IntN(8) {
 		switch s.random.IntN(6) {
 		case 0:
-			s.w.clock.Add(time.Duration(s.random.IntN(20)) * time.Hour)
+			s.w.Clock.Add(time.Duration(s.random.IntN(20)) * time.Hour)
 		case 1, 2:
 			if len(s.holds) > 0 {
 				i := s.random.IntN(len(s.holds))

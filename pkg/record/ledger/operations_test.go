@@ -25,13 +25,13 @@ const (
 
 // caller is a caller with a live key of the account.
 func (w *world) caller() *apitest.Caller {
-	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, account.NewService(w.db, w.clock.Now)).
+	return apitest.New(w.T, w.DB, &apitest.Log{}, w.Clock.Now, account.NewService(w.DB, w.Clock.Now)).
 		As(func(p *auth.Principal) { p.Account, p.Mode = acc, tenant.Live })
 }
 
 // history makes some entries, a minute between them, and returns their ids.
 func (w *world) history() (ids []string) {
-	w.t.Helper()
+	w.T.Helper()
 	step := func(do func()) {
 		before := w.entries()
 		do()
@@ -40,7 +40,7 @@ func (w *world) history() (ids []string) {
 				ids = append(ids, made)
 			}
 		}
-		w.clock.Add(time.Minute)
+		w.Clock.Add(time.Minute)
 	}
 	var charged, released ledger.Hold
 	w.open(0, 0)
@@ -49,12 +49,12 @@ func (w *world) history() (ids []string) {
 	step(func() { released = w.hold("cnt_2", 20) }) // 2
 	step(func() {                                   // 3
 		if err := errors.Join(w.charge(charged), w.release(released)); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	})
 	step(func() { // 4
-		w.must(func(tx *store.Tx) error {
-			_, err := ledger.Adjust(tx, w.clock.Now(), acc, -5, "of no concern to callers", w.balance())
+		w.Commit(func(tx *store.Tx) error {
+			_, err := ledger.Adjust(tx, w.Clock.Now(), acc, -5, "of no concern to callers", w.balance())
 			return err
 		})
 	})
@@ -64,7 +64,7 @@ func (w *world) history() (ids []string) {
 
 func TestEntriesAreListedNewestFirst(t *testing.T) {
 	w := newWorld(t)
-	start := w.clock.Now()
+	start := w.Clock.Now()
 	ids := w.history()
 	c := w.caller()
 	other := id.New(id.Factory, start)
@@ -105,9 +105,9 @@ func TestEntriesAreListedNewestFirst(t *testing.T) {
 			}
 		}
 	}
-	w.faults.Reset()
+	w.Faults.Reset()
 	a := c.Call(http.MethodGet, path, nil)
-	if got := w.faults.Operations(); got != "Query" {
+	if got := w.Faults.Operations(); got != "Query" {
 		t.Errorf("it took %s", got)
 	}
 	var all []struct {

@@ -18,18 +18,18 @@ var owner = tenant.Of(acc, tenant.Live).Of("prf_1")
 
 // purse reads the purse of the profile.
 func (w *world) purse() store.Item {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.PurseKey(owner))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.PurseKey(owner))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return it
 }
 
 // work tries a reservation of work for the profile, by a person if the key is empty.
 func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
-	w.t.Helper()
-	b, now := w.balance(), w.clock.Now()
+	w.T.Helper()
+	b, now := w.balance(), w.Clock.Now()
 	err = w.try(func(tx *store.Tx) (err error) {
 		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Profile: owner.Profile, Subject: "cnt_1",
 			Credits: credits, Payer: ledger.PayerOf(now, caller(key, nil))}, b)
@@ -39,16 +39,16 @@ func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
 }
 
 func (w *world) openPurse(limit *int64) {
-	w.t.Helper()
-	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: limit}); return nil })
+	w.T.Helper()
+	w.Commit(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: limit}); return nil })
 }
 
 // shows fails the test unless the profile has spent and has left what it should; a negative rest means no limit.
 func (w *world) shows(what string, spent, left int64) {
-	w.t.Helper()
-	s := ledger.SpendingOf(w.purse(), w.clock.Now())
+	w.T.Helper()
+	s := ledger.SpendingOf(w.purse(), w.Clock.Now())
 	if rest := aws.ToInt64(s.Left); s.Spent != spent || (s.Left == nil) != (left < 0) || s.Left != nil && rest != left {
-		w.t.Errorf("%s: spent %d, left %d (limited %v); want %d and %d", what, s.Spent, rest, s.Left != nil, spent, left)
+		w.T.Errorf("%s: spent %d, left %d (limited %v); want %d and %d", what, s.Spent, rest, s.Left != nil, spent, left)
 	}
 }
 
@@ -71,13 +71,13 @@ func TestAProfileSpendsUpToItsLimit(t *testing.T) {
 	if errs.CodeOf(err) != errs.SpendLimitReached || errs.As(err).Context != want {
 		t.Errorf("41 of 40: %v, %+v", err, errs.As(err).Context)
 	}
-	w.must(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 10) })
+	w.Commit(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), acc, h, 10) })
 	w.shows("after the release of 50", 10, 90)
 	if _, err := w.work("key_2", 90); err != nil {
 		t.Errorf("90 of 90: %v", err)
 	}
 	w.shows("at the limit", 100, 0)
-	w.clock.Add(32 * 24 * time.Hour)
+	w.Clock.Add(32 * 24 * time.Hour)
 	w.shows("in the next month", 0, 100)
 	if _, err := w.work("key_1", 100); err != nil {
 		t.Errorf("100 in the next month: %v", err)
@@ -94,8 +94,8 @@ func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
 	w.shows("without a limit", 300, -1)
 	change := func(limit *int64) {
 		it := w.purse()
-		w.must(func(tx *store.Tx) error {
-			ledger.ChangePurse(tx, w.clock.Now(), it, ledger.Bounds{Limit: limit})
+		w.Commit(func(tx *store.Tx) error {
+			ledger.ChangePurse(tx, w.Clock.Now(), it, ledger.Bounds{Limit: limit})
 			return nil
 		})
 	}
@@ -119,7 +119,7 @@ func TestAUsedProfileConflicts(t *testing.T) {
 	w.open(0, 1000)
 	w.openPurse(aws.Int64(100))
 	read := func() (purse, uses store.Item) {
-		items, err := w.db.GetAll(t.Context(), ledger.PurseKey(owner), ledger.UsesKey(owner))
+		items, err := w.DB.GetAll(t.Context(), ledger.PurseKey(owner), ledger.UsesKey(owner))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAUsedProfileConflicts(t *testing.T) {
 	}
 	use := func() error {
 		return w.try(func(tx *store.Tx) error {
-			ledger.Use(tx, w.clock.Now(), owner, errs.Missing("profile", "prf_1"))
+			ledger.Use(tx, w.Clock.Now(), owner, errs.Missing("profile", "prf_1"))
 			return nil
 		})
 	}
@@ -139,14 +139,14 @@ func TestAUsedProfileConflicts(t *testing.T) {
 		store.ErrConflict) {
 		t.Errorf("closed after a use: %v", err)
 	}
-	if purse, uses = read(); !ledger.UsedAt(uses).Equal(w.clock.Now()) {
+	if purse, uses = read(); !ledger.UsedAt(uses).Equal(w.Clock.Now()) {
 		t.Errorf("used at %s", ledger.UsedAt(uses))
 	}
 	if _, err := w.work("key_1", 1); err != nil {
 		t.Fatal(err)
 	}
 	for what, try := range map[string]func(*store.Tx){
-		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, ledger.Bounds{}) },
+		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.Clock.Now(), purse, ledger.Bounds{}) },
 		"closed":  func(tx *store.Tx) { ledger.ClosePurse(tx, purse, uses) },
 	} {
 		if err := w.try(func(tx *store.Tx) error { try(tx); return nil }); !errors.Is(err, store.ErrConflict) {
@@ -154,7 +154,7 @@ func TestAUsedProfileConflicts(t *testing.T) {
 		}
 	}
 	purse, uses = read()
-	w.must(func(tx *store.Tx) error { ledger.ClosePurse(tx, purse, uses); return nil })
+	w.Commit(func(tx *store.Tx) error { ledger.ClosePurse(tx, purse, uses); return nil })
 	if err := use(); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("the use of a closed profile: %v", err)
 	}
@@ -164,16 +164,16 @@ func TestAUsedProfileConflicts(t *testing.T) {
 func TestAProfileRequiresAQuote(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)
-	w.must(func(tx *store.Tx) error {
+	w.Commit(func(tx *store.Tx) error {
 		ledger.OpenPurse(tx, owner, ledger.Bounds{Limit: aws.Int64(300), QuoteAbove: aws.Int64(50)})
 		return nil
 	})
 	quoted := func(credits int64) error {
 		b := w.balance()
 		return w.try(func(tx *store.Tx) error {
-			_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Profile: owner.Profile,
+			_, err := ledger.Reserve(tx, w.Clock.Now(), ledger.Reservation{Account: acc, Profile: owner.Profile,
 				Subject: "cnt_1", Credits: credits, About: ledger.About{QuoteID: "qte_1"},
-				Payer: ledger.PayerOf(w.clock.Now(), caller("key_1", nil))}, b)
+				Payer: ledger.PayerOf(w.Clock.Now(), caller("key_1", nil))}, b)
 			return err
 		})
 	}
@@ -194,8 +194,8 @@ func TestAProfileRequiresAQuote(t *testing.T) {
 			t.Errorf("it is refused with %v", err)
 		}
 	})
-	w.must(func(tx *store.Tx) error {
-		ledger.ChangePurse(tx, w.clock.Now(), w.purse(), ledger.Bounds{Limit: aws.Int64(300)})
+	w.Commit(func(tx *store.Tx) error {
+		ledger.ChangePurse(tx, w.Clock.Now(), w.purse(), ledger.Bounds{Limit: aws.Int64(300)})
 		return nil
 	})
 	if _, err := w.work("key_1", 51); err != nil {

@@ -18,7 +18,7 @@ func TestAReleaseOfNonsenseIsRefused(t *testing.T) {
 	h := w.hold("cnt_1", 30)
 	for _, charged := range []int64{-1, -30, 31} {
 		tx := &store.Tx{}
-		if err := ledger.Release(tx, w.clock.Now(), acc, h, charged); err == nil || tx.Len() != 0 {
+		if err := ledger.Release(tx, w.Clock.Now(), acc, h, charged); err == nil || tx.Len() != 0 {
 			t.Errorf("%d of 30: %v, and %d writes", charged, err, tx.Len())
 		}
 	}
@@ -30,8 +30,8 @@ func TestWhatIsNotHeldIsNotSettled(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)
 	h := w.hold("cnt_1", 30)
-	w.must(func(tx *store.Tx) error {
-		return ledger.ChargeMore(tx, w.clock.Now(), acc, h, 5, w.balance())
+	w.Commit(func(tx *store.Tx) error {
+		return ledger.ChargeMore(tx, w.Clock.Now(), acc, h, 5, w.balance())
 	})
 	var more ledger.Hold // the charge beyond the reservation, as a hold of nothing
 	for entry, e := range w.entries() {
@@ -61,9 +61,9 @@ func TestAProfileSpendsExactlyItsRest(t *testing.T) {
 	if _, err := w.work("key_1", 41); errs.CodeOf(err) != errs.SpendLimitReached {
 		t.Errorf("41 of 40: %v", err)
 	}
-	p := ledger.PayerOf(w.clock.Now(), caller("key_1", nil))
+	p := ledger.PayerOf(w.Clock.Now(), caller("key_1", nil))
 	p.Profile = owner.Profile
-	items, err := w.db.GetAll(t.Context(), p.Counters(acc)...)
+	items, err := w.DB.GetAll(t.Context(), p.Counters(acc)...)
 	if err != nil || p.Covers(w.balance(), items, 40) != nil || p.Covers(w.balance(), items, 41) == nil {
 		t.Errorf("the rest of 40 covers too much or too little: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -242,5 +243,5 @@ func dayReached(credits int64, p Payer, spent int64) error {
 		"credits_a_day.", credits, p.Mandate, *p.DayLimit, spent, ends.Format(time.RFC3339)).
 		With(errs.SpendContext{SpendLimitCredits: *p.DayLimit, RequiredCredits: credits,
 			AvailableCredits: max(*p.DayLimit-spent, 0), Mandate: p.Mandate,
-			DayEndsAt: ends.Format("2006-01-02T15:04:05.000Z")})
+			DayEndsAt: resource.SortableTime(ends)})
 }

@@ -19,10 +19,10 @@ import (
 
 // spent returns the credits that a key has spent in the month of the clock, and when its counter ends.
 func (w *world) spent(key string) (int64, time.Time) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.SpendKey(acc, key, w.clock.Now()))
+	w.T.Helper()
+	it, err := w.DB.Get(w.T.Context(), ledger.SpendKey(acc, key, w.Clock.Now()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return it.Count(), it.ExpireAt
 }
@@ -38,10 +38,10 @@ func caller(key string, limit *int64, makers ...auth.KeyLimit) *auth.Principal {
 
 // buy tries a reservation for a key with a limit.
 func (w *world) buy(key string, limit *int64, credits int64, makers ...auth.KeyLimit) (h ledger.Hold, err error) {
-	w.t.Helper()
+	w.T.Helper()
 	b := w.balance()
 	err = w.try(func(tx *store.Tx) (err error) {
-		now := w.clock.Now()
+		now := w.Clock.Now()
 		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits,
 			Payer: ledger.PayerOf(now, caller(key, limit, makers...))}, b)
 		return err
@@ -77,11 +77,11 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	if _, code := buy(1); code != errs.SpendLimitReached {
 		t.Errorf("more than the rest: %s", code)
 	}
-	if n, end := w.spent("key_1"); n != 100 || end.Before(w.clock.Now().AddDate(1, 0, 0)) {
+	if n, end := w.spent("key_1"); n != 100 || end.Before(w.Clock.Now().AddDate(1, 0, 0)) {
 		t.Errorf("%d, kept until %v", n, end)
 	}
 	// A release gives the key back the part that was not charged, and no more.
-	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, first, 25) }); err != nil {
+	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), acc, first, 25) }); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := w.spent("key_1"); n != 65 || w.balance().Credits != 1000-65 {
@@ -91,7 +91,7 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	if _, err := w.buy("key_2", limit, 100); err != nil {
 		t.Error(err)
 	}
-	w.clock.Add(32 * 24 * time.Hour)
+	w.Clock.Add(32 * 24 * time.Hour)
 	if _, code := buy(100); code != "" {
 		t.Errorf("next month: %s", code)
 	}
@@ -154,8 +154,8 @@ func TestWhatCostsMoreIsChargedWithIt(t *testing.T) {
 		}
 		b := w.balance()
 		err = w.try(func(tx *store.Tx) error {
-			ledger.Charge(tx, w.clock.Now(), acc, h)
-			return ledger.ChargeMore(tx, w.clock.Now(), acc, h, c.more, b)
+			ledger.Charge(tx, w.Clock.Now(), acc, h)
+			return ledger.ChargeMore(tx, w.Clock.Now(), acc, h, c.more, b)
 		})
 		var sum int64
 		for _, e := range w.entries() {
@@ -176,11 +176,11 @@ func TestWhatCostsMoreIsChargedWithIt(t *testing.T) {
 func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)
-	w.must(func(tx *store.Tx) error {
-		return ledger.Change(tx, w.clock.Now(), acc, w.balance(), 0, 30, map[string]any{"id": acc})
+	w.Commit(func(tx *store.Tx) error {
+		return ledger.Change(tx, w.Clock.Now(), acc, w.balance(), 0, 30, map[string]any{"id": acc})
 	})
 	funds := func() ledger.Balance {
-		items, err := w.db.GetAll(t.Context(), ledger.FundsKeys(acc, w.clock.Now())...)
+		items, err := w.DB.GetAll(t.Context(), ledger.FundsKeys(acc, w.Clock.Now())...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 	}
 	reserve := func() error { _, err := w.reserve("cnt_1", 10, funds()); return err }
 	lose := func(n int64) {
-		w.must(func(tx *store.Tx) error { ledger.Lose(tx, w.clock.Now(), acc, n); return nil })
+		w.Commit(func(tx *store.Tx) error { ledger.Lose(tx, w.Clock.Now(), acc, n); return nil })
 	}
 	lose(20)
 	lose(10)
@@ -200,15 +200,15 @@ func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	tx := &store.Tx{}
-	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
+	_, err := ledger.Reserve(tx, w.Clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
 		Credits: 10}, funds())
-	midnight := w.clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	midnight := w.Clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	var e *errs.Error
-	if !errors.As(err, &e) || e.Code != errs.RateLimited || !w.clock.Now().Add(e.RetryAfter).Equal(midnight) ||
+	if !errors.As(err, &e) || e.Code != errs.RateLimited || !w.Clock.Now().Add(e.RetryAfter).Equal(midnight) ||
 		tx.Len() != 0 {
 		t.Errorf("above it: %v, %d writes", err, tx.Len())
 	}
-	w.clock.Add(e.RetryAfter)
+	w.Clock.Add(e.RetryAfter)
 	if err := reserve(); err != nil {
 		t.Errorf("the next day: %v", err)
 	}
@@ -265,11 +265,11 @@ func TestTheKeysOfAKeySpendUpToItsLimitTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := w.db.GetAll(t.Context(), h.Payer.Counters(acc)...)
+	items, err := w.DB.GetAll(t.Context(), h.Payer.Counters(acc)...)
 	if err != nil || h.Payer.Covers(w.balance(), items, 1) == nil || h.Payer.Covers(w.balance(), items, 0) != nil {
 		t.Errorf("the limit of the maker covers too much or too little: %v", err)
 	}
-	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 1) }); err != nil {
+	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.Clock.Now(), acc, h, 1) }); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]int64{"key_root": 6, "key_between": 1, "key_child7": 1} {

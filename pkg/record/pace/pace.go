@@ -1,6 +1,7 @@
 // Package pace has what operators set for the providers of generations without a deployment: which of them are turned
 // off, and how many calls a minute each takes. Calls beyond the limit of a provider or model get a later time: each
-// call takes a place in a window of some seconds, and a full window passes calls on to the next one.
+// call takes a place in a window of some seconds, and a full window passes calls on to the next one. Read returns the
+// State.
 package pace
 
 import (
@@ -206,8 +207,8 @@ func Change(ctx context.Context, db *store.DB, change func(*Settings)) (is Setti
 
 // Read returns the state of all providers.
 func Read(ctx context.Context, db *store.DB) (State, error) {
-	it, err := db.Get(ctx, copyKey(0))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	it, err := db.Lookup(ctx, copyKey(0))
+	if err != nil {
 		return State{}, err
 	}
 	return Of(it)

@@ -2,14 +2,13 @@ package person
 
 import (
 	"context"
-	"errors"
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Holder is whom an e-mail address belongs to: nobody, or a person. One person signs in with an address, whatever the
-// accounts that have invited it.
+// Holder is the person that an e-mail address belongs to, or nobody. One person signs in with an address, even if
+// several accounts have invited it.
 type Holder struct {
 	at     store.Item // of the address
 	record Record
@@ -66,8 +65,8 @@ func (s *Service) take(tx *store.Tx, h Holder, r *Record, account tenant.Account
 
 // Claim gives a person, who is invited or removed, the address again.
 func (s *Service) Claim(ctx context.Context, tx *store.Tx, r *Record, account tenant.Account) error {
-	at, err := s.db.Get(ctx, store.IDKey(Emails(r.Email)))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	at, err := s.db.Lookup(ctx, store.IDKey(Emails(r.Email)))
+	if err != nil {
 		return err
 	}
 	h, err := s.HolderOf(ctx, at)

@@ -141,7 +141,7 @@ func (s *Service) withdraw(tx *store.Tx, r *Record) {
 }
 
 var errLastOwner = errs.New(errs.InvalidState, "This is the last owner of the account. Make another person an owner "+
-	"first, who has to have signed in.").With(errs.StateContext{State: string(Active), Allowed: []string{}})
+	"first, who has to have signed in.").In(string(Active))
 
 // owners counts an active owner who comes or goes. The last one stays.
 func owners(tx *store.Tx, account tenant.Account, before, after bool) {
@@ -211,7 +211,6 @@ func (s *Service) Expect(ctx context.Context, tx *store.Tx, r *Record, it store.
 	return s.Save(tx, r, it)
 }
 
-// count counts a person.
 func (s *Service) count(tx *store.Tx, account tenant.Account) {
 	tx.Count(store.IDKey(Counts(account)), 1, Most, errs.New(errs.InvalidState, "The account has %d people, which is "+
 		"the maximum. Remove one first.", Most))

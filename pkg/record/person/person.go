@@ -1,5 +1,5 @@
 // Package person holds the people of an account: who they are, how they get in by an invitation or by the account's
-// sign-on, and how they leave.
+// sign-on, and how they leave. Start with Service and Record.
 package person
 
 import (

@@ -39,7 +39,7 @@ type AdMarkingPatch struct {
 	ERID *string `json:"erid,omitempty" maxLength:"64" nullable:"true"`
 }
 
-// Or returns the settings with those of another one in the place of what is missing.
+// Or returns the settings with those of another in the place of what is missing.
 func (l Legal) Or(other Legal) Legal {
 	if l.Region == nil {
 		l.Region = other.Region

@@ -1,5 +1,5 @@
 // Package profile has the profiles of an account, the clients of an agency, and decides what a new resource belongs to.
-// The store holds a call within the profiles of its key: see tenant.Confine.
+// The store holds a call within the profiles of its key: see tenant.Confine. Start with Record.
 package profile
 
 import (
@@ -82,7 +82,7 @@ func (g Given) In(caller tenant.Owner) tenant.Owner {
 }
 
 // Owner returns the owner of a resource that the caller makes, and adds to the transaction that its profile exists. A
-// caller that is bound to several profiles has to name one, and never another one than its own.
+// caller that is bound to several profiles has to name one, and never another than its own.
 func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.Owner, error) {
 	p := auth.FromContext(ctx)
 	named := tenant.Profile(g.ProfileID)

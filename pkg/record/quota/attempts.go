@@ -86,12 +86,12 @@ func (a *Attempt) change(ctx context.Context, change func(*document) error) erro
 		if err := backoff.Wait(ctx, try, 5*time.Millisecond, 100*time.Millisecond); err != nil {
 			return err
 		}
-		it, err := a.db.Get(ctx, a.key)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		it, err := a.db.Lookup(ctx, a.key)
+		if err != nil {
 			return err
 		}
 		var m document
-		found := err == nil
+		found := it.PK != ""
 		if found {
 			if err := it.Decode(&m); err != nil {
 				return err

@@ -1,5 +1,6 @@
 // Package quota bounds the number of resources of a kind that an owner has, or that an account makes in a day. A
-// resource that counts says so, so that those that were made before the bound do not.
+// resource that counts says so, so that those that were made before the bound do not. Limit.Begin counts an attempt;
+// Bound.Take counts resources.
 package quota
 
 import (

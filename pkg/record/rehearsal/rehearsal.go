@@ -1,5 +1,5 @@
 // Package rehearsal has what the rehearsal of a call answers: what the call would make, cost and publish, and why it
-// would be refused.
+// would be refused. Start with Rehearsal.
 package rehearsal
 
 import (

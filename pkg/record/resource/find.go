@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -11,22 +10,43 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Find reads a resource of the caller's account and mode by the id in the path.
-// It answers not_found alike for a malformed id, one that does not exist, another
-// account's and the other mode's.
+// Find reads a resource of the caller's account and mode by the id in the path. It answers not_found alike for a
+// malformed id, one that does not exist, another account's and the other mode's.
 func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (store.Item, error) {
 	if !id.Valid(prefix, resourceID) {
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
-	it, err := db.Get(ctx, store.IDKey(resourceID))
+	it, err := db.Lookup(ctx, store.IDKey(resourceID))
+	if err != nil {
+		return store.Item{}, err
+	}
+	return visible(ctx, it, noun, resourceID)
+}
+
+// FindWith is Find, and reads other items in the same round trip. Beside has them in the order of their keys.
+func FindWith(ctx context.Context, db *store.DB, prefix, noun, resourceID string,
+	others ...store.Key) (it store.Item, beside []store.Item, err error) {
+	if !id.Valid(prefix, resourceID) {
+		return it, nil, errs.Missing(noun, resourceID)
+	}
+	items, err := db.GetAll(ctx, append([]store.Key{store.IDKey(resourceID)}, others...)...)
+	if err != nil {
+		return it, nil, err
+	}
+	it, err = visible(ctx, items[0], noun, resourceID)
+	return it, items[1:], err
+}
+
+// visible returns the item of a resource, or an error if the caller may not see it. The zero Item does not exist.
+func visible(ctx context.Context, it store.Item, noun, resourceID string) (store.Item, error) {
 	p := auth.FromContext(ctx)
 	switch {
-	case err == nil && it.Account == p.Account && it.Mode != p.Mode:
+	case it.PK != "" && it.Account == p.Account && it.Mode != p.Mode:
 		return store.Item{}, errs.OfOtherMode(noun, resourceID, string(it.Mode))
-	case errors.Is(err, store.ErrNotFound) || err == nil && !owns(p, it):
+	case it.PK == "" || !owns(p, it):
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
-	return it, err
+	return it, nil
 }
 
 func owns(p *auth.Principal, it store.Item) bool {

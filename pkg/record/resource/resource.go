@@ -1,5 +1,5 @@
 // Package resource has the common parts of the API's resources: id, times, version and metadata, and the search for a
-// resource of the caller.
+// resource of the caller. Find reads the resource of a caller.
 package resource
 
 import "time"

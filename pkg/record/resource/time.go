@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// TimeLayout is the layout of times in answers and events: RFC 3339 in UTC, with
-// exactly three decimals.
+// TimeLayout is the layout of times in answers and events: RFC 3339 in UTC, with exactly three decimals.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // Time is a time as answers and events show it. Instant makes one.
@@ -23,6 +22,17 @@ func InstantOrNil(t *time.Time) *Time {
 	at := Instant(*t)
 	return &at
 }
+
+// OrZero returns the time, or the zero time for nil.
+func (t *Time) OrZero() time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// SortableTime returns a time in TimeLayout. Such texts are sorted as the times are.
+func SortableTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
 // MarshalJSON writes the time in TimeLayout.
 func (t Time) MarshalJSON() ([]byte, error) {

@@ -23,10 +23,9 @@ func inputName(name string) string {
 	return name + "Input"
 }
 
-// tellApart gives requests and responses schemas of their own, if they are not to be the
-// same: responses may get new members and new values of enumerations within /v1, and a
-// client made from the document must not fail at them. Requests stay strict. The schema of
-// the response keeps the name.
+// tellApart gives requests and responses schemas of their own, if they are not to be the same: responses may get new
+// members and new values of enumerations within /v1, and a client made from the document must not fail at them.
+// Requests stay strict. The schema of the response keeps the name.
 func tellApart(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	var bodies, parameters, responses []*huma.Schema

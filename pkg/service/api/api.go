@@ -1,5 +1,6 @@
 // Package api describes the operations of all areas: their list, from which the gateway's routes and the authorizer's
-// scopes are generated, and the OpenAPI document. No function links it: functions use the generated files.
+// scopes are generated, and the OpenAPI document. No function links it: functions use the generated files. Routes has
+// all operations, and DocumentOf makes the document.
 package api
 
 //go:generate sh -c "cd ../../.. && go run ./pkg/service/api/gen"

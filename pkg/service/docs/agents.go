@@ -26,7 +26,7 @@ func (h handler) addAgents(document []byte) {
 	add("/llms-full.txt", func() []byte { return everything(document) })
 }
 
-// guideLink is a link from a guide to another one.
+// guideLink is a link from a guide to another.
 var guideLink = regexp.MustCompile(`\]\(([a-z-]+)(#[a-z0-9-]+)?\)`)
 
 // markdown returns the text of a guide whose links lead to texts.

@@ -1,6 +1,6 @@
 // Package docs serves the paths that need no key: the OpenAPI document, the explorer that shows it and tries its
 // operations, the guides, the pages of the error codes and the health check. It serves all resources of a page: pages
-// call no other host.
+// call no other host. New makes the handler.
 package docs
 
 import (
@@ -103,7 +103,6 @@ func fixed(body []byte) func() ([]byte, string) {
 	return content(func() []byte { return body })
 }
 
-// yaml returns the document as YAML.
 func (o Options) yaml() []byte {
 	var b bytes.Buffer
 	if err := yaml.Convert(&b, bytes.NewReader(o.JSON)); err != nil {

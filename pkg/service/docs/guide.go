@@ -178,7 +178,6 @@ func guideIndex(russian bool) []byte {
 	return index
 }
 
-// renderer converts Markdown to HTML.
 var renderer = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()))

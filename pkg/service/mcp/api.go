@@ -29,7 +29,6 @@ const (
 	mostAnswer = 4 << 20
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 // caller calls the API with the credential of the agent.

@@ -1,6 +1,7 @@
 // Package mcp serves the API to agents by the Model Context Protocol: some tools for the tasks of customers, and two
 // that find and call every other operation. It calls the API over HTTP with the credential of the agent, and uses no
-// table. The server and the API are one service with the same credentials: a token is never passed to another one.
+// table. The server and the API are one service with the same credentials: a token is never passed to another. New
+// makes the handler of the function, and Stdio the server on the machine of an agent.
 package mcp
 
 import (
@@ -31,7 +32,6 @@ const instructions = "Make, schedule and publish social-media content. Begin wit
 	"it. A tool call may be repeated with the same arguments: it has its effect once in 24 hours. To do the same " +
 	"again on purpose, set repeat to 2, 3 and so on."
 
-// server has the tools.
 type server struct {
 	now    func() time.Time
 	scopes map[string]string

@@ -20,7 +20,7 @@ var publishTexts = map[string]string{
 }
 
 // publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
-// can be made again after another one. An item that is as the call wants it is left as it is.
+// can be made again after another. An item that is as the call wants it is left as it is.
 func publish(ctx context.Context, c call, in publishIn) (said, error) {
 	path := pathOf("content-items", in.ContentItemID)
 	item, err := into[struct {

@@ -146,7 +146,6 @@ func compact(v any) any {
 	return v
 }
 
-// shorten cuts texts.
 func shorten(v any, most int) any {
 	switch v := v.(type) {
 	case map[string]any:

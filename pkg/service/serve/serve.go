@@ -1,5 +1,5 @@
 // Package serve has the table of the functions that serve operations. The program api, the document of the API, the
-// local service, the simulation and the measurements read it.
+// local service, the simulation and the measurements read it. All in serve.go is the table of areas.
 package serve
 
 import (

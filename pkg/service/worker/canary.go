@@ -185,7 +185,6 @@ func (p probe) call(ctx context.Context, method, path string, body, into any) er
 	return json.Unmarshal(envelope.Data, into)
 }
 
-// fetch fetches a file.
 func (p probe) fetch(ctx context.Context, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -31,9 +32,8 @@ const lag = 2 * time.Second
 
 // Cleaner ends the work and removes the records of a factory that was deleted.
 type Cleaner interface {
-	// Clean ends a bounded number of things, and reports whether there may be more. It is
-	// called until there are none, and may be called after that: it is idempotent. What
-	// fails is tried without end.
+	// Clean ends a bounded number of things, and reports whether there may be more. It is called until there are none,
+	// and may be called after that: it is idempotent. What fails is tried without end.
 	Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
@@ -187,7 +187,7 @@ func (h publisher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return o, err
 	}
 	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
-	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: item.SortableTime(h.Now())}}
+	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(h.Now())}}
 	page, err := h.DB.List(ctx, q)
 	if err != nil {
 		return o, task.Again(err)

@@ -181,7 +181,6 @@ func (r *Relay) entry(it store.Item) (types.PutEventsRequestEntry, error) {
 	}, nil
 }
 
-// publish puts events on the bus.
 func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEntry) []error {
 	return queue.InBatches(ctx, len(entries), func(ctx context.Context, batch []int) ([]error, error) {
 		in := &eventbridge.PutEventsInput{}

@@ -173,7 +173,6 @@ func publishing(e Env) Handlers {
 	return handlers
 }
 
-// delivering makes the attempts at deliveries.
 func delivering(e Env, slow bool) Handlers {
 	c := webhook.Config{DB: e.DB, Signer: e.Media, Client: e.Receivers, AWS: e.Accounts, Envelope: e.Envelope,
 		Slow: slow, Now: e.Now, Chance: backoff.Chance, Name: rand.Text}

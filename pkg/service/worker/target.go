@@ -12,8 +12,7 @@ import (
 // Target is the target of probes: the value of the canary's secret.
 type Target struct {
 	BaseURL string `json:"base_url"`
-	// Key is a test key with the scopes content:read, content:write, factories:read and
-	// factories:write.
+	// Key is a test key with the scopes content:read, content:write, factories:read and factories:write.
 	Key string `json:"key"`
 	// LiveKey is a live key with the same scopes, account:read and studio:use. With it each provider is probed once a
 	// day, which costs credits of its account. It may be empty.

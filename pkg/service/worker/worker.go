@@ -1,5 +1,5 @@
 // Package worker has the table of the functions that work in the background. The programs work and compose, the local
-// service, the simulation and the measurements read it.
+// service, the simulation and the measurements read it. The table of functions is in table.go.
 package worker
 
 import (

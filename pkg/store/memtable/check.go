@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// The bounds of expressions: bytes of the text, operators and functions of a condition, and
-// values of IN.
+// The bounds of expressions: bytes of the text, operators and functions of a condition, and values of IN.
 const (
 	maxExpression = 4096
 	maxOperators  = 300

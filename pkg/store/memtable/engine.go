@@ -7,7 +7,7 @@
 //
 // Each call is executed as a whole before the next one. So transactions never conflict, nothing is throttled, and an
 // index never lags behind its table: tests and simulations inject such faults. Attributes are strings, numbers,
-// booleans and nulls, and expressions name whole attributes of the item only.
+// booleans and nulls, and expressions name whole attributes of the item only. Start with Engine.
 package memtable
 
 import (

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// expression is a parsed expression.
 type expression struct {
 	root   *node   // of a condition, a filter or a key condition
 	update *update // of an update
@@ -36,7 +35,6 @@ type operand struct {
 	args []*operand
 }
 
-// update is an update expression.
 type update struct {
 	set    []assignment
 	add    []assignment
@@ -272,7 +270,6 @@ func (p *parser) path(token string) string {
 	return token
 }
 
-// clauses reads an update expression.
 func (p *parser) clauses() {
 	p.update = &update{}
 	seen := map[string]bool{}

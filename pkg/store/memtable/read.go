@@ -134,7 +134,6 @@ func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput,
 		LastEvaluatedKey: page.last}, nil
 }
 
-// query is a checked query.
 type query struct {
 	table       *table
 	index       *index

@@ -302,7 +302,6 @@ func appendAttribute(out []byte, a types.AttributeValue) []byte {
 	return append(out, '}')
 }
 
-// appendText appends a string as JSON.
 func appendText(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

@@ -71,7 +71,6 @@ func itemOf(r *row) item {
 	return maps.Clone(r.item)
 }
 
-// write checks a write.
 func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
 	switch {
 	case in.Put != nil:

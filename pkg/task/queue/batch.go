@@ -31,11 +31,10 @@ type Refused struct {
 // Error returns the service's code and message.
 func (e *Refused) Error() string { return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message) }
 
-// InBatches sends count entries by calls of send, each with the indexes of at most
-// BatchSize of them. Send returns the error of each entry, in the order of the
-// batch, or one error for the whole call. InBatches retries entries that were
-// refused for a transient reason. It does not retry a failed call: the SDK has done
-// so. It returns the last error of each entry, nil for those that were accepted.
+// InBatches sends count entries by calls of send, each with the indexes of at most BatchSize of them. Send returns the
+// error of each entry, in the order of the batch, or one error for the whole call. InBatches retries entries that were
+// refused for a transient reason. It does not retry a failed call: the SDK has done so. It returns the last error of
+// each entry, nil for those that were accepted.
 func InBatches(ctx context.Context, count int, send func(ctx context.Context, batch []int) ([]error, error)) []error {
 	result := make([]error, count)
 	left := make([]int, count)

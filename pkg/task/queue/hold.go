@@ -14,9 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// HiddenFor is the visibility timeout of messages in work: the time until a message
-// is delivered again after its function has died. The queue's own timeout is many
-// times as long, since it must exceed the longest run of a function.
+// HiddenFor is the visibility timeout of messages in work: the time until a message is delivered again after its
+// function has died. The queue's own timeout is many times as long, since it must exceed the longest run of a function.
 const HiddenFor = 4 * time.Second
 
 // interval is the time between heartbeats. One or two may fail or be late before a
@@ -104,9 +103,8 @@ func (h *Hold) live(ctx context.Context) {
 	}
 }
 
-// End ends the work on the batch. The messages that failed are delivered again, with
-// a back-off that grows with their receive counts; Lambda deletes the others. The
-// context is that of the function's answer.
+// End ends the work on the batch. The messages that failed are delivered again, with a back-off that grows with their
+// receive counts; Lambda deletes the others. The context is that of the function's answer.
 func (h *Hold) End(ctx context.Context, failed []error) {
 	h.stop()
 	h.ended.Wait()
@@ -129,9 +127,8 @@ func (h *Hold) hide(ctx context.Context, d time.Duration, receipts []string) {
 	}
 }
 
-// The back-off of a message that fails. After an outage of seconds the message is
-// delivered again soon, and an outage of minutes does not use up its receives, after
-// which it is a dead letter.
+// The back-off of a message that fails. After an outage of seconds the message is delivered again soon, and an outage
+// of minutes does not use up its receives, after which it is a dead letter.
 const (
 	pauseGrowth  = 1.4
 	longestAgain = 5 * time.Minute

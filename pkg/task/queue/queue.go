@@ -1,6 +1,6 @@
-// Package queue sends messages in batches, retries those that a queue refuses, and
-// keeps received messages hidden while a function works on them. It imports no AWS
-// client, so that packages which only build messages do not depend on one.
+// Package queue sends messages in batches, retries those that a queue refuses, and keeps received messages hidden while
+// a function works on them. It imports no AWS client, so that packages which only build messages do not depend on one.
+// InBatches passes the messages of an event to a handler.
 package queue
 
 import (
@@ -27,8 +27,7 @@ type Message struct {
 
 // Sender sends messages to a queue.
 type Sender interface {
-	// Send sends messages and returns the error of each, in their order, nil for
-	// those that were accepted.
+	// Send sends messages and returns the error of each, in their order, nil for those that were accepted.
 	Send(ctx context.Context, messages ...Message) []error
 }
 

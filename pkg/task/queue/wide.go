@@ -9,8 +9,7 @@ import (
 // callsAtATime is how many calls of one Send a wide sender makes at a time.
 const callsAtATime = 4
 
-// Wide returns a sender that sends many messages by several calls at a time, each of as
-// many messages as a call takes.
+// Wide returns a sender that sends many messages by several calls at a time, each of as many messages as a call takes.
 func Wide(s Sender) Sender { return wide{s} }
 
 type wide struct{ sender Sender }

@@ -12179,7 +12179,7 @@ WebhookDestinationTypeInput = Literal["eventbridge", "sqs"]
 
 
 class WebhookDestinationUpdate(TypedDict):
-    """Changes a destination."""
+    """Event bus or queue in your own AWS account. Only for a webhook with a destination."""
 
     arn: NotRequired[str]
     """ARN of another event bus or queue of the same type."""

@@ -1,5 +1,6 @@
 // Package amocrm is the adapter of amoCRM and Kommo, which are one system. Each account has a host of its own, and its
-// tokens are valid there. A refresh token is valid once.
+// tokens are valid there. A refresh token is valid once. Start with Adapter: oauth in amocrm.go, deals and products in
+// objects.go.
 package amocrm
 
 import (
@@ -65,7 +66,6 @@ func known(host string) bool {
 	return ok && name != "" && !strings.ContainsAny(host, "/:@?#") && slices.Contains(domains, domain)
 }
 
-// token calls the token endpoint.
 func (a *Adapter) token(ctx context.Context, domain, redirect string, grant map[string]string, secret platform.Secret,
 	before platform.Token) (platform.Token, error) {
 	app, err := a.client.App(ctx)

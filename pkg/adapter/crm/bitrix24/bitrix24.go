@@ -1,5 +1,5 @@
 // Package bitrix24 is the adapter of Bitrix24. An account is connected by OAuth, or by the address of an incoming
-// webhook, which is its own secret.
+// webhook, which is its own secret. Start with Adapter; objects.go reads deals and products.
 package bitrix24
 
 import (

@@ -1,5 +1,5 @@
 // Package hubspot is the adapter of HubSpot. The webhooks of all accounts go to one address of the operator's
-// application, and are signed with its secret.
+// application, and are signed with its secret. Start with Adapter; objects.go reads deals and products.
 package hubspot
 
 import (

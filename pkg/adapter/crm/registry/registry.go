@@ -1,4 +1,4 @@
-// Package registry lists the CRMs, and makes their adapters.
+// Package registry lists the CRMs, and makes their adapters. The rows are in registry.go.
 package registry
 
 import (

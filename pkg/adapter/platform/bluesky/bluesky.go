@@ -1,7 +1,7 @@
 // Package bluesky publishes on Bluesky, by the AT Protocol.
 //
-// The client chooses the key of a post's record. The adapter derives it before the first call, so that
-// a repeated call names the same record and never makes a second post.
+// The client chooses the key of a post's record. The adapter derives it before the first call, so that a repeated call
+// names the same record and never makes a second post. Start with Platform in bluesky.go; publish.go makes posts.
 package bluesky
 
 import (

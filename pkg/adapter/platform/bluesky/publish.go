@@ -36,7 +36,6 @@ type state struct {
 	Mentions bool              `json:"mentions,omitempty"`
 }
 
-// blob is an uploaded file.
 type blob struct {
 	Link string `json:"link"`
 	MIME string `json:"mime"`
@@ -320,7 +319,6 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.
 	return made.ref(w.Account), nil
 }
 
-// record names a record.
 type record struct {
 	URI string `json:"uri"`
 	CID string `json:"cid"`

@@ -185,8 +185,7 @@ func (o Options) place(form url.Values) {
 	}
 }
 
-// Find implements platform.Steps. A Reel is found by its id, and other posts among the newest ones of the
-// page.
+// Find implements platform.Steps. A Reel is found by its id, and other posts among the newest ones of the page.
 func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
 	err error) {
 	if w.IsComment() {

@@ -1,5 +1,4 @@
-// Package graph has what the platforms of Meta share: the refusals of the Graph API, and the end of an
-// owner's access.
+// Package graph has what the platforms of Meta share: the refusals of the Graph API, and the end of an owner's access.
 package graph
 
 import (
@@ -24,8 +23,7 @@ type Refusals struct {
 	Unsure, Published []int
 }
 
-// Refused classifies refusals by code and subcode; posts reports whether the call may have made a
-// post.
+// Refused classifies refusals by code and subcode; posts reports whether the call may have made a post.
 func (r Refusals) Refused(posts bool) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
 		var f struct {
@@ -67,8 +65,7 @@ func (r Refusals) Refused(posts bool) wire.Refused {
 	}
 }
 
-// Token classifies refusals of the token endpoint. The owner has to connect again if the code or the
-// token is invalid.
+// Token classifies refusals of the token endpoint. The owner has to connect again if the code or the token is invalid.
 func (r Refusals) Token(a wire.Answer) *platform.Error {
 	e := r.Refused(false)(a)
 	if e != nil && e.Kind == platform.BadContent {
@@ -141,8 +138,7 @@ func Pages[T any](ctx context.Context, g API, token platform.Secret, fields stri
 	return own.Data, err
 }
 
-// Number reports whether an id is a number. An id becomes part of a path, and a number cannot
-// change the path.
+// Number reports whether an id is a number. An id becomes part of a path, and a number cannot change the path.
 func Number(id string) bool {
 	for _, r := range id {
 		if r < '0' || r > '9' {

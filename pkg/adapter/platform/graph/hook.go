@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// maxChallenge bounds the text that the check of an address wants to have back.
+// maxChallenge bounds the text that Meta sends to check an address, and that the answer repeats.
 const maxChallenge = 100
 
 // Announced implements platform.Announcer.

@@ -1,6 +1,6 @@
 // Package instagram publishes on Instagram's professional accounts.
 //
-// It publishes by containers, as graph.Containers has them.
+// It publishes by containers, as graph.Containers has them. Start with Platform in instagram.go.
 package instagram
 
 import (
@@ -123,8 +123,7 @@ func New(cfg wire.Config) *Platform {
 	return p
 }
 
-// Connect implements platform.Connector. It returns the Instagram accounts of the pages that the
-// owner has chosen.
+// Connect implements platform.Connector. It returns the Instagram accounts of the pages that the owner has chosen.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	short, err := p.Client.Exchange(ctx, p.OAuth, g, nil)
 	if err != nil {

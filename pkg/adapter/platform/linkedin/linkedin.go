@@ -1,8 +1,8 @@
-// Package linkedin publishes on LinkedIn: as a member, or as an organisation that the member
-// administers.
+// Package linkedin publishes on LinkedIn: as a member, or as an organisation that the member administers.
 //
-// Files are uploaded first and stay invisible. One call makes the post. If its answer is lost, the
-// outcome can be read for an organisation only: LinkedIn lets no application read the posts of members.
+// Files are uploaded first and stay invisible. One call makes the post. If its answer is lost, the outcome can be read
+// for an organisation only: LinkedIn lets no application read the posts of members. Start with Platform in linkedin.go;
+// publish.go makes posts.
 package linkedin
 
 import (

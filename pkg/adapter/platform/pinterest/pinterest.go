@@ -1,4 +1,5 @@
-// Package pinterest publishes pins on the boards of Pinterest. An account is a board.
+// Package pinterest publishes pins on the boards of Pinterest. An account is a board. Start with Platform in
+// pinterest.go; publish.go makes pins.
 package pinterest
 
 import (

@@ -1,4 +1,5 @@
-// Package registry lists the platforms, and makes their adapters.
+// Package registry lists the platforms, and makes their adapters. Rows lists the adapters; Sandbox returns their
+// substitutes for test keys.
 package registry
 
 import (
@@ -21,16 +22,13 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
-// Row is a platform: all facts about it that the service needs, and its adapter. The rows determine
-// the enumerations of the API, the options of publications, the sums of analytics and the
-// applications of the operator.
+// Row is a platform: all facts about it that the service needs, and its adapter. The rows determine the enumerations of
+// the API, the options of publications, the sums of analytics and the applications of the operator.
 type Row struct {
 	Name string
-	// Number names the platform in stored sums of analytics. It is from 1 to 99, and is never
-	// changed or reused.
+	// Number names the platform in stored sums of analytics. It is from 1 to 99, and is never changed or reused.
 	Number int
-	// Optional reports whether only customers have the platform whose settings name it. The others
-	// are always there.
+	// Optional reports whether only customers have the platform whose settings name it. The others are always there.
 	Optional bool
 	New      func(wire.Config) platform.Adapter
 	// Capabilities has the limits and options of the platform, and its way to connect accounts.

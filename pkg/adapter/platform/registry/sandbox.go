@@ -36,8 +36,7 @@ func (p *SandboxPlatform) Name() string { return p.name }
 // Capabilities implements platform.Adapter.
 func (p *SandboxPlatform) Capabilities() platform.Capabilities { return p.caps }
 
-// Authorization implements platform.Connector. It returns the address of the callback itself, with
-// a code.
+// Authorization implements platform.Connector. It returns the address of the callback itself, with a code.
 func (p *SandboxPlatform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
 	if err := ended(ctx); err != nil {
 		return "", err
@@ -52,8 +51,7 @@ func (p *SandboxPlatform) Authorization(ctx context.Context, a platform.Authoriz
 	return a.RedirectURL + divider + "code=sandbox-" + platform.Challenge(a.Verifier) + "&state=" + a.State, nil
 }
 
-// Connect implements platform.Connector. It refuses only an empty grant and the code of a
-// different verifier.
+// Connect implements platform.Connector. It refuses only an empty grant and the code of a different verifier.
 func (p *SandboxPlatform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	if err := ended(ctx); err != nil {
 		return nil, err
@@ -89,15 +87,15 @@ type work struct {
 	Ready int64 `json:"ready"` // Unix milliseconds
 }
 
-func parse(h platform.Handle) (work, error) {
-	var w work
+// resume reads a handle for the next step, unless the time for it is over.
+func resume(ctx context.Context, h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
 	if w.Ready <= 0 {
 		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
-	return w, nil
+	return w, ended(ctx)
 }
 
 // Start implements platform.Publisher.
@@ -114,10 +112,7 @@ func (p *SandboxPlatform) Start(ctx context.Context, _ platform.Account, post pl
 // Check implements platform.Publisher.
 func (p *SandboxPlatform) Check(ctx context.Context, _ platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
@@ -145,10 +140,7 @@ func rehearsed(code platform.Code) error {
 // Finalize implements platform.Publisher.
 func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
@@ -163,10 +155,7 @@ func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post
 // Reconcile implements platform.Publisher. It allows a repeat, which makes the same post.
 func (p *SandboxPlatform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
-	w, err := parse(h)
-	if err == nil {
-		err = ended(ctx)
-	}
+	w, err := resume(ctx, h)
 	if err != nil {
 		return platform.Step{}, err
 	}

@@ -1,9 +1,8 @@
-// Package rutube publishes videos on Rutube. Its public documents are old, so the adapter is marked
-// as beta.
+// Package rutube publishes videos on Rutube. Its public documents are old, so the adapter is marked as beta.
 //
-// Rutube reads a video from its address. The adapter makes the video hidden, so that it is visible
-// only through its link, and then shows it. Showing it can be repeated. A repeat of the first step
-// leaves a second, hidden video.
+// Rutube reads a video from its address. The adapter makes the video hidden, so that it is visible only through its
+// link, and then shows it. Showing it can be repeated. A repeat of the first step leaves a second, hidden video. Start
+// with Platform in rutube.go.
 package rutube
 
 import (
@@ -127,7 +126,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z_-]{1,64}$`) })
 
-// call makes a call about videos.
 func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool,
 	out any) error {
 	return p.Client.JSON(ctx, wire.Call{

@@ -1,8 +1,7 @@
-// Package telegram publishes in Telegram channels and groups with a bot that is an administrator
-// there.
+// Package telegram publishes in Telegram channels and groups with a bot that is an administrator there.
 //
-// A message is visible as soon as it is sent, the Bot API has no idempotency key, and a bot cannot
-// read the messages of a channel. So a lost answer is never reconciled.
+// A message is visible as soon as it is sent, the Bot API has no idempotency key, and a bot cannot read the messages of
+// a channel. So a lost answer is never reconciled. Start with Platform.Make in telegram.go.
 package telegram
 
 import (
@@ -95,8 +94,7 @@ type chat struct {
 	Username string `json:"username"`
 }
 
-// Connect implements platform.Connector. The grant has the token of a bot, and the @name or number
-// of the chat.
+// Connect implements platform.Connector. The grant has the token of a bot, and the @name or number of the chat.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	switch {
 	case g.Token == "":
@@ -177,8 +175,7 @@ func (p *Platform) Find(context.Context, *platform.Work[state]) (ref platform.Re
 	return ref, "", platform.Lost(errors.New("a bot cannot read a chat"))
 }
 
-// address returns the address of a message in a channel. It is empty for a group, whose messages
-// only its members see.
+// address returns the address of a message in a channel. It is empty for a group, whose messages only its members see.
 func address(m sent) string {
 	switch id := strconv.FormatInt(m.Chat.ID, 10); {
 	case m.Chat.Username != "":

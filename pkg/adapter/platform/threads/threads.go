@@ -1,6 +1,6 @@
 // Package threads publishes on Threads.
 //
-// As Instagram, it publishes by containers: graph.Containers has them.
+// As Instagram, it publishes by containers: graph.Containers has them. Start with Platform in threads.go.
 package threads
 
 import (

@@ -10,8 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// refused classifies refusals by the code that every answer has; posts reports whether the call may
-// have made a post.
+// refused classifies refusals by the code that every answer has; posts reports whether the call may have made a post.
 func refused(posts bool) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
 		var body struct {

@@ -1,8 +1,8 @@
 // Package tiktok publishes on TikTok by the Content Posting API.
 //
-// A publication is opened first. A video is uploaded to it in chunks, and is posted after its last
-// byte. TikTok pulls photos as soon as a call names them, so that call cannot be repeated, and its
-// outcome cannot be read.
+// A publication is opened first. A video is uploaded to it in chunks, and is posted after its last byte. TikTok pulls
+// photos as soon as a call names them, so that call cannot be repeated, and its outcome cannot be read. Start with
+// Platform in tiktok.go; publish.go makes posts.
 package tiktok
 
 import (

@@ -1,8 +1,8 @@
 // Package vk publishes on the walls of VK's communities.
 //
-// Photos and videos are uploaded first, invisibly, and are then attached to a post. If the answer
-// to a post is lost, the adapter looks for it among the newest posts of the wall, which only the
-// token of a user can read.
+// Photos and videos are uploaded first, invisibly, and are then attached to a post. If the answer to a post is lost,
+// the adapter looks for it among the newest posts of the wall, which only the token of a user can read. Start with
+// Platform in vk.go; publish.go makes posts.
 package vk
 
 import (
@@ -153,8 +153,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return p.Client.Renew(ctx, p.OAuth, a.Token, url.Values{"device_id": {a.Token.Device}})
 }
 
-// Revoke implements platform.Connector. It leaves the token of a community, which only its
-// administrators can revoke.
+// Revoke implements platform.Connector. It leaves the token of a community, which only its administrators can revoke.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if a.Token.Refresh == "" {
 		return nil
@@ -167,8 +166,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	return p.Client.Revoke(ctx, p.Client.Base(accounts)+"/oauth2/revoke", form, a.Token.Access)
 }
 
-// call calls a method; posts reports whether it may make a post. VK answers refusals with the
-// status 200, too.
+// call calls a method; posts reports whether it may make a post. VK answers refusals with the status 200, too.
 func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
 	out any) error {
 	params.Set("v", version)

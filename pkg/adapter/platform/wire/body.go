@@ -19,8 +19,7 @@ import (
 // Body is a body that is streamed.
 type Body = wire.Body
 
-// Range returns a range of a file as a body. The file is opened at the first read, and closed with
-// the request.
+// Range returns a range of a file as a body. The file is opened at the first read, and closed with the request.
 func Range(ctx context.Context, m platform.Media, offset, length int64) *Body {
 	return &Body{Type: m.MIME, Length: length,
 		Reader: &lazy{open: func() (io.ReadCloser, error) { return m.Open(ctx, offset, length) }}}
@@ -32,8 +31,7 @@ type File struct {
 	Media       platform.Media
 }
 
-// Multipart returns a form with fields and files as a body. Its length is known before the files
-// are read.
+// Multipart returns a form with fields and files as a body. Its length is known before the files are read.
 func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, error) {
 	var head bytes.Buffer
 	w := multipart.NewWriter(&head)

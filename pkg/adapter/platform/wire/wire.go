@@ -1,5 +1,6 @@
 // Package wire gives the HTTP client of the adapters the errors, tokens and files of platforms. All its errors are of
-// type *platform.Error. A call that makes a post is marked: if its answer is lost, the error is platform.Unknown.
+// type *platform.Error. A call that makes a post is marked: if its answer is lost, the error is platform.Unknown. Start
+// with API, whose method Call makes a call.
 package wire
 
 import (
@@ -120,8 +121,7 @@ type Call struct {
 	Timeout time.Duration // 30 s if it is 0
 }
 
-// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the
-// platform.
+// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the platform.
 type Refused func(a Answer) *platform.Error
 
 // JSON makes a call, classifies its answer and decodes it into out, unless out is nil.

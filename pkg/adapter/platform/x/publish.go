@@ -181,8 +181,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
-// plain returns a text without its links and repeated spaces. X writes links in its own way, and adds
-// one for media.
+// plain returns a text without its links and repeated spaces. X writes links in its own way, and adds one for media.
 func plain(text string) string {
 	var b strings.Builder
 	at := 0

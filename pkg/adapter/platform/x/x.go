@@ -1,7 +1,8 @@
 // Package x publishes on X.
 //
-// Files are uploaded in parts and stay invisible. One call makes a post. X charges for most calls, so
-// that the adapter reads as little as possible, and a budget bounds the cost of a day.
+// Files are uploaded in parts and stay invisible. One call makes a post. X charges for most calls, so that the adapter
+// reads as little as possible, and a budget bounds the cost of a day. Start with Platform in x.go; publish.go makes
+// posts.
 package x
 
 import (
@@ -37,7 +38,7 @@ const (
 	deletePrice = 10
 	// readPart is the part of the budget that readings of metrics may use: a fourth.
 	readPart = 4
-	// dailyPrice is the budget of a day, unless the operator has set another one.
+	// dailyPrice is the budget of a day, unless the operator has set another.
 	dailyPrice = 10_000
 )
 

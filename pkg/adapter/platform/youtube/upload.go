@@ -145,7 +145,6 @@ func (p *Platform) ask(ctx context.Context, w *platform.Work[state]) (platform.R
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", w.Post.Media[0].Bytes)}}})
 }
 
-// send uploads a part.
 func (p *Platform) send(ctx context.Context, w *platform.Work[state], length int64, last bool) (platform.Ref, error) {
 	m, at := w.Post.Media[0], w.Own.Offset
 	return p.call(ctx, w, wire.Call{Name: "upload", Body: wire.Range(ctx, m, at, length), Posts: last,

@@ -1,8 +1,8 @@
 // Package youtube publishes videos on YouTube.
 //
-// A video is uploaded to a session, whose address is the handle. YouTube makes the video after the
-// last byte has arrived, and one session makes one video. So an upload always continues at the last
-// received byte, even after a failure.
+// A video is uploaded to a session, whose address is the handle. YouTube makes the video after the last byte has
+// arrived, and one session makes one video. So an upload always continues at the last received byte, even after a
+// failure. Start with Platform in youtube.go; upload.go sends the file.
 package youtube
 
 import (

@@ -1,7 +1,7 @@
 // Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by InvokeModel, videos by
 // StartAsyncInvoke into a bucket of the service. It uses the role of the function, so there is no credential.
 //
-// It retries no call: the queue does.
+// It retries no call: the queue does. Start with Provider.
 package bedrock
 
 import (
@@ -29,8 +29,7 @@ const (
 
 // Config has the dependencies of the adapter.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
-	// used: see wire.AWSConfig.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see wire.AWSConfig.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
 	Endpoint string
@@ -89,8 +88,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 }
 
-// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot
-// stop an invocation.
+// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot stop an invocation.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err

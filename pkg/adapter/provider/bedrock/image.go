@@ -35,7 +35,6 @@ type imageOutput struct {
 	Reasons []*string `json:"finish_reasons"` // null, or the reason for a missing image
 }
 
-// draw generates an image.
 func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	body, err := imageInput(req)
 	if err != nil {

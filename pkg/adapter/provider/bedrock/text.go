@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// write generates a text.
 func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	system, user := provider.TextPrompt(req)
 	var blocks []types.SystemContentBlock

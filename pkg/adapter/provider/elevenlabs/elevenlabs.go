@@ -9,15 +9,13 @@
 //   - POST /v1/music (API reference, "Compose music") makes a track of a
 //     description, of 3 to 600 seconds.
 //
-// Both answer with the finished file, so that there is nothing to poll, to fetch
-// or to cancel, and no handle. The API takes no idempotency key: an answer that is
-// lost, cut short or unreadable is an UnknownOutcome. The file is then lost, since it
-// has no id, and a second submission costs a second generation. Speech gets a seed
-// derived from the client token, so that the second one sounds like the first as far
-// as the provider allows.
+// Both answer with the finished file, so that there is nothing to poll, to fetch or to cancel, and no handle. The API
+// takes no idempotency key: an answer that is lost, cut short or unreadable is an UnknownOutcome. The file is then
+// lost, since it has no id, and a second submission costs a second generation. Speech gets a seed derived from the
+// client token, so that the second one sounds like the first as far as the provider allows.
 //
-// A refusal has its reason in detail.status ("API errors"): both an exhausted quota
-// and an invalid key are a 401.
+// A refusal has its reason in detail.status ("API errors"): both an exhausted quota and an invalid key are a 401. Start
+// with Provider.
 package elevenlabs
 
 import (
@@ -47,8 +45,7 @@ const OptionVoice = "voice"
 const (
 	baseURL = "https://api.elevenlabs.io"
 
-	// defaultVoice is George, one of the premade voices that every account has and
-	// that speaks all languages.
+	// defaultVoice is George, one of the premade voices that every account has and that speaks all languages.
 	defaultVoice = "JBFqnCBsd6RMkjVDRZzb"
 
 	// outputFormat is a format that all plans include.

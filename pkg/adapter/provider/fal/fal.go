@@ -1,8 +1,8 @@
 // Package fal makes images, video, music, speech and avatars through fal's queue: it submits a request to the queue of
 // a model's endpoint, polls its status, and fetches its result once it has ended.
 //
-// fal takes no client token. A lost answer to a submission is therefore an
-// UnknownOutcome: a second submission may make a second generation.
+// fal takes no client token. A lost answer to a submission is therefore an UnknownOutcome: a second submission may make
+// a second generation. Start with Provider.
 package fal
 
 import (

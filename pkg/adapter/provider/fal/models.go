@@ -22,8 +22,7 @@ var models = map[string]model{
 	"fal-ai/flux-pro/v1.1-ultra":                 shaped(may("image_url"), false),
 	"fal-ai/flux-pro/kontext":                    shaped(must("image_url"), true),
 
-	// Videos. The length is a number in one family, a text in another, and a text
-	// with its unit in a third.
+	// Videos. The length is a number in one family, a text in another, and a text with its unit in a third.
 	"fal-ai/veo3.1":      film("aspect_ratio", asTextWithUnit),
 	"fal-ai/veo3.1/fast": film("aspect_ratio", asTextWithUnit),
 	"fal-ai/kling-video/v2/master/text-to-video":      film("aspect_ratio", asText),
@@ -129,7 +128,6 @@ func music(length duration) model {
 	return model{kind: provider.KindMusic, prompt: must("prompt"), length: length}
 }
 
-// song returns a model that sings.
 func song() model {
 	return model{
 		kind: provider.KindMusic, prompt: must("prompt"), lyrics: must("lyrics_prompt"),

@@ -100,7 +100,6 @@ func (r errorBody) types() []string {
 	return types
 }
 
-// refused reads refusals.
 func refused(call wire.Call, status int, body []byte) *provider.Error {
 	var r errorBody
 	_ = json.Unmarshal(body, &r) // if the body is something else, the status suffices

@@ -1,5 +1,4 @@
-// Package heygen makes videos of talking avatars with HeyGen, over version 3 of
-// its HTTP API:
+// Package heygen makes videos of talking avatars with HeyGen, over version 3 of its HTTP API:
 //
 //   - POST /v3/videos (API reference, "Create a video") starts one: an avatar of
 //     the account by its id, or an animated picture. It speaks either a script with
@@ -9,16 +8,13 @@
 //     call returns a new one, so that a result can be fetched for as long as the
 //     provider keeps the video.
 //
-// Some calls of the API take an Idempotency-Key (uploads of assets in batches,
-// translations), and some explicitly do not; POST /v3/videos is not among those that
-// do, and the provider's own command line warns that a repeat may make a second
-// video. So none is sent. The title of a video is the client token instead: if the
-// answer to a submission is lost, the video is looked for by its title
-// (GET /v3/videos?title=, "List videos"). If it is not found, the outcome is unknown,
-// because the list may show it later. Nothing can be canceled.
+// Some calls of the API take an Idempotency-Key (uploads of assets in batches, translations), and some explicitly do
+// not; POST /v3/videos is not among those that do, and the provider's own command line warns that a repeat may make a
+// second video. So none is sent. The title of a video is the client token instead: if the answer to a submission is
+// lost, the video is looked for by its title (GET /v3/videos?title=, "List videos"). If it is not found, the outcome is
+// unknown, because the list may show it later. Nothing can be canceled.
 //
-// Errors have a code ("Error codes"), which is used if the status alone does not
-// classify them.
+// Errors have a code ("Error codes"), which is used if the status alone does not classify them. Start with Provider.
 package heygen
 
 import (

@@ -9,14 +9,12 @@
 //     and puts the file into a bucket; GetSpeechSynthesisTask returns scheduled,
 //     inProgress, completed or failed. The provider keeps a task for 72 hours.
 //
-// The id of a model is that of an engine: standard, neural, long-form or
-// generative. Voices speak one language, or two, and exist for certain engines: a
-// request that names none gets one by its language, from a table here.
+// The id of a model is that of an engine: standard, neural, long-form or generative. Voices speak one language, or two,
+// and exist for certain engines: a request that names none gets one by its language, from a table here.
 //
-// Neither call takes a client token. If the answer to one of them is lost, the
-// outcome is unknown: the text may be spoken and billed. The file of such a task
-// stays in the bucket under RawPrefix, unused, until the bucket's rule for raw
-// results removes it. Nothing can be canceled.
+// Neither call takes a client token. If the answer to one of them is lost, the outcome is unknown: the text may be
+// spoken and billed. The file of such a task stays in the bucket under RawPrefix, unused, until the bucket's rule for
+// raw results removes it. Nothing can be canceled. Start with Provider.
 package polly
 
 import (
@@ -148,7 +146,6 @@ func characters(text string) (n int) {
 	return n
 }
 
-// speak speaks a short text.
 func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string,
 	marks bool) (provider.Submission, error) {
 	call := wire.AWSCall{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
@@ -300,8 +297,7 @@ func (p *Provider) key(task *types.SynthesisTask) string {
 	return key
 }
 
-// Cancel implements provider.Provider. It only validates the handle: the provider
-// cannot stop a task.
+// Cancel implements provider.Provider. It only validates the handle: the provider cannot stop a task.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err

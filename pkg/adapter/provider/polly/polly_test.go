@@ -370,7 +370,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The codes that only this service has; pkg/adapter/provider/awscall has the others.
+// The codes that only this service has; pkg/adapter/provider/wire has the others.
 func TestCodes(t *testing.T) {
 	for code, want := range map[string]provider.ErrorKind{
 		"TextLengthExceededException":    provider.BadInput,

@@ -2,8 +2,8 @@
 // sandbox for every name; live keys get the provider itself, if the stack has it
 // configured. Captions, which the service itself makes, are the same for both.
 //
-// Providers are built lazily, and building one makes no call: providers that a
-// function does not use do not slow down its start.
+// Providers are built lazily, and building one makes no call: providers that a function does not use do not slow down
+// its start. Start with Registry.For.
 package registry
 
 import (

@@ -1,9 +1,9 @@
 // Package replicate makes videos with models that Replicate runs, over its HTTP API: it creates a prediction, polls it,
 // and fetches its output.
 //
-// The API takes no client token. A lost answer to a submission is an UnknownOutcome:
-// a second submission may make a second generation. The API removes outputs and their
-// addresses about an hour after they were made.
+// The API takes no client token. A lost answer to a submission is an UnknownOutcome: a second submission may make a
+// second generation. The API removes outputs and their addresses about an hour after they were made. Start with
+// Provider.
 package replicate
 
 import (

@@ -1,7 +1,7 @@
 // Package sandbox is the provider of test keys. It is free, makes no call, and is deterministic. Its media are real
 // files of the requested length, shape and size, made by pkg/adapter/provider/sandbox.
 //
-// It keeps no state: the handle contains everything that later steps need.
+// It keeps no state: the handle contains everything that later steps need. Start with Provider.
 package sandbox
 
 import (

@@ -69,7 +69,6 @@ func (w work) text() provider.Text {
 	return t
 }
 
-// sample writes a text of samples.
 func (w work) sample() provider.Text {
 	o := samples.Order{Language: w.Lang, Topic: w.Topic, Slides: w.Slides, Pictures: w.Pictures, Scenes: w.Scenes,
 		Seconds: w.Script, Sources: w.Sources, Headline: w.Head, Short: w.Short, Hashtags: w.Tags, Seed: w.Seed}

@@ -32,7 +32,6 @@ func (c *canvas) sky(horizon, moment float64) (x, y float64) {
 	return x, y
 }
 
-// cloud paints a flat cloud.
 func (c *canvas) cloud(x, y, width float64) {
 	shade := c.light.mix(white, 0.5)
 	for range 4 {

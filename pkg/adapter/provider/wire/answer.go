@@ -41,8 +41,7 @@ func ByKind(kind wire.Kind) *provider.Error {
 	return &e
 }
 
-// Garbled returns the error of an answer that cannot be parsed, or that lacks a
-// required member.
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a required member.
 func (c *Client) Garbled(call Call, cause error) *provider.Error {
 	return c.failed(call, wire.Unread(cause, call.Submits))
 }

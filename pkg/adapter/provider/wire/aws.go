@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	// keepIdle is short: after a function was frozen, an old connection is likely to
-	// be dead.
+	// keepIdle is short: after a function was frozen, an old connection is likely to be dead.
 	keepIdle = 30 * time.Second
 	// maxRetryAfter bounds the value of Retry-After.
 	maxRetryAfter = time.Hour
@@ -64,9 +63,8 @@ type AWSCall struct {
 	// Submits reports whether the call starts a generation at the provider and takes no client token: if its answer is
 	// lost, the outcome is unknown.
 	Submits bool
-	// Refused, if set, classifies a refusal by its code, without the suffix
-	// "Exception", and its message. It returns nil for codes that mean the same at
-	// every service. The error needs no cause.
+	// Refused, if set, classifies a refusal by its code, without the suffix "Exception", and its message. It returns
+	// nil for codes that mean the same at every service. The error needs no cause.
 	Refused func(code, message string) *provider.Error
 }
 
@@ -100,8 +98,7 @@ func (c AWSCall) Do(ctx context.Context, do func(context.Context) error) error {
 	return c.failed(fault)
 }
 
-// Garbled returns the error of an answer that cannot be parsed, or that lacks a
-// required member.
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a required member.
 func (c AWSCall) Garbled(cause error) *provider.Error { return c.failed(wire.Unread(cause, c.Submits)) }
 
 func (c AWSCall) failed(fault *wire.Fault) *provider.Error {
@@ -150,8 +147,7 @@ var (
 	}
 )
 
-// byCode classifies a refusal by the codes that mean the same at every service, and
-// other codes by status.
+// byCode classifies a refusal by the codes that mean the same at every service, and other codes by status.
 func byCode(code string, status int) *provider.Error {
 	switch {
 	case code == "ServiceQuotaExceeded", code == "LimitExceeded":

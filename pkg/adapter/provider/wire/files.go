@@ -21,10 +21,9 @@ const (
 
 // Files opens files at providers. *Downloads implements it.
 type Files interface {
-	// Open opens the file at an address from a provider. Gone is the kind of error
-	// for a file that no longer exists: Transient if fetching the result again
-	// returns a new address, otherwise Rejected. All errors, also of reading, are of
-	// type *provider.Error.
+	// Open opens the file at an address from a provider. Gone is the kind of error for a file that no longer exists:
+	// Transient if fetching the result again returns a new address, otherwise Rejected. All errors, also of reading,
+	// are of type *provider.Error.
 	Open(ctx context.Context, address string, gone provider.ErrorKind) (io.ReadCloser, error)
 }
 
@@ -42,8 +41,7 @@ type Downloads struct{ client *safehttp.Client }
 
 var _ Files = (*Downloads)(nil)
 
-// NewFiles makes Downloads. Without bounds in the options, a file may take two
-// minutes and 256 MiB.
+// NewFiles makes Downloads. Without bounds in the options, a file may take two minutes and 256 MiB.
 func NewFiles(o safehttp.Options) *Downloads {
 	if o.Timeout == 0 {
 		o.Timeout = fileTimeout

@@ -1,5 +1,5 @@
 // Package wire gives the HTTP client of the adapters the credentials and errors of providers, and downloads results.
-// All its errors are of type *provider.Error.
+// All its errors are of type *provider.Error. Start with Client.JSON.
 package wire
 
 import (
@@ -16,15 +16,13 @@ import (
 	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
-// Config has the dependencies of all adapters. HTTP, BaseURL, Files and Now are
-// optional.
+// Config has the dependencies of all adapters. HTTP, BaseURL, Files and Now are optional.
 type Config struct {
 	// HTTP makes the calls. Its policy for redirects is ignored: none is followed.
 	HTTP *http.Client
 	// BaseURL replaces the provider's own address.
 	BaseURL string
-	// Key returns the provider's credential. It is called for each call: the secret
-	// store caches the credential.
+	// Key returns the provider's credential. It is called for each call: the secret store caches the credential.
 	Key func(ctx context.Context) (string, error)
 	// Files opens results. If it is nil, a strict NewFiles does.
 	Files Files
@@ -40,9 +38,8 @@ type Dialect struct {
 	BaseURL string
 	// Authorize puts the credential into the header of a call.
 	Authorize func(h http.Header, key string)
-	// Refused, if set, classifies a refusal by its body. It returns nil to classify
-	// it by its status alone. The error needs no cause; one without RetryAfter gets
-	// that of the answer.
+	// Refused, if set, classifies a refusal by its body. It returns nil to classify it by its status alone. The error
+	// needs no cause; one without RetryAfter gets that of the answer.
 	Refused func(call Call, status int, body []byte) *provider.Error
 }
 
@@ -84,8 +81,7 @@ type Call struct {
 	MaxAnswer int64         // bytes; 1 MiB when 0
 }
 
-// JSON makes a call and decodes the answer into out, unless that is nil. All
-// errors are of type *provider.Error.
+// JSON makes a call and decodes the answer into out, unless that is nil. All errors are of type *provider.Error.
 func (c *Client) JSON(ctx context.Context, call Call, out any) error {
 	body, err := c.Bytes(ctx, call)
 	if err != nil || out == nil {

@@ -1,8 +1,7 @@
-// Package chain makes the audit log tamper-evident. For each account and day it keeps
-// a chain of links, each with the hashes of the entries that it covers and the hash of
-// the link before. The links are made from the stream of the audit table, so that
-// calls do not wait for them, and their hashes are logged: who alters an entry and
-// rebuilds the chain differs from the log.
+// Package chain makes the audit log tamper-evident. For each account and day it keeps a chain of links, each with the
+// hashes of the entries that it covers and the hash of the link before. The links are made from the stream of the audit
+// table, so that calls do not wait for them, and their hashes are logged: who alters an entry and rebuilds the chain
+// differs from the log. Start with Chain.Handle, which adds entries, and Verify, which checks them.
 package chain
 
 import (
@@ -65,9 +64,8 @@ type link struct {
 	Before  string    `json:"before"`
 	At      time.Time `json:"at"`
 	Entries []covered `json:"entries"`
-	// Positions are the places in the stream up to which the chain is complete, by the
-	// region of the stream and the partition of the entries. The records of a partition are in the order of their
-	// writes.
+	// Positions are the places in the stream up to which the chain is complete, by the region of the stream and the
+	// partition of the entries. The records of a partition are in the order of their writes.
 	Positions map[string]string `json:"positions"`
 }
 

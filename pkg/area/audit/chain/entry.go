@@ -91,8 +91,7 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	if err != nil {
 		return err
 	}
-	// Entries are listed by account and mode: the table's own key serves that, and saves
-	// an index.
+	// Entries are listed by account and mode: the table's own key serves that, and saves an index.
 	it.Key = store.Key{PK: owner.String(), SK: e.ID}
 	it.Listed = store.Key{}
 	it.Filters = map[string]string{

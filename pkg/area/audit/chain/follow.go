@@ -15,9 +15,8 @@ import (
 // again, with all later ones. Records that come again have no second effect.
 type StreamHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// Follow returns a handler that calls others side by side with the same records. A failure of
-// one does not keep the others from doing their work on the batch. The first record that
-// one of them wants comes again to all.
+// Follow returns a handler that calls others side by side with the same records. A failure of one does not keep the
+// others from doing their work on the batch. The first record that one of them wants comes again to all.
 func Follow(all ...StreamHandler) StreamHandler {
 	return func(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		answers, failed := make([]events.DynamoDBEventResponse, len(all)), make([]error, len(all))

@@ -37,8 +37,7 @@ type record struct {
 	store.Item
 	place    int // in the batch
 	position string
-	// stream identifies the stream that the position belongs to: a replica of the table has
-	// a stream of its own.
+	// stream identifies the stream that the position belongs to: a replica of the table has a stream of its own.
 	stream string
 }
 
@@ -84,9 +83,8 @@ func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
 	return nil
 }
 
-// byChain returns the new entries of a batch by their chains, and the chains in the
-// order of their first entries. An entry that cannot be decoded is put aside: the check of
-// its chain names it.
+// byChain returns the new entries of a batch by their chains, and the chains in the order of their first entries. An
+// entry that cannot be decoded is put aside: the check of its chain names it.
 func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record) {
 	chains = map[Name][]record{}
 	for i, r := range batch.Records {
@@ -202,8 +200,7 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known m
 	return nil
 }
 
-// comparePositions compares sequence numbers of a stream: decimal numbers of up to 40
-// digits.
+// comparePositions compares sequence numbers of a stream: decimal numbers of up to 40 digits.
 func comparePositions(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

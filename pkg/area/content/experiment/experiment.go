@@ -1,5 +1,6 @@
 // Package experiment compares the posts of a factory that differ by chance alone: it gives new items their arms, reads
-// the figures of their posts, and says which arm does better only if that is no chance.
+// the figures of their posts, and says which arm does better only if that is no chance. Start with Record in
+// experiment.go; operations.go has the operations.
 package experiment
 
 import (
@@ -14,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/statistics"
@@ -94,7 +96,7 @@ func (f Factor) check(at string) error {
 				return errs.Invalid(place, "must be a number of seconds from 10 to 180, such as 20")
 			}
 		case f.Name == FactorSlot:
-			if _, err := time.Parse("15:04", arm); err != nil {
+			if _, err := clock.Parse(arm); err != nil {
 				return errs.Invalid(place, "must be a time of day, such as 18:30")
 			}
 		case strings.TrimSpace(arm) == "" || len(arm) > 200:
@@ -289,10 +291,9 @@ func (r *Record) Place() *time.Location {
 }
 
 // At returns a time of day, such as 18:30, of the day of a time in a zone.
-func At(day time.Time, clock string, zone *time.Location) time.Time {
-	at, _ := time.Parse("15:04", clock)
-	day = day.In(zone)
-	return time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), 0, 0, zone)
+func At(day time.Time, text string, zone *time.Location) time.Time {
+	at, _ := clock.Parse(text) // check has read it
+	return clock.On(day.In(zone), at)
 }
 
 // Stratum names the posts among which arms are balanced: those of a quarter of a weekday, in the zone of the factory.

@@ -105,10 +105,7 @@ type Details struct {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/experiments", "/v1/experiments/{experiment_id}"
-	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: scope, Function: "factory", Tag: "Analytics",
-			Summary: summary, Description: description}
-	}
+	op := httpapi.Ops("factory", "Analytics")
 	create := op("createExperiment", http.MethodPost, collection, auth.FactoriesWrite, "Create an experiment",
 		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
 			"the state running starts it. New content items with its `experiment_id` then get their arms: at first "+
@@ -203,11 +200,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Experim
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return httpapi.Page[Experiment]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
-	q, err := httpapi.Owned(ctx, ItemKind, id.Experiment, httpapi.Period{}, in.Filter.Into(map[string]string{
+	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
 		factoryFilter: in.FactoryID, stateFilter: httpapi.AnyOf(in.State)}))
-	if err != nil {
-		return httpapi.Page[Experiment]{}, err
-	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Experiment, error) {
 		r, err := Decode(&it)
 		return r.Experiment, err
@@ -254,7 +248,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ou
 		r.stop(now)
 	default:
 		return out, errs.New(errs.InvalidState, "The experiment is %s. Create another one.", r.State).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			In(string(r.State))
 	}
 	r.Metadata = set.Metadata
 	r.Touch(now)

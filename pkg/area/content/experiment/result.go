@@ -55,7 +55,7 @@ func (e *Experiment) Arms(factor string) []string {
 	return nil
 }
 
-// DecidedOf returns the decided experiments of a factory, the latest first, at most so many.
+// DecidedOf returns the latest decided experiments of a factory, the last one first. Most bounds their number.
 func DecidedOf(ctx context.Context, db *store.DB, o tenant.Owner, factoryID string, most int) (all []*Record,
 	err error) {
 	page, err := db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind),

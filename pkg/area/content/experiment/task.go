@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -79,11 +78,8 @@ func again(err error) error {
 
 // read returns the experiment of a task if it runs.
 func (w Worker) read(ctx context.Context, s *task.Step) (*Record, store.Item, error) {
-	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, it, nil
-	}
-	if err != nil {
+	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	if err != nil || it.PK == "" {
 		return nil, it, err
 	}
 	r, err := Decode(&it)

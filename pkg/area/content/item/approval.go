@@ -23,7 +23,7 @@ func (r *Record) Blocked(setting string) bool {
 func (r *Record) Unapproved() error {
 	return errs.New(errs.InvalidState, "The content item waits for its approval: its factory requires one, or "+
 		"approval.reasons says what was found in its texts. Call POST /v1/approvals/{content_item_id}/approve first.").
-		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Approve), string(RequestChanges)}})
+		In(string(r.State), string(Approve), string(RequestChanges))
 }
 
 // AskAgain makes a decision void after a change. It reports whether the item was approved.
@@ -45,8 +45,7 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 	}
 	if a := r.Approval; a.State == state && state == Approved {
 		return errs.New(errs.InvalidState, "The content item was approved already, by %s at %s.", *a.By,
-			a.At.UTC().Format(resource.TimeLayout)).
-			With(errs.StateContext{State: string(r.State), Allowed: []string{string(RequestChanges)}})
+			resource.SortableTime(a.At.Time)).In(string(r.State), string(RequestChanges))
 	}
 	at := resource.Instant(now)
 	r.Approval = Approval{State: state, Reasons: r.Approval.Reasons, By: &by, At: &at}
@@ -65,7 +64,7 @@ func (r *Record) Withdraw(now time.Time, by, approval string) error {
 	}
 	if r.Approval.By == nil || *r.Approval.By != by {
 		return errs.New(errs.InvalidState, "Others have decided about the content item since. Read it again.").
-			With(errs.StateContext{State: string(r.State), Allowed: []string{string(Approve), string(RequestChanges)}})
+			In(string(r.State), string(Approve), string(RequestChanges))
 	}
 	r.Approval = Approval{State: approval}
 	r.Touch(now)

@@ -3,7 +3,7 @@ package item
 // prompter asks models for the parts of an attempt at an item.
 type prompter struct {
 	*Record
-	// memory is what the writer is told of the channel. It is read when the texts are written.
+	// memory is what the prompt says about the channel. It is read when the texts are written.
 	memory *memory
 }
 

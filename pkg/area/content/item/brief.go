@@ -48,8 +48,7 @@ type Brief struct {
 	Trained *catalog.Trained `json:"trained,omitempty"`
 	// Product is the product that the content presents, or nil if it presents none.
 	Product *Product `json:"product,omitempty"`
-	// Prices decides which prices the texts may state: PricesKnown or PricesNone. If it is
-	// empty, they may state any.
+	// Prices decides which prices the texts may state: PricesKnown or PricesNone. If it is empty, they may state any.
 	Prices string `json:"prices,omitempty"`
 	// Forbidden are the words that the channel never uses. Sources are read before the texts are written, and MaxAge is
 	// the greatest age of what they say, in hours. Sourced reports that texts must name the sources that they quote.
@@ -113,8 +112,7 @@ type Factory struct {
 	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
 	// videos.
 	Logo, Intro, Outro *media.File
-	// Sells reports whether the factory is a shop, whose texts state no price that it does not
-	// have.
+	// Sells reports whether the factory is a shop, whose texts state no price that it does not have.
 	Sells bool
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The bounds of what a writer is told of its channel. Prices are fixed by them, so they are in bytes.
+// The bounds of what a prompt says about the channel. They are in bytes, because the price of a text is fixed by them.
 const (
 	recalled               = 60 // items that are read
 	maxExamples, maxRecent = 3, 12
@@ -25,7 +25,7 @@ const (
 	recentSize             = 200
 )
 
-// memory is what a writer is told of the channel.
+// memory is what the prompt of a text says about the channel.
 type memory struct {
 	// platforms are the names of those that the item may be published to.
 	platforms []string
@@ -47,7 +47,7 @@ func longestMemory() *memory {
 	return m
 }
 
-// recall reads what the writer of an item is told of its channel.
+// recall reads the memory for an item from the newest items of its channel.
 func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memory, error) {
 	m := &memory{}
 	accounts, err := accountsOf(ctx, db, o, r)
@@ -84,7 +84,7 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 const leastText = 80
 
 // start fills the examples with earlier posts of the accounts, as long as the channel has too few measured texts of its
-// own: those with the most reactions. They are in the language of the channel, so that an item in another one has none.
+// own: those with the most reactions. They are in the language of the channel, so that an item in another has none.
 func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, accounts []store.Item) error {
 	if len(accounts) == 0 {
 		return nil

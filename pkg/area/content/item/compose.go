@@ -72,8 +72,7 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer(), Ratio: r.Brief.Ratio}, nil
 }
 
-// pictures returns the pictures and clips of the item in their order: those that were made,
-// and photos of the product.
+// pictures returns the pictures and clips of the item in their order: those that were made, and photos of the product.
 func (r maker) pictures(made []generate.Made) (all []*media.File) {
 	show := func() {
 		for f := r.photo(len(all) + 1); f != nil; f = r.photo(len(all) + 1) {

@@ -44,8 +44,7 @@ const StateEnded = "ended"
 // keepEnd is the time for which it stays: the stream keeps its record for a day.
 const keepEnd = 7 * 24 * time.Hour
 
-// End returns the item that stays after a deleted item, for analytics. It has a version of
-// its own.
+// End returns the item that stays after a deleted item, for analytics. It has a version of its own.
 func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 	left := Record{Item: Item{Resource: resource.Resource{ID: r.ID, Version: r.Version + 1}, FactoryID: r.FactoryID,
 		Kind: r.Kind, Publications: r.Publications}, History: r.History}
@@ -74,8 +73,7 @@ func (r *Record) Counts() factory.Counts {
 	return c
 }
 
-// Count adds the change of the item's counts since before to the transaction, if the item is part
-// of a content plan.
+// Count adds the change of the item's counts since before to the transaction, if the item is part of a content plan.
 func (r *Record) Count(tx *store.Tx, now time.Time, before factory.Counts) {
 	if r.ContentPlanID != nil {
 		factory.AddCounts(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))

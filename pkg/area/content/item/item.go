@@ -1,5 +1,5 @@
-// Package item holds content items: their records, states, plans and generation. It is separate
-// from the operations because the worker links no HTTP framework.
+// Package item holds content items: their records, states, plans and generation. Operations and workers use it. Start
+// with Record in record.go; state.go has the states, and plan.go the parts of an attempt.
 package item
 
 import (
@@ -97,9 +97,8 @@ const CoverGenerated = "generated"
 // State is the state of a content item.
 type State string
 
-// The states. An item moves from queued over generating to generated, and from
-// there over scheduled and publishing to published; it may fail in generating
-// and publishing, and be canceled before it is generated.
+// The states. An item moves from queued over generating to generated, and from there over scheduled and publishing to
+// published; it may fail in generating and publishing, and be canceled before it is generated.
 const (
 	Queued     State = "queued"
 	Generating State = "generating"
@@ -179,8 +178,7 @@ type Content struct {
 // MaxVariants bounds the variants of an item.
 const MaxVariants = 30
 
-// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the
-// item.
+// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the item.
 type Variant struct {
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
@@ -283,7 +281,7 @@ type Outlook struct {
 	OmittedAccounts []OmittedAccount `json:"omitted_accounts" nullable:"false"`
 }
 
-// Retold is what an item retells of another one.
+// Retold is what an item retells of another.
 type Retold struct {
 	// Id of the content item that it retells. Null for others.
 	FromContentItemID *string `json:"from_content_item_id"`

@@ -12,8 +12,7 @@ import (
 // leastSpoken is the shortest video of a caller's script, in seconds.
 const leastSpoken = 5
 
-// The planned lengths of scenes in seconds. A model with different lengths makes the next longer
-// ones.
+// The planned lengths of scenes in seconds. A model with different lengths makes the next longer ones.
 const (
 	shortScene = 5
 	longScene  = 8
@@ -22,9 +21,8 @@ const (
 	pauses = 1
 )
 
-// The bounds of the time that a clip covers: it may play a little slower, its last frame
-// may stay for a while, and cross-fades need a part of it. A video begins before its voice
-// and ends after it.
+// The bounds of the time that a clip covers: it may play a little slower, its last frame may stay for a while, and
+// cross-fades need a part of it. A video begins before its voice and ends after it.
 const (
 	slower = 1.45
 	stays  = 500 * time.Millisecond

@@ -19,8 +19,7 @@ type step struct {
 	kind provider.Kind
 	// ratios are the aspect ratios that a picture or clip may have, the best one first.
 	ratios []string
-	// seconds is the wanted length of a clip or track; the model makes the next length that
-	// it supports.
+	// seconds is the wanted length of a clip or track; the model makes the next length that it supports.
 	seconds int
 	// number is the number of the slide or scene, from 1.
 	number int
@@ -109,7 +108,7 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 		switch {
 		case err == nil:
 			candidates = []catalog.Model{own, usual}
-		case offer.Retired(own): // another one takes its place only if the factory lets it
+		case offer.Retired(own): // another takes its place only if the factory lets it
 			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. "+
 				"Change it, for example to %s, or set replace_retired_models of the factory.", id, st.kind,
 				*own.Successor)
@@ -167,7 +166,7 @@ func ofFactory(err error, named bool) error {
 	return &full
 }
 
-// textShare is the part of the price of an item that its texts may have in the quality standard: one in so many. They
+// textShare is the part of the price of an item that its texts may have in the quality standard: 10 is a tenth. They
 // may cost textFloor credits in any case, since in a post, which has one picture, the text is what is published.
 const (
 	textShare = 10

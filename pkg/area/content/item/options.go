@@ -13,8 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
-// Options are the choices of a caller for an attempt. A zero value keeps the earlier
-// choice, or stands for the default.
+// Options are the choices of a caller for an attempt. A zero value keeps the earlier choice, or stands for the default.
 type Options struct {
 	// Model makes its pictures, clips or track.
 	Model           string
@@ -209,8 +208,7 @@ func (r *Record) Head(words string, show *bool) {
 	}
 }
 
-// CheckTexts refuses texts of the caller that finished media could not show, for want of a
-// font or of room.
+// CheckTexts refuses texts of the caller that finished media could not show, for want of a font or of room.
 func (r *Record) CheckTexts() error {
 	if !r.seen() {
 		return nil

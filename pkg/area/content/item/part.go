@@ -90,8 +90,7 @@ type result struct {
 	Of string `json:"of,omitempty"`
 }
 
-// shownPhoto is a photo of the product in the place of a picture or clip that a model
-// would make.
+// shownPhoto is a photo of the product in the place of a picture or clip that a model would make.
 type shownPhoto struct {
 	// Number is the number of the slide or scene, from 1. It is 1 if there is only one.
 	Number int        `json:"number"`

@@ -131,9 +131,8 @@ func (r Attempt) lead() step {
 	return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios()}
 }
 
-// steps returns the generations of the item. count is the number of pictures or clips that
-// the item's model makes, and stills reports whether each clip needs a picture to start
-// from.
+// steps returns the generations of the item. count is the number of pictures or clips that the item's model makes, and
+// stills reports whether each clip needs a picture to start from.
 func (r Attempt) steps(lead step, count int, stills bool) []step {
 	text := step{role: roleText, kind: provider.KindText}
 	var all []step
@@ -198,7 +197,7 @@ func (r Attempt) Retell(from *Record, numbers []int) error {
 		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.",
 			from.ID)
 		e.Param = "/from_content_item_id"
-		return e.With(errs.StateContext{State: string(from.State), Allowed: []string{}})
+		return e.In(string(from.State))
 	}
 	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: from.Title, Caption: from.Caption}
 	count := max(len(from.Scenes), len(from.Slides))
@@ -260,7 +259,7 @@ func (from Attempt) Excerptible(copies bool) (numbers []int) {
 	return numbers
 }
 
-// PlanCopies is Plan for an item that retells another one of its kind with copies of its parts. In the same language,
+// PlanCopies is Plan for an item that retells another of its kind with copies of its parts. In the same language,
 // the scenes keep their words.
 func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	var scenes []Scene
@@ -326,12 +325,11 @@ func (r Attempt) CheckAgain() error {
 	}
 	return errs.New(errs.InvalidState, "The media and texts of the content item are your own, so there is nothing to "+
 		"generate. Change its texts by PATCH /v1/content-items/{content_item_id}, or create another item.").
-		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Update), string(Delete)}})
+		In(string(r.State), string(Update), string(Delete))
 }
 
-// Present makes a planned item present a product, or no product if it is nil. It returns the
-// credits by which the item costs less than with LongestProduct: for its texts, and for the
-// pictures and clips that photos replace.
+// Present makes a planned item present a product, or no product if it is nil. It returns the credits by which the item
+// costs less than with LongestProduct: for its texts, and for the pictures and clips that photos replace.
 func (r Attempt) Present(p *Product) (saved int64) {
 	r.Brief.Product = p
 	r.ProductID, r.PromotionID = p.IDs()

@@ -36,8 +36,7 @@ func (r Attempt) Made() string {
 	return all.String()
 }
 
-// LivePrice returns the price of the record's attempt with a live key. Models without a
-// price count nothing.
+// LivePrice returns the price of the record's attempt with a live key. Models without a price count nothing.
 func (r Attempt) LivePrice() (credits int64) {
 	for _, p := range r.Parts {
 		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {

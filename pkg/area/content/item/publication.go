@@ -212,8 +212,7 @@ type Posting struct {
 	Day string    `json:"day,omitempty"`
 	// Attempt counts how often its task was started.
 	Attempt int `json:"attempt,omitempty"`
-	// Doubt is the sealed progress of a publication whose post may exist. The next attempt
-	// begins with it.
+	// Doubt is the sealed progress of a publication whose post may exist. The next attempt begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
 	// Changes counts the changes of the published post.
 	Changes int `json:"changes,omitempty"`

@@ -111,8 +111,7 @@ type Outlets struct {
 	Authority authority.Authority `json:"authority,omitzero"`
 }
 
-// Past is the result of an item at a time: the end of an attempt, or its
-// publication. Analytics count it.
+// Past is the result of an item at a time: the end of an attempt, or its publication. Analytics count it.
 type Past struct {
 	At        resource.Time `json:"at"`
 	Made      int64         `json:"made,omitempty"`
@@ -134,8 +133,7 @@ func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	return it, nil
 }
 
-// ParentPartition returns the partition of store.ByParent that lists the items of a
-// factory.
+// ParentPartition returns the partition of store.ByParent that lists the items of a factory.
 func ParentPartition(o tenant.Owner, factoryID string) string {
 	return store.OwnerPartition(o, ItemKind) + "#" + factoryID
 }
@@ -148,7 +146,7 @@ func (r *Record) Filters() map[string]string {
 		f["plan"] = *r.ContentPlanID
 	}
 	if r.PublishAt != nil {
-		f[PublishAtFilter] = SortableTime(r.PublishAt.Time)
+		f[PublishAtFilter] = resource.SortableTime(r.PublishAt.Time)
 	}
 	if len(r.Metadata) > 0 {
 		var pairs strings.Builder
@@ -167,9 +165,6 @@ const (
 	PublishAtFilter = "publish_at"
 	MetadataFilter  = "metadata"
 )
-
-// SortableTime returns a time such that texts are sorted as the times are.
-func SortableTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // PairDigest hashes a pair of metadata for MetadataFilter, to keep the column short.
 func PairDigest(name, value string) string {
@@ -199,7 +194,7 @@ func (r *Record) Calendar(o tenant.Owner) store.Key {
 	if at.IsZero() {
 		return store.Key{}
 	}
-	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
+	return store.Key{PK: CalendarPartition(o), SK: resource.SortableTime(at) + "#" + r.ID}
 }
 
 // CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
@@ -340,8 +335,7 @@ func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip 
 // shown returns the files that the item shows.
 func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Kept) }
 
-// Notify adds an event of the item to the transaction. It shows the item as it is
-// after the transaction.
+// Notify adds an event of the item to the transaction. It shows the item as it is after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
@@ -355,8 +349,7 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 // Finished reports whether nothing is left to be made of a new item.
 func (p *Pipeline) Finished() bool { return len(p.Parts) == 0 }
 
-// madeBy returns the number of the part of a role, and of a slide or scene, and its file,
-// or nil if there is none yet.
+// madeBy returns the number of the part of a role, and of a slide or scene, and its file, or nil if there is none yet.
 func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
 	for n, m := range made {
 		if n < len(p.Parts) && p.Parts[n].Role == want && p.Parts[n].Number == number && len(m.Files) > 0 {
@@ -366,8 +359,7 @@ func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, f
 	return 0, nil
 }
 
-// photo returns the photo in the place of a picture or clip, by its number, or nil if a
-// model makes it.
+// photo returns the photo in the place of a picture or clip, by its number, or nil if a model makes it.
 func (p *Pipeline) photo(number int) *media.File {
 	for i := range p.Shown {
 		if p.Shown[i].Number == number {

@@ -207,9 +207,8 @@ func (r prompter) startFrom(req *provider.Request, p part, made []generate.Made,
 	return err
 }
 
-// promptOf returns the prompt for a picture, clip or track: its form, its subject and its
-// manner. A prompt that is too long loses the end of its subject, which keeps at least half
-// of the room.
+// promptOf returns the prompt for a picture, clip or track: its form, its subject and its manner. A prompt that is too
+// long loses the end of its subject, which keeps at least half of the room.
 func promptOf(p part, wanted, subject string, manner ...string) string {
 	rest := sentences(" ", manner...)
 	const subjectOf = "Subject"

@@ -19,8 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// request returns the request of the n-th part of the record. made holds the results of the
-// parts before it.
+// request returns the request of the n-th part of the record. made holds the results of the parts before it.
 func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
@@ -297,7 +296,7 @@ func (r prompter) refuses(post adapted, now time.Time) bool {
 	rules.Facts, rules.Sourced = append(rules.Facts, r.Title, r.Caption, strings.Join(r.Hashtags, " ")), false
 	if len(guard.Check([]guard.Field{{Text: r.Caption}}, guard.Rules{Language: r.Language, Now: now,
 		Facts: []string{r.Caption}})) > 0 {
-		rules.Language = "" // the caller has written the post in another one
+		rules.Language = "" // the caller has written the post in another
 	}
 	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}
 	for _, tag := range post.Hashtags {

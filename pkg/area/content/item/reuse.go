@@ -11,7 +11,7 @@ import (
 )
 
 // reused returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no result,
-// if it was made of something else, or if the caller requests another one.
+// if it was made of something else, or if the caller requests another.
 func (r Attempt) reused(st step, w Options) *generate.Made {
 	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
 		st.role == roleCover && w.Cover == CoverGenerated {

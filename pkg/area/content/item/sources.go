@@ -138,10 +138,9 @@ func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
 
 var _ generate.Looking = (*work)(nil)
 
-// Look implements generate.Looking. The finished media show no logo and no name if one of
-// the accounts that the item may be published to is of a platform that permits none, unless
-// the settings have a place for the logo there. The accounts are those of the item and of
-// its factory, as they are now.
+// Look implements generate.Looking. The finished media show no logo and no name if one of the accounts that the item
+// may be published to is of a platform that permits none, unless the settings have a place for the logo there. The
+// accounts are those of the item and of its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err error) {
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil

@@ -20,8 +20,7 @@ var moves = map[State][]State{
 	Queued:     {Failed, Generated, Canceled},
 }
 
-// Move changes the state. It returns an error if the state machine does not have the
-// move.
+// Move changes the state. It returns an error if the state machine does not have the move.
 func (r *Record) Move(to State) error {
 	if !slices.Contains(moves[to], r.State) {
 		return fmt.Errorf("item: %s cannot move from %s to %s", r.ID, r.State, to)
@@ -84,7 +83,7 @@ func (r *Record) Permit(a Action) error {
 	if message == "" {
 		return nil
 	}
-	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+	return errs.New(errs.InvalidState, "%s", message).In(string(r.State), allowed...)
 }
 
 // oneOf lists states in words.

@@ -79,8 +79,7 @@ func (w *work) Start(now time.Time) {
 	w.Touch(now)
 }
 
-// progressStep is the least progress, in percent, that is worth a write. Beyond
-// lastProgress, the end is near.
+// progressStep is the least progress, in percent, that is worth a write. Beyond lastProgress, the end is near.
 const (
 	progressStep = 20
 	lastProgress = 90

@@ -68,7 +68,7 @@ func (r prompter) ask(p part, req *provider.Request) {
 	}
 }
 
-// longestHook is the greatest length of a first line that another draft is told, in characters.
+// longestHook is the greatest length of a first line in the prompt of another draft, in characters.
 const longestHook = 200
 
 // tell sets the prompts of a writer.
@@ -77,7 +77,7 @@ func tell(req *provider.Request, told prompt.Writing) {
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
 }
 
-// ofWriter returns what the writer of the item's texts is told.
+// ofWriter returns the prompt of the item's texts.
 func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
@@ -138,7 +138,7 @@ const day = "Monday, 2006-01-02"
 var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "a video", Story: "a story",
 	MusicClip: "the post of a piece of music"}
 
-// retold are the rules for a text that retells another one.
+// retold are the rules for a text that retells the text of another item.
 func (r prompter) retold() (all []string) {
 	if r.Origin == nil {
 		return nil

@@ -17,11 +17,9 @@ const (
 	day = 24 * time.Hour
 	// period is the time that one counter of an account's budget covers.
 	period = 4 * time.Hour
-	// atAnyTime is the part of a shared budget that can be used at any time of its day: a
-	// fourth of it.
+	// atAnyTime is the part of a shared budget that can be used at any time of its day: a fourth of it.
 	atAnyTime = 4
-	// leastPause and longestPause bound how long a publication waits before it looks at a
-	// budget again.
+	// leastPause and longestPause bound how long a publication waits before it looks at a budget again.
 	leastPause   = time.Minute
 	longestPause = 4 * time.Hour
 )

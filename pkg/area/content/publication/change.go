@@ -36,8 +36,7 @@ type altering struct {
 func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *item.Publication,
 	limits platform.Capabilities, kind string, caption *string) error {
 	refuse := func(format string, args ...any) error {
-		return errs.New(errs.InvalidState, format, args...).
-			With(errs.StateContext{State: pub.State, Allowed: []string{}})
+		return errs.New(errs.InvalidState, format, args...).In(pub.State)
 	}
 	switch {
 	case pub.State != item.PublicationPublished:

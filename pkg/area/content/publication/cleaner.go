@@ -3,7 +3,6 @@ package publication
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -50,8 +49,7 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 	}
 }
 
-// withdraw removes an account from a scheduled item. If it was the last account, the item is no
-// longer scheduled.
+// withdraw removes an account from a scheduled item. If it was the last account, the item is no longer scheduled.
 func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
 	pub := r.PublicationTo(accountID)
 	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
@@ -81,10 +79,7 @@ func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) err
 // change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
-	it, err := db.Get(ctx, store.IDKey(itemID))
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
+	it, err := db.Lookup(ctx, store.IDKey(itemID))
 	if err != nil || it.Owner != o || it.Kind != item.ItemKind {
 		return false, err
 	}
@@ -103,8 +98,7 @@ func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	return true, db.Commit(ctx, tx)
 }
 
-// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements
-// factory.Cleaner.
+// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements factory.Cleaner.
 type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time

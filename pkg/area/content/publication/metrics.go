@@ -64,8 +64,7 @@ func watch(p planner, pub *item.Publication) error {
 // reader is the handler of Read.
 type reader struct{ *Worker }
 
-// Step reads the metrics once. If a platform limits calls, the next reading is at the time that it
-// names.
+// Step reads the metrics once. If a platform limits calls, the next reading is at the time that it names.
 func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p reading
 	if err := s.Decode(&p); err != nil {
@@ -191,11 +190,9 @@ func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(
 		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Get(ctx, key)
+		it, err := w.DB.Lookup(ctx, key)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return nil
-		case err != nil:
+		case err != nil || it.PK == "":
 			return err
 		case kind == platform.Reconnect:
 			return social.Lose(tx, w.Now(), it, used)

@@ -32,11 +32,9 @@ type posting struct {
 	Account     string    `json:"account"`
 	Attempt     int       `json:"attempt"`
 	Began       time.Time `json:"began"`
-	// Sealed is the platform.Progress: it may contain an upload address, which is as good
-	// as a password.
+	// Sealed is the platform.Progress: it may contain an upload address, which is as good as a password.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Post is the post that was published at the time At. Failure is the reason if there is no
-	// post.
+	// Post is the post that was published at the time At. Failure is the reason if there is no post.
 	Post    platform.Published       `json:"post,omitzero"`
 	At      time.Time                `json:"at,omitzero"`
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
@@ -45,8 +43,7 @@ type posting struct {
 	// Region is the one whose rules of law the post follows.
 	Region string        `json:"region,omitempty"`
 	Rules  []DossierRule `json:"rules,omitempty"` // that it keeps
-	// Granted counts the times that it has taken its uses out of the budget of its
-	// platform.
+	// Granted counts the times that it has taken its uses out of the budget of its platform.
 	Granted int `json:"granted,omitempty"`
 	// Refused counts the tokens of the account when the platform refused its token.
 	Refused int `json:"refused,omitempty"`
@@ -108,8 +105,7 @@ func (p *posting) of(r *item.Record) *item.Publication {
 	return pub
 }
 
-// follows reports whether a publication with an earlier time is under way at the account,
-// or about to be.
+// follows reports whether a publication with an earlier time is under way at the account, or about to be.
 func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publication) (bool, error) {
 	at := r.Postings[pub.ID].At
 	page, err := w.DB.List(ctx, store.Query{
@@ -293,7 +289,6 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 	}
 }
 
-// published ends a publication as published.
 func (w poster) published(ctx context.Context, plan planner, pub *item.Publication, p posting,
 	of store.Item) error {
 	at := resource.Instant(p.At)

@@ -1,10 +1,11 @@
-// Package publication publishes content items on social accounts. It schedules them, posts them by
-// tasks, and reads the metrics of the posts. It links no HTTP framework.
+// Package publication publishes content items on social accounts. It schedules them, posts them by tasks, and reads the
+// metrics of the posts.
 //
 // The publications of an item are part of its record, but for their metrics over time, which are an item each. In
-// addition, each publication that is
-// scheduled or under way has a note at its account (pk slot#…). The notes are listed by the time of
-// the publication, and late publications follow in that order.
+// addition, each publication that is scheduled or under way has a note at its account (pk slot#…). The notes are listed
+// by the time of the publication, and late publications follow in that order.
+//
+// Worker has the tasks; poster.go makes a post.
 package publication
 
 import (
@@ -39,8 +40,7 @@ const (
 	MaxAccounts = 15
 	// MaxAhead is the longest time ahead for which an item can be scheduled.
 	MaxAhead = 180 * 24 * time.Hour
-	// postWithin bounds the duration of a publication. Daily limits of platforms make it
-	// wait for hours.
+	// postWithin bounds the duration of a publication. Daily limits of platforms make it wait for hours.
 	postWithin = 48 * time.Hour
 	// keepQuota is the time for which the counter of a day's posts stays after the day.
 	keepQuota = 30 * 24 * time.Hour
@@ -288,8 +288,7 @@ func QuotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + a
 // slotKind is the kind of the note of a publication at its account.
 const slotKind = "publication_slot"
 
-// slot returns the note of a publication at its account. The note is never changed, so that its
-// version is always 1.
+// slot returns the note of a publication at its account. The note is never changed, so that its version is always 1.
 func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) store.Item {
 	return store.Item{
 		Key: store.IDKey(fmt.Sprintf("slot#%s#%d", pub.ID, at.UnixMilli())), Kind: slotKind, Owner: o, Version: version,
@@ -301,5 +300,5 @@ func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) st
 func slots(accountID string) string { return "slots#" + accountID }
 
 func slotOrder(publicationID string, at time.Time) string {
-	return at.UTC().Format("2006-01-02T15:04:05.000Z") + "#" + publicationID
+	return resource.SortableTime(at) + "#" + publicationID
 }

@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
@@ -107,7 +106,6 @@ type world struct {
 	clock   *fixture.Clock
 	fake    fixture.Fake
 	worker  *publication.Worker
-	names   *atomic.Int64
 	item    string
 	account social.Record
 	wish    string // the options, or empty for those that the platform asks for
@@ -116,7 +114,7 @@ type world struct {
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
 	of := fakes[name]
-	w := &world{t: t, clock: fixture.NewClock(), names: &atomic.Int64{}}
+	w := &world{t: t, clock: fixture.NewClock()}
 	w.fake = of.fake(w.clock.Now)
 	w.db = storetest.Open(t, w.clock.Now)
 	adapter := of.adapter(wire.Config{
@@ -256,13 +254,10 @@ func (w *world) kernel() *task.Kernel {
 		}
 	}
 	handlers[social.Refresh] = refresher{w: w}
-	return task.NewKernel(task.Config{
-		DB: w.db, Handlers: handlers, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
-		Name: func() string { return fmt.Sprint("name-", w.names.Add(1)) },
-	})
+	return servicetest.Kernel(w.db, w.clock.Now, handlers)
 }
 
-// refresher leaves the tokens as they are: package account tests their refresh.
+// refresher leaves the tokens as they are: package social tests their refresh.
 type refresher struct{ w *world }
 
 func (refresher) Step(context.Context, *task.Step) (task.Outcome, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -39,16 +40,15 @@ type Times struct {
 	Skip func(time.Time) bool
 }
 
-// Between returns the times of the schedule from a time on and before another one, in their order.
+// Between returns the times of the schedule from a time on and before another, in their order.
 func (t Times) Between(from, to time.Time) (all []time.Time) {
 	for day := from.In(t.Zone).AddDate(0, 0, -1); day.Before(to.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
-		for _, clock := range t.Clock {
-			at, err := time.Parse("15:04", clock)
+		for _, text := range t.Clock {
+			at, err := clock.Parse(text)
 			if err != nil {
 				continue // the factory has checked them
 			}
-			y, m, d := day.Date()
-			slot := time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, t.Zone).UTC()
+			slot := clock.On(day, at).UTC()
 			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) &&
 				(t.Skip == nil || !t.Skip(slot)) {
 				all = append(all, slot)
@@ -63,53 +63,43 @@ func (t Times) Between(from, to time.Time) (all []time.Time) {
 type Taken map[string]string
 
 // At returns the item that takes a time, or an empty id.
-func (t Taken) At(at time.Time) string { return t[slotTime(at)] }
-
-func slotTime(at time.Time) string { return at.UTC().Format(resource.TimeLayout) }
+func (t Taken) At(at time.Time) string { return t[resource.SortableTime(at)] }
 
 func queueOf(accountID string) string { return "queue#" + accountID }
 
-// TakenBetween returns what is planned on an account from a time on and before another one: claims, which are read
+// TakenBetween returns what is planned on an account from a time on and before another: claims, which are read
 // consistently, and the notes of scheduled publications.
 func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
 	taken := Taken{}
 	for _, q := range []store.Query{
 		{Index: store.ByParent, Partition: slots(accountID)}, {Index: store.Table, Partition: queueOf(accountID)},
 	} {
-		q.From, q.To, q.Limit, q.OldestFirst = slotTime(from), slotTime(to), 100, true
-		for {
-			page, err := db.List(ctx, q)
-			if err != nil {
-				return nil, err
+		q.From, q.To, q.Limit, q.OldestFirst = resource.SortableTime(from), resource.SortableTime(to), 100, true
+		err := db.Each(ctx, q, func(it store.Item) error {
+			var note struct{ Item string }
+			sort := it.SK
+			if q.Index == store.ByParent {
+				sort, _, _ = strings.Cut(it.Parent.SK, "#")
 			}
-			for _, it := range page.Items {
-				var note struct{ Item string }
-				if err := it.Decode(&note); err != nil {
-					return nil, err
-				}
-				sort := it.SK
-				if q.Index == store.ByParent {
-					sort, _, _ = strings.Cut(it.Parent.SK, "#")
-				}
-				taken[sort] = note.Item
-			}
-			if page.Next == nil {
-				break
-			}
-			q.After = page.Next
+			err := it.Decode(&note)
+			taken[sort] = note.Item
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return taken, nil
 }
 
-// PlannedBetween returns what the items of the factory are planned for, from a time on and before another one, without
+// PlannedBetween returns what the items of the factory are planned for, from a time on and before another, without
 // being scheduled yet: by the accounts that they name, or else all of the factory. An item of a content plan holds its
 // time so.
 func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time) (map[string]Taken,
 	error) {
 	planned := map[string]Taken{}
-	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: slotTime(from), To: slotTime(to),
-		Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o),
+		From: resource.SortableTime(from), To: resource.SortableTime(to), Limit: 100, OldestFirst: true}
 	err := db.Each(ctx, q, func(it store.Item) error {
 		r, err := item.Decode(&it)
 		if err != nil || r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
@@ -123,7 +113,7 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 			if planned[accountID] == nil {
 				planned[accountID] = Taken{}
 			}
-			planned[accountID][slotTime(r.PublishAt.Time)] = r.ID
+			planned[accountID][resource.SortableTime(r.PublishAt.Time)] = r.ID
 		}
 		return nil
 	})
@@ -174,7 +164,7 @@ func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Tim
 	for i := range r.Publications {
 		pub := &r.Publications[i]
 		page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: slots(pub.SocialAccountID), Limit: 10,
-			From: slotTime(minute), To: slotTime(minute.Add(time.Minute)), OldestFirst: true})
+			From: resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute)), OldestFirst: true})
 		if err != nil {
 			return err
 		}
@@ -227,7 +217,8 @@ func keepSlots(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, want
 // claim returns the claim of an item to a slot. It is never changed, so that its version is always 1.
 func claim(o tenant.Owner, itemID string, s item.Slot, version int64) store.Item {
 	return store.Item{
-		Key: store.Key{PK: queueOf(s.Account), SK: slotTime(s.At.Time)}, Kind: claimKind, Owner: o, Version: version,
+		Key:  store.Key{PK: queueOf(s.Account), SK: resource.SortableTime(s.At.Time)},
+		Kind: claimKind, Owner: o, Version: version,
 		Doc: []byte(`{"item":"` + itemID + `"}`), ExpireAt: s.At.Add(keepClaim),
 	}
 }

@@ -88,9 +88,8 @@ type timing struct {
 // timer is the handler of Timer.
 type timer struct{ *Worker }
 
-// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An
-// item of a paused factory is held until the factory is resumed. An item that is later than
-// its account allows is not published.
+// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
+// held until the factory is resumed. An item that is later than its account allows is not published.
 func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p timing
 	if err := s.Decode(&p); err != nil {
@@ -190,7 +189,6 @@ func (p timing) waits(r *item.Record) bool {
 	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
 }
 
-// fail ends a publication as failed.
 func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
 	pub.State, pub.Failure = item.PublicationFailed, f
 	pub.Touch(p.now)

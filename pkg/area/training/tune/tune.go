@@ -1,7 +1,6 @@
-// Package tune trains models with Amazon Bedrock: a customization job learns from samples
-// in a bucket, and a deployment makes its model callable on demand. Job, model and
-// deployment all have the name of the training, so that each is found without a handle, and
-// is made only once.
+// Package tune trains models with Amazon Bedrock: a customization job learns from samples in a bucket, and a deployment
+// makes its model callable on demand. Job, model and deployment all have the name of the training, so that each is
+// found without a handle, and is made only once. Start with Trainer.
 package tune
 
 import (
@@ -24,16 +23,13 @@ const timeout = 20 * time.Second
 
 // Config is the configuration of the trainer.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
-	// used: see wire.AWSConfig.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see wire.AWSConfig.
 	AWS aws.Config
-	// Fakes is the address of the fakes of all providers. If it is empty, calls go to
-	// Bedrock itself.
+	// Fakes is the address of the fakes of all providers. If it is empty, calls go to Bedrock itself.
 	Fakes string
 	// Client makes the calls. If it is nil, the client of AWS does.
 	Client Client
-	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads
-	// them.
+	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads them.
 	Bucket, Role string
 }
 
@@ -205,8 +201,7 @@ func (t *Trainer) deployment(ctx context.Context,
 	return out, err
 }
 
-// Remove implements training.Trainer. A model that is deployed cannot be deleted, and a
-// deployment takes a while to go.
+// Remove implements training.Trainer. A model that is deployed cannot be deleted, and a deployment takes a while to go.
 func (t *Trainer) Remove(ctx context.Context, name string) (gone bool, err error) {
 	running, err := t.job(ctx, name)
 	switch {

@@ -44,8 +44,7 @@ func (e *entryError) ErrorMessage() string { return e.message }
 // ErrorFault implements smithy.APIError.
 func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown }
 
-// failed returns the answer of a failed attempt: the error of AWS, and the advice to the
-// owner of the destination.
+// failed returns the answer of a failed attempt: the error of AWS, and the advice to the owner of the destination.
 func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
 	var answer webhook.AWSAnswer
 	var response *smithyhttp.ResponseError
@@ -78,8 +77,7 @@ func unanswered(err error) string {
 	return "AWS could not be reached, or its answer was not understood."
 }
 
-// forgotten reports whether AWS no longer knows the credentials, as after the role was
-// deleted and created again.
+// forgotten reports whether AWS no longer knows the credentials, as after the role was deleted and created again.
 func forgotten(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{

@@ -1,6 +1,5 @@
-// Package awsdest sends webhooks to queues and event buses in the AWS accounts of
-// customers, with a role of the customer. Only the function
-// deliver assumes the roles.
+// Package awsdest sends webhooks to queues and event buses in the AWS accounts of customers, with a role of the
+// customer. Only the function deliver assumes the roles. Start with Sender.
 package awsdest
 
 import (
@@ -31,9 +30,8 @@ const source = "content-automation.webhooks"
 // idlePerHost is the number of connections to one endpoint of AWS that are kept for reuse.
 const idlePerHost = 64
 
-// Sender sends to AWS accounts. It is safe for concurrent use and keeps the
-// credentials of roles: make one and keep it. Nothing is made before it is needed,
-// because most functions never send to AWS.
+// Sender sends to AWS accounts. It is safe for concurrent use and keeps the credentials of roles: make one and keep it.
+// Nothing is made before it is needed, because most functions never send to AWS.
 type Sender struct {
 	cfg      aws.Config
 	queues   func() *sqs.Client
@@ -43,8 +41,7 @@ type Sender struct {
 
 var _ webhook.AWSSender = (*Sender)(nil)
 
-// New makes a sender from the configuration of the function, whose role assumes the roles
-// of the customers.
+// New makes a sender from the configuration of the function, whose role assumes the roles of the customers.
 func New(cfg aws.Config) *Sender {
 	to := cfg.Copy()
 	// The attempt has a time-out of its own, and is repeated by its schedule.

@@ -12,11 +12,9 @@ import (
 )
 
 const (
-	// sessionTime is the lifetime of the credentials of a role: the shortest that AWS
-	// allows.
+	// sessionTime is the lifetime of the credentials of a role: the shortest that AWS allows.
 	sessionTime = 15 * time.Minute
-	// refresh is the time before their end at which credentials are replaced, so that none
-	// ends on the way.
+	// refresh is the time before their end at which credentials are replaced, so that none ends on the way.
 	refresh = 3 * time.Minute
 	// maxSessions bounds the roles whose credentials are kept.
 	maxSessions = 1000
@@ -39,8 +37,7 @@ func newSessions(cfg aws.Config) *sessions {
 		of: map[session]*aws.CredentialsCache{}}
 }
 
-// credentials returns the credentials of a webhook's role. They are requested lazily,
-// once for all concurrent attempts.
+// credentials returns the credentials of a webhook's role. They are requested lazily, once for all concurrent attempts.
 func (s *sessions) credentials(to webhook.AWSTarget) *aws.CredentialsCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package kmsseal makes data keys with AWS KMS.
+// Package kmsseal makes data keys with AWS KMS. Keys makes keys of envelopes, and Signer signs.
 package kmsseal
 
 import (

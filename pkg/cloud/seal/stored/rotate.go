@@ -50,8 +50,7 @@ type Rotator struct {
 	name   func() string
 }
 
-// NewRotator returns a rotator of the secret of that ARN. Each call of name returns a new
-// secret.
+// NewRotator returns a rotator of the secret of that ARN. Each call of name returns a new secret.
 func NewRotator(client Client, arn string, now func() time.Time, name func() string) *Rotator {
 	return &Rotator{client, arn, now, name}
 }

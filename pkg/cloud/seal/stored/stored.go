@@ -1,5 +1,6 @@
 // Package stored is the system's sealing secret as AWS Secrets Manager stores it. Its value also has the earlier
-// versions, for as long as data may exist that they have sealed, however often the secret is rotated.
+// versions, for as long as data may exist that they have sealed, however often the secret is rotated. Start with
+// Rotator.Handle; Value is a secret with its versions.
 package stored
 
 import (

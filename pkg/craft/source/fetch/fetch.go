@@ -1,4 +1,5 @@
-// Package fetch reads sources: it fetches them, and extracts the texts of feeds and pages. Workers alone link it.
+// Package fetch reads sources: it fetches them, and extracts the texts of feeds and pages. Workers alone link it. Start
+// with Fetcher.Read.
 package fetch
 
 import (

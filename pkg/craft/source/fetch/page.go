@@ -83,7 +83,6 @@ type page struct {
 	count        int
 }
 
-// take takes a token over.
 func (p *page) take(kind html.TokenType) error {
 	switch kind {
 	case html.TextToken:

@@ -1,5 +1,5 @@
 // Package canvas draws backgrounds of text: colors whose contrast is known, scrims that darken a picture just enough,
-// and the band and logo of a brand.
+// and the band and logo of a brand. ParseColor reads a color; the other functions make colors and draw shapes.
 package canvas
 
 import (

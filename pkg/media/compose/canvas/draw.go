@@ -36,7 +36,7 @@ func Fill(img *image.RGBA, r image.Rectangle, c Color) {
 	draw.Draw(img, r, image.NewUniform(c.RGBA()), image.Point{}, draw.Src)
 }
 
-// Within returns the largest rectangle of a size's proportions that fits into another one. It is vertically centered,
+// Within returns the largest rectangle of a size's proportions that fits into another. It is vertically centered,
 // at the left or at the right.
 func Within(size image.Point, box image.Rectangle, right bool) image.Rectangle {
 	width, height := box.Dx(), size.Y*box.Dx()/max(size.X, 1)
@@ -57,7 +57,7 @@ func Place(img *image.RGBA, r image.Rectangle, src image.Image) {
 	xdraw.CatmullRom.Scale(img, r, src, src.Bounds(), draw.Over, nil)
 }
 
-// Stick draws a picture over another one, with its corner at a point.
+// Stick draws a picture over another, with its corner at a point.
 func Stick(img *image.RGBA, src image.Image, at image.Point) {
 	draw.Draw(img, src.Bounds().Sub(src.Bounds().Min).Add(at), src, src.Bounds().Min, draw.Over)
 }
@@ -83,7 +83,7 @@ func (r round) At(x, y int) color.Color {
 	return color.Alpha{uint8(255 * min(max(0.5-over, 0), 1))}
 }
 
-// Backdrop covers a picture with another one, blurred and darkened, so that the foreground stands out.
+// Backdrop covers a picture with another, blurred and darkened, so that the foreground stands out.
 func Backdrop(img *image.RGBA, src image.Image, opacity float64) {
 	// Scaling down to a few pixels and up again blurs at little cost.
 	size := img.Rect.Size()

@@ -12,7 +12,7 @@ const plainSpread = 9
 // studio is the ground of pictures that are cut out.
 var studio = Color{R: 242, G: 242, B: 240}
 
-// Ground draws a picture over another one, whole, with its corner at a point. Around it is a ground of a fitting color:
+// Ground draws a picture over another, whole, with its corner at a point. Around it is a ground of a fitting color:
 // the color of its edges if they have only one, or else its blurred copy. A picture that is cut out lies on a light
 // ground. It returns the color of the ground, or nil if it has several.
 func Ground(img *image.RGBA, src *image.NRGBA, at image.Point) *Color {

@@ -1,5 +1,6 @@
 // Package ffmpeg runs ffmpeg as a separate program: without a shell, with a list of arguments, and without any access
-// to the network. It bounds the output that it keeps, measures the usage of a run, and classifies failures.
+// to the network. It bounds the output that it keeps, measures the usage of a run, and classifies failures. Start with
+// Tool.Run.
 package ffmpeg
 
 import (

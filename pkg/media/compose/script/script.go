@@ -1,5 +1,5 @@
 // Package script knows the writing systems that finished media can show, without the fonts: so areas can refuse a text
-// that could not be drawn later.
+// that could not be drawn later. Covers reports which fonts show a text.
 package script
 
 import (

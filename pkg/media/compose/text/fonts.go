@@ -1,6 +1,6 @@
 // Package text lays out headings and captions: it chooses a font for each character, measures text as HarfBuzz shapes
 // it, breaks it into lines, reduces its size until it fits, and writes it as a script of libass (Advanced SubStation
-// Alpha) in which every line has its position.
+// Alpha) in which every line has its position. Start with Fonts.Fit.
 package text
 
 import (
@@ -69,7 +69,6 @@ var brands = map[string]int{
 	"": latin, "noto_sans": latin, "montserrat": montserrat, "lora": lora, "oswald": oswald,
 }
 
-// face is a loaded font.
 type face struct {
 	family
 	path string

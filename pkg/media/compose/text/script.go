@@ -96,7 +96,7 @@ func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.C
 
 // Mark is the style of letters that stand out.
 type Mark struct {
-	// Word is the number of the word that has another color, from 1. 0 is none.
+	// Word is the number of the word that has another color, from 1. 0: no word has.
 	Word  int
 	Color canvas.Color
 	// Outline is the width of a black outline of all letters, in ems.

@@ -1,5 +1,6 @@
 // Package timeline computes the times of a video: the progress of a narration, the lengths of the scenes that follow
-// it, and the times of captions. Lengths are in frames, so that picture and sound end together.
+// it, and the times of captions. Lengths are in frames, so that picture and sound end together. Scenes returns the
+// times of scenes, and WebVTT the captions.
 package timeline
 
 import (

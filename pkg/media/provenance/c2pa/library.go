@@ -1,7 +1,7 @@
 // Package c2pa signs media files with Content Credentials, and reads those of others: the manifests of the C2PA
 // (https://spec.c2pa.org/specifications/specifications/2.4/specs/C2PA_Specification.html). It calls the library of the
 // C2PA's open-source project, c2pa-rs, without cgo. Only the program compose and the local service link it: their
-// executables need the C library of the system.
+// executables need the C library of the system. Credentials.Sign writes a manifest, and Library.Read reads one.
 package c2pa
 
 import (

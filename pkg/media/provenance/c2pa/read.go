@@ -54,8 +54,8 @@ type action struct {
 	Agent  json.RawMessage `json:"softwareAgent"`
 }
 
-// Read reads the manifest of a file. The anchors, in PEM, are the certificates that are trusted to issue others. The
-// network is not asked: a manifest that is elsewhere is none.
+// Read reads the manifest of a file. The anchors, in PEM, are the certificates that are trusted to issue others. It
+// makes no calls: a file with the address of a manifest counts as a file without one.
 func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker, anchors []byte) (provenance.Report,
 	error) {
 	c := l.begin(ctx, nil)

@@ -1,4 +1,4 @@
-// Package cognito federates the providers of customers into a user pool of Amazon Cognito.
+// Package cognito federates the providers of customers into a user pool of Amazon Cognito. Start with Pool.
 package cognito
 
 import (

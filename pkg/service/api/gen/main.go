@@ -1,6 +1,6 @@
 // Command gen writes the files that are generated from the registered operations: the OpenAPI document in clients, the
 // descriptions of members, and the authorizer's table of scopes. Run it with `make generate` in the root of the
-// repository. With -check it writes nothing and fails if a file is stale.
+// repository. With -check it writes nothing and fails if a file is stale. The files are listed in main.go.
 package main
 
 import (

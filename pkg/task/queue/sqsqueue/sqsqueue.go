@@ -1,5 +1,4 @@
-// Package sqsqueue sends messages to queues of SQS, and hides those that are being
-// worked on.
+// Package sqsqueue sends messages to queues of SQS, and hides those that are being worked on. Start with Queue.
 package sqsqueue
 
 import (
