@@ -17,17 +17,6 @@ import (
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
-// generated makes an item by a prompt, and waits for it.
-func (s *system) generated(t *testing.T, factory, kind, prompt string) string {
-	t.Helper()
-	id := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": kind, "prompt": prompt},
-		202)["id"].(string)
-	eventually(t, prompt+" is generated", func() bool {
-		return s.must(t, "GET", "/v1/content-items/"+id, nil, 200)["state"] == "generated"
-	})
-	return id
-}
-
 // published fills the demo account with what the pages of publishing show. Its names are hostile.
 func (s *system) published(t *testing.T) (pages []string, given map[string]any) {
 	t.Helper()

@@ -26,6 +26,9 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 	case errors.Is(err, store.ErrNotFound) || err == nil && !owns(p, it):
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
+	if err == nil {
+		Reads(ctx, it)
+	}
 	return it, err
 }
 
@@ -56,6 +59,7 @@ func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string,
 	for i, resourceID := range known {
 		if items[i].Kind != "" && owns(p, items[i]) {
 			found[resourceID] = items[i]
+			Reads(ctx, items[i])
 		}
 	}
 	return found, items[len(known):], nil

@@ -44,7 +44,7 @@ func texts(t *testing.T) (all []string) {
 		all = append(all, a.Text)
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
-		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds,
+		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, callKinds,
 		monthFigures) {
 		all = append(all, c.Text)
 	}

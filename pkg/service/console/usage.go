@@ -80,9 +80,10 @@ const maxEntries = 2000
 // usageOfAccount is the usage as the API answers it.
 type usageOfAccount struct {
 	calls
-	Days   []dayOfKey   `json:"days"`
-	Keys   []usageOfOne `json:"keys"`
-	People calls        `json:"people"`
+	Days   []dayOfKey    `json:"days"`
+	Keys   []usageOfOne  `json:"keys"`
+	Kinds  []usageOfKind `json:"kinds"`
+	People calls         `json:"people"`
 }
 
 // usageOfOne is the usage of one key, which may be revoked.
@@ -90,6 +91,12 @@ type usageOfOne struct {
 	calls
 	KeyID string  `json:"key_id"`
 	Name  *string `json:"name"`
+	ByDay []int64 `json:"requests_by_day"`
+}
+
+// usageOfKind is the usage for a kind of content.
+type usageOfKind struct {
+	Kind  string  `json:"kind"`
 	ByDay []int64 `json:"requests_by_day"`
 }
 
@@ -105,7 +112,7 @@ func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, 
 var (
 	ranges        = []choice{{"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"month", "This month"}}
 	splits        = []choice{{"kind", "Kind"}, {"factory", "Factory"}, {"profile", "Profile"}, {"key", "Key"}}
-	requestSplits = []choice{{"key", "Key"}, {"profile", "Profile"}, {"outcome", "Outcome"}}
+	requestSplits = []choice{{"key", "Key"}, {"profile", "Profile"}, {"kind", "Kind"}, {"outcome", "Outcome"}}
 )
 
 // chosenOf returns the value of a parameter if it is one of the choices, and otherwise the usual one.
@@ -212,6 +219,19 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 			c.add(accepted, at, d.Requests-d.Refused-d.Failed)
 			c.add(refused, at, d.Refused)
 			c.add(failed, at, d.Failed)
+		}
+		return c
+	}
+	if split == "kind" {
+		of := make([]int64, days)
+		for _, k := range u.Usage.Kinds {
+			for day, n := range k.ByDay {
+				c.add(v.T(kindText(k.Kind)), from.AddDate(0, 0, day), n)
+				of[day] += n
+			}
+		}
+		for day, d := range u.Usage.Days {
+			c.add(v.T("Other"), from.AddDate(0, 0, day), d.Requests-of[day])
 		}
 		return c
 	}
