@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -84,9 +85,7 @@ func texts(t *testing.T) (all []string) {
 	for _, message := range refusals {
 		all = append(all, message)
 	}
-	for _, name := range subjects {
-		all = append(all, name)
-	}
+	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(subjects)), maps.Values(entryKinds))
 	return append(all, sentences(t)...)
 }
 

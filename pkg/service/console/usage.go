@@ -74,6 +74,17 @@ func kindOf(e balanceEntry) string {
 	return cmp.Or(subjects[prefix], "Other")
 }
 
+// entryKinds are the names of entries of the ledger that are none of spending.
+var entryKinds = map[string]string{"top_up": "Top-up", "release": "Release", "adjust": "Adjustment"}
+
+// Text returns the name of an entry: what it was spent on, or its kind.
+func (e balanceEntry) Text() string {
+	if e.Kind == "reserve" {
+		return kindOf(e)
+	}
+	return cmp.Or(entryKinds[e.Kind], e.Kind)
+}
+
 // maxEntries bounds the entries that a chart adds up: 20 calls of the API.
 const maxEntries = 2000
 
@@ -223,6 +234,10 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 		return c
 	}
 	if split == "kind" {
+		for i, kind := range callKinds {
+			c.colour(v.T(kind.Text), i%(colours-1))
+		}
+		c.colour(v.T("Other"), colours-1)
 		of := make([]int64, days)
 		for _, k := range u.Usage.Kinds {
 			for day, n := range k.ByDay {
