@@ -98,7 +98,7 @@ func TestDecisionsInTheQueue(t *testing.T) {
 	b.get("/settings/approvals?approval=changes_requested").hides(t, "A new roast", "A new bicycle")
 
 	at := "/settings/content-items/" + a.item
-	b.get(at).shows(t, "A new roast on Telegram", "telegram", `value="approved"`)
+	b.get(at).shows(t, "A new roast on Telegram", "<h2>Telegram</h2>", `value="approved"`)
 	form := func(decision, note, version string) url.Values {
 		return url.Values{"decision": {decision}, "note": {note}, "version": {version}}
 	}

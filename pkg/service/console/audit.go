@@ -90,12 +90,15 @@ type callers struct {
 	names
 }
 
-// callersOf reads the names of who calls the API, and of what calls concern. A person who may not read people sees
-// their ids.
-func callersOf(r *request) (c callers) {
+// callersOf reads the names of who calls the API, and of what calls concern if that is wanted too. A person who may not
+// read people sees their ids.
+func callersOf(r *request, concerns bool) (c callers) {
+	lists := map[string]*[]named{"/v1/api-keys": &c.Keys, "/v1/people": &c.People}
+	if concerns {
+		lists["/v1/factories"], lists["/v1/profiles"] = &c.Factories, &c.Profiles
+	}
 	var all sync.WaitGroup
-	for path, into := range map[string]*[]named{"/v1/api-keys": &c.Keys, "/v1/people": &c.People,
-		"/v1/factories": &c.Factories, "/v1/profiles": &c.Profiles} {
+	for path, into := range lists {
 		all.Go(func() {
 			found, err := listAll[named](r.Context(), r.api, path, nil, mostNames)
 			if err != nil && path != "/v1/people" {
@@ -111,14 +114,14 @@ func callersOf(r *request) (c callers) {
 	return c
 }
 
-// byID returns the name of a key or a person, or the id.
-func (c callers) byID(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
+// By returns the name of a key or a person, or the id.
+func (c callers) By(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
 
 // name returns the name of the caller of an entry, or the id.
 func (c callers) name(e entry) string {
 	switch e.Actor.Kind {
 	case "api_key", "person":
-		return c.byID(e.Actor.ID)
+		return c.By(e.Actor.ID)
 	}
 	return strings.ReplaceAll(e.Actor.Kind, "_", " ") + " " + e.Actor.ID
 }
@@ -222,7 +225,7 @@ func listAudit(r *request) error {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	of := callersOf(r)
+	of := callersOf(r, true)
 	shown := map[string]string{}
 	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
@@ -255,7 +258,7 @@ func showCall(r *request) error {
 		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
 	}
 	v := r.view("Call", auditPath)
-	rows := rowsOfCalls(all[:1], callersOf(r))
+	rows := rowsOfCalls(all[:1], callersOf(r, true))
 	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
 	return r.show(http.StatusOK, "call", v)
 }
