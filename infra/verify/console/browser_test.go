@@ -208,7 +208,8 @@ func (s *system) inChromium(t *testing.T, script string, pages []string, in map[
 		}
 	}
 	for path, bytes := range seen.Bytes {
-		if t.Logf("%s: %d bytes compressed, first content after %.0f ms", path, bytes, seen.Paints[path]); bytes > mostBytes || bytes == 0 {
+		t.Logf("%s: %d bytes compressed, first content after %.0f ms", path, bytes, seen.Paints[path])
+		if bytes > mostBytes || bytes == 0 {
 			t.Errorf("%s takes %d bytes, more than %d", path, bytes, mostBytes)
 		}
 	}

@@ -102,7 +102,8 @@ func TestCallsByFactoryAndKind(t *testing.T) {
 	p := b.get("/settings/audit-log?operation_id=createContentItem&kind=carousel&factory_id=" + other)
 	p.shows(t, "Kind: Carousel", "Factory: Alpine", "createContentItem", `truncate">carousel</span>`, ">Alpine</span>")
 	p.hides(t, "createImage")
-	at := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>createContentItem`).FindStringSubmatch(p.body)
+	detail := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>createContentItem`)
+	at := detail.FindStringSubmatch(p.body)
 	if at == nil {
 		t.Fatal("no detail")
 	}
