@@ -228,7 +228,6 @@ func TestSmallFaultsOfPages(t *testing.T) {
 	p := b.get("/settings/api-keys/new")
 	p.shows(t, ">IP allow-list<", ">Environment<")
 	p.hides(t, `aria-label="Form"`)
-	// Names instead of addresses and ids.
 	hook := s.must(t, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}},
 		201)["id"].(string)
 	b.get("/settings/webhooks/"+hook).shows(t, "<title>Webhook · ")

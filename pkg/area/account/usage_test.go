@@ -56,7 +56,8 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 		t.Fatalf("%+v", got.Keys)
 	}
 	for _, k := range got.Keys {
-		if want := map[bool]int64{true: 3, false: 6}[k.KeyID == "key_revoked"]; k.Requests != want || len(k.ByDay) != 30 || k.KeyID == "key_revoked" && k.Name != nil {
+		if want := map[bool]int64{true: 3, false: 6}[k.KeyID == "key_revoked"]; k.Requests != want ||
+			len(k.ByDay) != 30 || k.KeyID == "key_revoked" && k.Name != nil {
 			t.Errorf("%+v", k)
 		}
 	}

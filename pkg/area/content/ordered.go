@@ -22,7 +22,8 @@ import (
 func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
 	now time.Time) (*item.Record, error) {
 	if _, found := refs.factories[b.FactoryID]; found {
-		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile, Kind: string(b.Kind)})
+		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile,
+			Kind: string(b.Kind)})
 	}
 	if err := b.check(p.Mode); err != nil {
 		return nil, err

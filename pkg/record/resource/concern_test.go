@@ -50,5 +50,5 @@ func TestTheConcernOfACall(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	resource.Reads(t.Context(), post) // of no call
+	resource.Reads(t.Context(), post)
 }

@@ -298,8 +298,8 @@ func exportAudit(r *request) error {
 		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"})
 	for _, e := range all {
 		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
-			e.Path, strconv.Itoa(e.Status), given(e.ErrorCode), e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count),
-			given(e.FactoryID), given(e.ProfileID), given(e.Kind)}
+			e.Path, strconv.Itoa(e.Status), given(e.ErrorCode), e.IP, e.UserAgent,
+			strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count), given(e.FactoryID), given(e.ProfileID), given(e.Kind)}
 		for i := range row {
 			row[i] = sheet.Text(row[i])
 		}

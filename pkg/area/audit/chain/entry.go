@@ -87,10 +87,10 @@ const (
 	personRead = "person" // greater than NoRead
 )
 
-// The filters of what a call concerned.
+// The filters of what a call concerned. ConcernFilter is that of a profile, beside that of the owner of an entry.
 const (
 	FactoryFilter = "factory"
-	ConcernFilter = "concern" // a profile
+	ConcernFilter = "concern"
 	KindFilter    = "kind"
 )
 
