@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // for image.Decode, as image/png and webp
+	_ "image/jpeg" // for image.Decode, as those of PNG and WebP
 	_ "image/png"
 	"io"
 	"log/slog"

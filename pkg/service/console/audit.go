@@ -58,7 +58,7 @@ func (e entry) Own() bool {
 // callRow is a row of the list: one call, or the reads of a person within a minute.
 type callRow struct {
 	entry
-	// Caller, Factory and Profile are names.
+	// Caller, Factory and Profile are names. The latter are empty if the call concerned none.
 	Caller, Factory, Profile string
 	// Reads is the number of merged reads. 0: the row is one call.
 	Reads int
@@ -167,8 +167,8 @@ func auditFilters(r *request) (given map[string]string, query url.Values) {
 type chip struct{ Text, Without string }
 
 // filterNames are the names of filters in chips.
-var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"factory_id", "Factory"}, {"profile_id", "Profile"},
-	{"kind", "Kind"}, {"operation_id", "Operation"}, {"type", "Type"},
+var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"factory_id", "Factory"},
+	{"profile_id", "Profile"}, {"kind", "Kind"}, {"operation_id", "Operation"}, {"type", "Type"},
 	{"object_id", "Resource"}, {"request_id", "Id of the request"}, {"from", "From"}, {"to", "To"}}
 
 // chipsOf returns the filters that are set. Shown are the values by name, if they have one.
