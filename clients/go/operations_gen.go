@@ -136,6 +136,12 @@ type ListAuditEntriesParams struct {
 	ExcludePersonReads *bool `query:"exclude_person_reads"`
 	// Only requests for this operation.
 	OperationID *string `query:"operation_id"`
+	// Only requests that concerned this factory or its content.
+	FactoryID *string `query:"factory_id"`
+	// Only requests that concerned this profile, and those of API keys that are bound to it.
+	ProfileID *string `query:"profile_id"`
+	// Only requests that concerned content items or generations of the studio of this kind.
+	Kind *string `query:"kind"`
 	// Only requests with this HTTP status, or with one of a class: 4xx.
 	Status *string `query:"status"`
 	// Only the request with this id.

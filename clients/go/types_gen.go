@@ -113,6 +113,8 @@ type AccountUsage struct {
 	Days []UsageDay `json:"days"`
 	// The same by key, the most used one first.
 	Keys []UsageOfKey `json:"keys"`
+	// The calls that concerned content of one kind, by kind, the most used one first.
+	Kinds []UsageOfKind `json:"kinds"`
 	// Calls by people in the account area. They are not part of the other numbers.
 	People UsageCalls `json:"people"`
 }
@@ -821,6 +823,14 @@ type AuditEntry struct {
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
 	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
 	OperationID *string `json:"operation_id"`
+	// Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered from
+	// the record of its Idempotency-Key.
+	FactoryID *string `json:"factory_id"`
+	// Profile of what the request concerned, or to which the API key is bound. Null if there is none, or several.
+	ProfileID *string `json:"profile_id"`
+	// Kind of the content item or the generation of the studio that the request concerned, such as post, carousel or
+	// image. Null if it concerned none, or several kinds.
+	Kind *string `json:"kind"`
 	// HTTP method. Null for a change by an operator.
 	Method *string `json:"method"`
 	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
@@ -12530,6 +12540,16 @@ type UsageOfKey struct {
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
 	Failed int64 `json:"failed"`
+	// Calls on each day of the period, the first day first.
+	RequestsByDay []int64 `json:"requests_by_day"`
+}
+
+// UsageOfKind: The number of calls that concerned a kind of content.
+type UsageOfKind struct {
+	// Kind of the content items or the generations of the studio.
+	Kind string `json:"kind"`
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
 	// Calls on each day of the period, the first day first.
 	RequestsByDay []int64 `json:"requests_by_day"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Gateway is the data that API Gateway adds to a request.
@@ -52,6 +53,7 @@ type Call struct {
 	UserAgent   string
 	At          time.Time
 	Latency     time.Duration
+	Concern     resource.Concern
 }
 
 // Recorder keeps the audit log.

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // ServeHTTP serves one call. It checks the caller, the authorizer's refusal, the operation and the body, in the order
@@ -28,7 +29,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g := GatewayOf(req.Context())
 	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path,
 		query: req.URL.Query().Encode()}
-	ctx := context.WithValue(req.Context(), callKey{}, c)
+	ctx := resource.WithConcern(context.WithValue(req.Context(), callKey{}, c))
 	w.Header().Set("X-Request-Id", c.RequestID)
 	web.SetHeaders(w.Header())
 
@@ -232,7 +233,7 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 	err := r.audit.Record(ctx, Call{
 		RequestID: c.RequestID, Principal: p, OperationID: c.operation, Method: c.method, Path: c.path,
 		Status: status, ErrorCode: string(c.code), IP: c.SourceIP, UserAgent: c.UserAgent,
-		At: c.ReceivedAt, Latency: now.Sub(c.ReceivedAt),
+		At: c.ReceivedAt, Latency: now.Sub(c.ReceivedAt), Concern: resource.ConcernOf(ctx),
 	})
 	if err != nil {
 		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status,

@@ -27,6 +27,12 @@ export interface ListAuditEntriesParams {
   exclude_person_reads?: boolean | undefined;
   /** Only requests for this operation. */
   operation_id?: string | undefined;
+  /** Only requests that concerned this factory or its content. */
+  factory_id?: string | undefined;
+  /** Only requests that concerned this profile, and those of API keys that are bound to it. */
+  profile_id?: string | undefined;
+  /** Only requests that concerned content items or generations of the studio of this kind. */
+  kind?: string | undefined;
   /** Only requests with this HTTP status, or with one of a class: 4xx. */
   status?: string | undefined;
   /** Only the request with this id. */

@@ -100,6 +100,8 @@ export interface AccountUsage {
   days: UsageDay[];
   /** The same by key, the most used one first. */
   keys: UsageOfKey[];
+  /** The calls that concerned content of one kind, by kind, the most used one first. */
+  kinds: UsageOfKind[];
   /** Calls by people in the account area. They are not part of the other numbers. */
   people: UsageCalls;
 }
@@ -814,6 +816,18 @@ export interface AuditEntry {
    * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
    */
   operation_id: string | null;
+  /**
+   * Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered
+   * from the record of its Idempotency-Key.
+   */
+  factory_id: string | null;
+  /** Profile of what the request concerned, or to which the API key is bound. Null if there is none, or several. */
+  profile_id: string | null;
+  /**
+   * Kind of the content item or the generation of the studio that the request concerned, such as post, carousel or
+   * image. Null if it concerned none, or several kinds.
+   */
+  kind: string | null;
   /** HTTP method. Null for a change by an operator. */
   method: string | null;
   /**
@@ -11880,6 +11894,16 @@ export interface UsageOfKey {
   refused: number;
   /** Calls that were answered with a status from 500. */
   failed: number;
+  /** Calls on each day of the period, the first day first. */
+  requests_by_day: number[];
+}
+
+/** The number of calls that concerned a kind of content. */
+export interface UsageOfKind {
+  /** Kind of the content items or the generations of the studio. */
+  kind: string;
+  /** Calls that were answered, refused and failed ones included. */
+  requests: number;
   /** Calls on each day of the period, the first day first. */
   requests_by_day: number[];
 }

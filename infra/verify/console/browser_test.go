@@ -153,8 +153,22 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 			"caption": "A new roast"}, "broken": repaired.URL + "/hook", "repair": repair.URL})
 }
 
+// sight is what a script has seen.
+type sight struct {
+	Elsewhere, Complaints, Violations, Wrong []string
+	// Bytes are the weights of the first visits of pages, and Paints the milliseconds to their first content.
+	Bytes    map[string]int
+	Paints   map[string]float64
+	Pictures int
+	// Walk counts what a person did, and adds up the seconds of the person and of the pages.
+	Walk struct {
+		Clicks, Keys, Loads int
+		Person, Pages       float64
+	}
+}
+
 // inChromium runs a script of the folder browser, with what it needs beside the pages. What it has seen decides.
-func (s *system) inChromium(t *testing.T, script string, pages []string, in map[string]any) {
+func (s *system) inChromium(t *testing.T, script string, pages []string, in map[string]any) (seen sight) {
 	t.Helper()
 	chromium := ""
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
@@ -184,11 +198,6 @@ func (s *system) inChromium(t *testing.T, script string, pages []string, in map[
 	if err != nil {
 		t.Fatalf("node: %v", err)
 	}
-	var seen struct {
-		Elsewhere, Complaints, Violations, Wrong []string
-		Bytes                                    map[string]int
-		Pictures                                 int
-	}
 	if err := json.Unmarshal(out, &seen); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -199,7 +208,8 @@ func (s *system) inChromium(t *testing.T, script string, pages []string, in map[
 		}
 	}
 	for path, bytes := range seen.Bytes {
-		if t.Logf("%s: %d bytes compressed", path, bytes); bytes > mostBytes || bytes == 0 {
+		t.Logf("%s: %d bytes compressed, first content after %.0f ms", path, bytes, seen.Paints[path])
+		if bytes > mostBytes || bytes == 0 {
 			t.Errorf("%s takes %d bytes, more than %d", path, bytes, mostBytes)
 		}
 	}
@@ -207,4 +217,5 @@ func (s *system) inChromium(t *testing.T, script string, pages []string, in map[
 		t.Errorf("the weight of %d pages is known, not of %d", len(seen.Bytes), len(pages))
 	}
 	t.Logf("%d pictures in %s, base %s", seen.Pictures, pictures, url.PathEscape(s.BaseURL))
+	return seen
 }

@@ -64,13 +64,14 @@ func TestPagesKnowTheRole(t *testing.T) {
 	for _, path := range []string{"/settings/api-keys", "/settings/api-keys/" + key, "/settings/webhooks",
 		"/settings/webhooks/" + hook, "/settings/people", "/settings/sign-on", "/settings/profiles",
 		"/settings/profiles/" + a.profile, "/settings/automations", "/settings/social-accounts", "/settings/integrations",
-		"/settings/approvals", "/settings/content-items/" + a.item} {
+		"/settings/approvals", "/settings/content-items/" + a.item, "/settings/review-links", "/settings/applications",
+		"/settings/mandates"} {
 		p := auditor.get(path)
 		if all := changes(p); p.status != http.StatusOK || len(all) > 0 {
 			t.Errorf("an auditor finds at %s: %d %q", path, p.status, all)
 		}
 		p.shows(t, "You can read here.")
-		if p := owner.get(path); path != "/settings/approvals" && len(changes(p)) == 0 {
+		if p := owner.get(path); path != "/settings/approvals" && path != "/settings/mandates" && len(changes(p)) == 0 {
 			t.Errorf("an owner changes nothing at %s", path)
 		}
 	}
@@ -227,4 +228,17 @@ func TestSmallFaultsOfPages(t *testing.T) {
 	p := b.get("/settings/api-keys/new")
 	p.shows(t, ">IP allow-list<", ">Environment<")
 	p.hides(t, `aria-label="Form"`)
+	hook := s.must(t, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}},
+		201)["id"].(string)
+	b.get("/settings/webhooks/"+hook).shows(t, "<title>Webhook · ")
+	crm := regexp.MustCompile(`href="(/settings/integrations/int_\w+)"`)
+	b.post("/settings/integrations", url.Values{"kind": {"hubspot"}})
+	at := crm.FindStringSubmatch(b.get("/settings/integrations").body)
+	if at == nil {
+		t.Fatal("no CRM")
+	}
+	if title := regexp.MustCompile(`<h1[^>]*>([^<]*)`).FindStringSubmatch(b.get(at[1]).body); title == nil ||
+		!strings.Contains(title[1], "HubSpot") {
+		t.Errorf("a CRM is headed %q", title)
+	}
 }

@@ -70,6 +70,53 @@ func TestACallInDetail(t *testing.T) {
 	s.signedIn(t, "developer").get("/settings/audit-log").shows(t, "listFactories", id)
 }
 
+// The log says which factory, profile and kind of content a call concerned, by name, and filters by them: of calls that
+// make, read and decide about content, and of those that are refused.
+func TestCallsByFactoryAndKind(t *testing.T) {
+	s := start(t)
+	a := s.agency(t)
+	other := s.must(t, "POST", "/v1/factories", object{"type": "brand", "name": "Alpine", "settings": object{
+		"brand_name": "Alpine"}}, 201)["id"].(string)
+	made := s.generated(t, other, "carousel", "Five roasts")
+	s.must(t, "POST", "/v1/approvals/"+made+"/request-changes", object{"note": "Name the price."}, 200)
+	s.must(t, "POST", "/v1/studio/images", object{"prompt": "A cup"}, 202)
+	s.call(t, s.Live, "POST", "/v1/content-items", object{"factory_id": a.factory, "kind": "story"})
+	count := func(filter, operation string) int { return len(s.entries(t, filter+"&operation_id="+operation)) }
+	for filter, want := range map[string][]string{
+		"factory_id=" + other:     {"createContentItem", "requestChanges"},
+		"kind=carousel":           {"createContentItem", "requestChanges"},
+		"profile_id=" + a.profile: {"createContentItem", "createFactory"},
+		"kind=story":              {"createContentItem"},
+		"kind=image":              {"createImage"},
+	} {
+		for _, operation := range want {
+			if n := count(filter, operation); n == 0 {
+				t.Errorf("%s has no %s", filter, operation)
+			}
+		}
+	}
+	if n := count("kind=carousel&factory_id="+a.factory, "createContentItem"); n != 0 {
+		t.Errorf("%d calls of another factory", n)
+	}
+	b := s.signedIn(t, "owner")
+	p := b.get("/settings/audit-log?operation_id=createContentItem&kind=carousel&factory_id=" + other)
+	p.shows(t, "Kind: Carousel", "Factory: Alpine", "createContentItem", `truncate">carousel</span>`, ">Alpine</span>")
+	p.hides(t, "createImage")
+	detail := regexp.MustCompile(`href="(/settings/audit-log/[^"]+)" data-hx-get[^>]*>createContentItem`)
+	at := detail.FindStringSubmatch(p.body)
+	if at == nil {
+		t.Fatal("no detail")
+	}
+	b.get(html.UnescapeString(at[1])).shows(t, "/settings/audit-log?factory_id="+other, "/settings/audit-log?kind=carousel")
+	csv := b.get("/settings/audit-log.csv?kind=carousel")
+	if !strings.Contains(csv.body, ","+other+",,carousel\n") {
+		t.Errorf("%s", csv.body)
+	}
+	eventually(t, "the kinds are counted", func() bool {
+		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate">Carousel</span>`)
+	})
+}
+
 // receiver is a customer's system: it fails until it is repaired, and keeps what it got.
 type receiver struct {
 	*httptest.Server

@@ -56,7 +56,7 @@ func TestTheHomePageShowsWhatWaits(t *testing.T) {
 		"channel": telegram.Channel, "profile_id": a.profile}, 201)["id"].(string)
 	s.must(t, "POST", "/v1/content-items/"+a.item+"/schedule", object{"social_account_ids": []string{account},
 		"publish_at": s.clock.now().UTC().AddDate(0, 0, 2)}, 200)
-	b.get("/settings").shows(t, "A new roast", `class="post" href="/settings/content-items/`+a.item, "telegram")
+	b.get("/settings").shows(t, "A new roast", `class="post" href="/settings/content-items/`+a.item, "Telegram @acme_news")
 	s.must(t, "POST", "/v1/approvals/"+second+"/approve", nil, 200)
 	if n := waits(); n != "" {
 		t.Errorf("%s items wait after the decisions", n)

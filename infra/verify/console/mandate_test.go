@@ -29,7 +29,7 @@ func TestAMandateIsSetAndEnded(t *testing.T) {
 	listed.shows(t, "Credits a day: None → 150", "Platforms that it may publish to: None → telegram, vk",
 		"Quiet hours: None → 22:00–08:00 Europe/Berlin", "Leaves to people: delete",
 		"The mandate ends: None → 2099-01-31")
-	b.saved(listed, path+"/edit", "save").shows(t, "The key is changed.", "22:00–08:00, Europe/Berlin", "telegram, vk")
+	b.saved(listed, path+"/edit", "save").shows(t, "The key is changed.", "22:00–08:00, Europe/Berlin", "Telegram, VK")
 	m := s.must(t, "GET", "/v1/api-keys/"+id, nil, 200)["mandate"].(object)
 	if m["credits_a_day"] != 150.0 || fmt.Sprint(m["platforms"]) != "[telegram vk]" ||
 		fmt.Sprint(m["needs_person"]) != "[delete]" || m["until"] != "2099-01-31T00:00:00.000Z" || m["id"] != id+":2" {

@@ -17,17 +17,6 @@ import (
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
-// generated makes an item by a prompt, and waits for it.
-func (s *system) generated(t *testing.T, factory, kind, prompt string) string {
-	t.Helper()
-	id := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": kind, "prompt": prompt},
-		202)["id"].(string)
-	eventually(t, prompt+" is generated", func() bool {
-		return s.must(t, "GET", "/v1/content-items/"+id, nil, 200)["state"] == "generated"
-	})
-	return id
-}
-
 // published fills the demo account with what the pages of publishing show. Its names are hostile.
 func (s *system) published(t *testing.T) (pages []string, given map[string]any) {
 	t.Helper()
@@ -50,8 +39,8 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 	s.must(t, "POST", "/v1/content-items/"+post+"/schedule", object{"social_account_ids": []string{account},
 		"publish_at": day.Add(33 * time.Hour)}, 200)
 	broken := &atomic.Bool{}
-	feed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if broken.Load() {
+	feed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() && strings.HasPrefix(r.URL.Path, "/broken") {
 			http.Error(w, "", http.StatusNotFound)
 			return
 		}
@@ -61,7 +50,7 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 	seller := s.must(t, "POST", "/v1/factories", object{"type": "seller", "name": "Shop", "settings": object{
 		"currency": "EUR"}}, 201)["id"].(string)
 	automation := s.must(t, "POST", "/v1/automations", object{"factory_id": a.factory, "template": object{"kind": "post",
-		"prompt": "News: {{title}}"}, "trigger": object{"kind": "feed", "url": feed.URL + "/feed.xml"}}, 201)["id"].(string)
+		"prompt": "News: {{title}}"}, "trigger": object{"kind": "feed", "url": feed.URL + "/broken.xml"}}, 201)["id"].(string)
 	broken.Store(true)
 	looks := 0
 	eventually(t, "the automation has failed", func() bool {
@@ -70,7 +59,6 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 		}
 		return s.must(t, "GET", "/v1/automations/"+automation, nil, 200)["failure"] != nil
 	})
-	broken.Store(false)
 	s.must(t, "POST", "/v1/automations", object{"factory_id": seller, "template": object{"kind": "post",
 		"prompt": "New: {{name}}"}, "trigger": object{"kind": "product"}}, 201)
 	s.must(t, "POST", "/v1/review-links", object{"factory_id": a.factory, "name": "For the client " + hostile}, 201)

@@ -46,6 +46,17 @@ func (s *system) own(t *testing.T, factory, caption string) string {
 		"caption": caption, "variants": object{"telegram": object{"caption": caption + " on Telegram"}}}, 202)["id"].(string)
 }
 
+// generated makes an item by a prompt, and waits for it.
+func (s *system) generated(t *testing.T, factory, kind, prompt string) string {
+	t.Helper()
+	id := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": kind, "prompt": prompt},
+		202)["id"].(string)
+	eventually(t, prompt+" is generated", func() bool {
+		return s.must(t, "GET", "/v1/content-items/"+id, nil, 200)["state"] == "generated"
+	})
+	return id
+}
+
 // main returns the content of a page.
 func (p page) main() string {
 	_, rest, _ := strings.Cut(p.body, "<main")
@@ -87,7 +98,7 @@ func TestDecisionsInTheQueue(t *testing.T) {
 	b.get("/settings/approvals?approval=changes_requested").hides(t, "A new roast", "A new bicycle")
 
 	at := "/settings/content-items/" + a.item
-	b.get(at).shows(t, "A new roast on Telegram", "telegram", `value="approved"`)
+	b.get(at).shows(t, "A new roast on Telegram", "<h2>Telegram</h2>", `value="approved"`)
 	form := func(decision, note, version string) url.Values {
 		return url.Values{"decision": {decision}, "note": {note}, "version": {version}}
 	}

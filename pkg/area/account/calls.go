@@ -36,6 +36,8 @@ type record struct {
 	stands   int64 // for so many calls
 	// usage is the key of the calls of its caller on its day. It is empty for callers that are not counted.
 	usage store.Key
+	// kind is the kind of content that it concerned, or empty.
+	kind string
 }
 
 // Handle counts a batch. It returns the first record that was not counted: the stream
@@ -93,6 +95,7 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 		MS        int64 `json:"latency_ms"`
 		Count     int64
 		Actor     chain.Actor
+		Kind      string
 	}
 	if err == nil {
 		err = it.Decode(&e)
@@ -108,7 +111,7 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
 	entry = record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500,
-		refused: slices.Contains(refusals, e.Status), ms: e.MS, stands: max(e.Count, 1)}
+		refused: slices.Contains(refusals, e.Status), ms: e.MS, stands: max(e.Count, 1), kind: e.Kind}
 	if counted(e.Actor) {
 		entry.usage = usageKey(it.Owner, e.At, e.Actor.ID)
 	}

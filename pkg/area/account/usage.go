@@ -24,6 +24,8 @@ const (
 	usageDaysKept = 100
 	// longestUsage bounds the days of an answer, and usualUsage is their number without a period.
 	longestUsage, usualUsage = 92, 30
+	// callsOfKind begins the names of the numbers of calls that concerned a kind of content.
+	callsOfKind = "calls_of_"
 	// mostUsage bounds the counts that an answer adds up: those of 200 callers on every day.
 	mostUsage = 200 * longestUsage
 )
@@ -50,8 +52,12 @@ func kindOfCaller(callerID string) string {
 // usageUpdate returns the update that adds records to the calls of a caller.
 func usageUpdate(records []record) expression.UpdateBuilder {
 	var all, bad, broken int64
+	kinds := map[string]int64{}
 	for _, r := range records {
 		all += r.stands
+		if r.kind != "" {
+			kinds[r.kind] += r.stands
+		}
 		if r.refused {
 			bad += r.stands
 		}
@@ -65,6 +71,9 @@ func usageUpdate(records []record) expression.UpdateBuilder {
 	}
 	if broken > 0 {
 		u = u.Add(store.Number(failed), expression.Value(broken))
+	}
+	for kind, n := range kinds {
+		u = u.Add(store.Number(callsOfKind+kind), expression.Value(n))
 	}
 	return store.Expires(u, records[0].at.AddDate(0, 0, usageDaysKept))
 }
@@ -103,6 +112,16 @@ type UsageOfKey struct {
 	ByDay []int64 `json:"requests_by_day" nullable:"false" example:"[12,0,31]"`
 }
 
+// UsageOfKind is the number of calls that concerned a kind of content.
+type UsageOfKind struct {
+	// Kind of the content items or the generations of the studio.
+	Kind string `json:"kind" example:"post"`
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls on each day of the period, the first day first.
+	ByDay []int64 `json:"requests_by_day" nullable:"false" example:"[12,0,31]"`
+}
+
 // Usage is the number of calls of an account in a period.
 type Usage struct {
 	// First day of the period (UTC).
@@ -115,6 +134,8 @@ type Usage struct {
 	Days []UsageDay `json:"days" nullable:"false"`
 	// The same by key, the most used one first.
 	Keys []UsageOfKey `json:"keys" nullable:"false"`
+	// The calls that concerned content of one kind, by kind, the most used one first.
+	Kinds []UsageOfKind `json:"kinds" nullable:"false"`
 	// Calls by people in the account area. They are not part of the other numbers.
 	People UsageCalls `json:"people"`
 }
@@ -170,7 +191,7 @@ func (s *Service) usage(ctx context.Context, in *usageInput) (out Usage, err err
 	for day := range out.Days {
 		out.Days[day].Date = from.AddDate(0, 0, day).Format(time.DateOnly)
 	}
-	keys := map[string]*UsageOfKey{}
+	keys, kinds := map[string]*UsageOfKey{}, usageByKind{}
 	read := 0
 	err = s.db.Each(ctx, store.Query{Index: store.Table, Partition: usagePartition(p.Owner.Of("")), OldestFirst: true,
 		From: out.From + "#", To: out.To + "#~", Limit: mostCounts}, func(it store.Item) error {
@@ -194,12 +215,40 @@ func (s *Service) usage(ctx context.Context, in *usageInput) (out Usage, err err
 		out.Days[day].add(c)
 		of.add(c)
 		of.ByDay[day] += c.Requests
+		for name, n := range it.Numbers {
+			if kind, ok := strings.CutPrefix(name, callsOfKind); ok {
+				kinds.add(kind, day, days, n)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		return out, err
 	}
+	out.Kinds = kinds.sorted()
 	return out, s.nameKeys(ctx, p.Account, &out, keys)
+}
+
+// usageByKind are the calls by the kind of content.
+type usageByKind map[string]*UsageOfKind
+
+func (u usageByKind) add(kind string, day, days int, n int64) {
+	if u[kind] == nil {
+		u[kind] = &UsageOfKind{Kind: kind, ByDay: make([]int64, days)}
+	}
+	u[kind].Requests += n
+	u[kind].ByDay[day] += n
+}
+
+func (u usageByKind) sorted() []UsageOfKind {
+	all := make([]UsageOfKind, 0, len(u))
+	for _, of := range u {
+		all = append(all, *of)
+	}
+	slices.SortFunc(all, func(a, b UsageOfKind) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Kind, b.Kind))
+	})
+	return all
 }
 
 // nameKeys adds the keys to the usage, with their names.

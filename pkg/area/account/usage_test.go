@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // The usage is one sum of the account: of all keys, also of those that are revoked and have no item any more.
@@ -37,18 +38,26 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 	}
 	w.Clock.Add(24 * time.Hour)
 	w.handle(entry(active, o, 200))
+	for _, kind := range []string{"post", "post", "video"} {
+		w.handle(w.entryOf(o, active, "createContentItem", 202, kind))
+	}
 	var got account.Usage
 	c.Call(http.MethodGet, "/v1/usage", nil).Into(t, http.StatusOK, &got)
-	if got.UsageCalls != (account.UsageCalls{Requests: 6, Refused: 1, Failed: 1}) || len(got.Days) != 30 ||
-		got.Days[28].Date != first || got.Days[28].Requests != 5 || got.Days[29].Requests != 1 ||
+	if got.UsageCalls != (account.UsageCalls{Requests: 9, Refused: 1, Failed: 1}) || len(got.Days) != 30 ||
+		got.Days[28].Date != first || got.Days[28].Requests != 5 || got.Days[29].Requests != 4 ||
 		got.People.Requests != 1 {
 		t.Errorf("%+v", got)
+	}
+	if k := got.Kinds; len(k) != 2 || k[0].Kind != "post" || k[0].Requests != 2 || k[0].ByDay[29] != 2 ||
+		k[1].Kind != "video" || k[1].Requests != 1 || len(k[1].ByDay) != 30 {
+		t.Errorf("%+v", k)
 	}
 	if len(got.Keys) != 2 || got.Keys[0].KeyID != "key_revoked" && got.Keys[1].KeyID != "key_revoked" {
 		t.Fatalf("%+v", got.Keys)
 	}
 	for _, k := range got.Keys {
-		if k.Requests != 3 || len(k.ByDay) != 30 || k.KeyID == "key_revoked" && k.Name != nil {
+		if want := map[bool]int64{true: 3, false: 6}[k.KeyID == "key_revoked"]; k.Requests != want ||
+			len(k.ByDay) != 30 || k.KeyID == "key_revoked" && k.Name != nil {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -66,8 +75,16 @@ func TestUsageIsOneSumOfTheAccount(t *testing.T) {
 // entry writes the audit entry of a call by an actor, and returns its record.
 func (w *levelWorld) entry(o tenant.Owner, by auth.Actor, operation string, status int) events.DynamoDBEventRecord {
 	w.T.Helper()
+	return w.entryOf(o, by, operation, status, "")
+}
+
+// entryOf is entry for a call that concerned content of a kind.
+func (w *levelWorld) entryOf(o tenant.Owner, by auth.Actor, operation string, status int,
+	kind string) events.DynamoDBEventRecord {
+	w.T.Helper()
 	c := httpapi.Call{RequestID: "r", Principal: &auth.Principal{Owner: o, Actor: by}, OperationID: operation,
-		Method: "GET", Path: "/v1/me", Status: status, At: w.Now(), Latency: time.Millisecond}
+		Method: "GET", Path: "/v1/me", Status: status, At: w.Now(), Latency: time.Millisecond,
+		Concern: resource.Concern{Kind: kind}}
 	if err := audit.New(w.audit, w.Now).Record(w.T.Context(), c); err != nil {
 		w.T.Fatal(err)
 	}

@@ -88,6 +88,33 @@ func TestReadsOfPeopleAreLeftOut(t *testing.T) {
 	}
 }
 
+// A call is found by the factory, the profile and the kind of what it concerned.
+func TestCallsAreFoundByWhatTheyConcerned(t *testing.T) {
+	w := newWorld(t)
+	w.record("none", nil)
+	w.record("post", func(c *httpapi.Call) {
+		c.Concern = resource.Concern{FactoryID: "fac_1", ProfileID: "prf_1", Kind: "post"}
+	})
+	w.record("video", func(c *httpapi.Call) { c.Concern = resource.Concern{FactoryID: "fac_1", Kind: "video"} })
+	w.record("bound", func(c *httpapi.Call) {
+		p := w.Principal
+		p.Profile = "prf_1"
+		c.Principal = &p
+	})
+	for query, want := range map[string]string{"factory_id=fac_1": "video post", "factory_id=fac_2": "",
+		"kind=post": "post", "profile_id=prf_1": "bound post", "factory_id=fac_1&kind=video": "video",
+		"profile_id=prf_1&kind=video": ""} {
+		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
+			t.Errorf("%s: got %v, want %s", query, got, want)
+		}
+	}
+	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?kind=post", 2) {
+		if *e.FactoryID != "fac_1" || *e.ProfileID != "prf_1" || *e.Kind != "post" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
 func (w *world) list(query string) (requests []string) {
 	w.T.Helper()
 	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?"+query, 2) {

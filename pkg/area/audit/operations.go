@@ -26,6 +26,12 @@ type listInput struct {
 	WithoutReads bool `query:"exclude_person_reads"`
 	// Only requests for this operation.
 	OperationID string `query:"operation_id" example:"createFactory"`
+	// Only requests that concerned this factory or its content.
+	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Only requests that concerned this profile, and those of API keys that are bound to it.
+	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Only requests that concerned content items or generations of the studio of this kind.
+	Kind string `query:"kind" maxLength:"32" example:"post"`
 	// Only requests with this HTTP status, or with one of a class: 4xx.
 	Status string `query:"status" pattern:"^[1-5]([0-9]{2}|xx)$" example:"429"`
 	// Only the request with this id.
@@ -68,7 +74,8 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 	}
 	q := store.Query{
 		Index: store.Table, Partition: p.Owner.String(), From: from, To: to,
-		Filters: map[string]string{"key_id": in.KeyID, "person_id": in.PersonID, "operation_id": in.OperationID},
+		Filters: map[string]string{"key_id": in.KeyID, "person_id": in.PersonID, "operation_id": in.OperationID,
+			chain.FactoryFilter: in.FactoryID, chain.ConcernFilter: in.ProfileID, chain.KindFilter: in.Kind},
 	}
 	if class, ok := strings.CutSuffix(in.Status, "xx"); ok {
 		q.Prefixes = map[string][]string{"status": {class}}

@@ -21,6 +21,10 @@ import (
 // accepted returns the item of a body after all checks, except for its money, with the price of a mode.
 func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
 	now time.Time) (*item.Record, error) {
+	if _, found := refs.factories[b.FactoryID]; found {
+		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile,
+			Kind: string(b.Kind)})
+	}
 	if err := b.check(p.Mode); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -118,6 +119,7 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	if status, why := d.refused(all); status != 0 {
 		return show(status, why, d)
 	}
+	ctx = resource.WithConcern(ctx)
 	err = s.commit(ctx, l, d)
 	s.record(ctx, l, it, d, err, began)
 	if err != nil && !done(all, d, l.ID) {
@@ -205,6 +207,7 @@ func (s *Service) record(ctx context.Context, l *linkRecord, it store.Item, d de
 			Actor: auth.Actor{Kind: auth.ReviewLink, ID: l.ID}},
 		OperationID: ReviewOperation, Method: http.MethodPost, Path: path, Status: status,
 		ErrorCode: string(code), IP: g.SourceIP, UserAgent: g.UserAgent, At: began, Latency: s.now().Sub(began),
+		Concern: resource.ConcernOf(ctx),
 	})
 	if err != nil {
 		slog.Error("audit entry lost", "request_id", g.RequestID, "operation_id", ReviewOperation, "error", err)

@@ -334,6 +334,7 @@ func (s *Service) find(ctx context.Context, publicationID string) (r *item.Recor
 				return nil, it, history, err
 			}
 			if r.Publication(publicationID) != nil {
+				resource.Reads(ctx, it)
 				return r, it, history, nil
 			}
 		}

@@ -226,6 +226,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		}
 		r.Given[AudioMember] = file
 	}
+	resource.Makes(ctx, resource.Concern{Kind: string(kind)})
 	a := generate.Order{
 		Owner: owner, Subject: r.ID, Attempt: Attempt, About: r.About(),
 		Makes: "generation." + string(kind),

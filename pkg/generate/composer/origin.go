@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // for image.Decode, as the next one
+	_ "image/jpeg" // for image.Decode, as those of PNG and WebP
 	_ "image/png"
 	"io"
 	"log/slog"
 	"os"
 	"slices"
+
+	_ "golang.org/x/image/webp"
 
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"

@@ -250,6 +250,12 @@ func TestAVideoThatStaysAsItIsHasAThumbnail(t *testing.T) {
 	for _, f := range files {
 		f.checkThumbnail(t, 9, 16)
 	}
+	// WebP of 800 x 1000 pixels in one color, without loss. It stays WebP.
+	flat := []byte("RIFF\x18\x00\x00\x00WEBPVP8L\x0c\x00\x00\x00\x2f\x1f\xc3\xf9\x00\x28\x60\x41\x0a\xd4\xff\x00")
+	if files, err = run(t, c, generate.Whole{*s.put(t, "flat", flat)}); err != nil || len(files) != 1 {
+		t.Fatalf("%d files of WebP, %v", len(files), err)
+	}
+	files[0].checkThumbnail(t, 4, 5)
 	if files, err = run(t, c, generate.Whole{*s.put(t, "small", sample.Picture(400, 400, 1))}); err != nil ||
 		files[0].thumbnail != nil {
 		t.Errorf("a small picture has a thumbnail of %d bytes, %v", len(files[0].thumbnail), err)

@@ -71,7 +71,8 @@ func TestAnAcceptedPictureHasAThumbnail(t *testing.T) {
 	for name, test := range map[string]struct {
 		content []byte
 		high    int
-	}{"png": {upright.Bytes(), 300}, "turned": {side, 533}} {
+	}{"png": {upright.Bytes(), 300}, "turned": {side, 533}, "webp": {[]byte("RIFF\x18\x00\x00\x00WEBPVP8L\x0c\x00\x00\x00" +
+		"\x2f\x1f\xc3\xf9\x00\x28\x60\x41\x0a\xd4\xff\x00"), 500}} {
 		got, err := read(test.content)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -102,6 +102,7 @@ func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.O
 	}
 	o := p.Owner.Of(named)
 	ledger.Use(tx, now, o, missing)
+	resource.Makes(ctx, resource.Concern{ProfileID: named})
 	return o, nil
 }
 

@@ -46,6 +46,7 @@ func visible(ctx context.Context, it store.Item, noun, resourceID string) (store
 	case it.PK == "" || !owns(p, it):
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
+	Reads(ctx, it)
 	return it, nil
 }
 
@@ -76,6 +77,7 @@ func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string,
 	for i, resourceID := range known {
 		if items[i].Kind != "" && owns(p, items[i]) {
 			found[resourceID] = items[i]
+			Reads(ctx, items[i])
 		}
 	}
 	return found, items[len(known):], nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/sheet"
@@ -30,6 +31,9 @@ type entry struct {
 	IP        string  `json:"ip"`
 	UserAgent string  `json:"user_agent"`
 	RequestID string  `json:"request_id"`
+	FactoryID *string `json:"factory_id"`
+	ProfileID *string `json:"profile_id"`
+	Kind      *string `json:"kind"`
 	LatencyMS int     `json:"latency_ms"`
 	Count     int     `json:"count"`
 }
@@ -54,7 +58,8 @@ func (e entry) Own() bool {
 // callRow is a row of the list: one call, or the reads of a person within a minute.
 type callRow struct {
 	entry
-	Caller string
+	// Caller, Factory and Profile are names. The latter are empty if the call concerned none.
+	Caller, Factory, Profile string
 	// Reads is the number of merged reads. 0: the row is one call.
 	Reads int
 }
@@ -67,40 +72,56 @@ func rowsOfCalls(all []entry, of callers) (rows []callRow) {
 			rows[n].Reads = max(rows[n].Reads, 1) + 1
 			continue
 		}
-		rows = append(rows, callRow{entry: e, Caller: of.name(e)})
+		row := callRow{entry: e, Caller: of.name(e)}
+		if e.FactoryID != nil {
+			row.Factory = of.Factory(*e.FactoryID)
+		}
+		if e.ProfileID != nil {
+			row.Profile = of.Profile(*e.ProfileID)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
 
-// callers are the keys and the people of the account by name.
-type callers struct{ Keys, People []named }
+// callers are the keys and the people of the account by name, and what their calls concern.
+type callers struct {
+	Keys, People []named
+	names
+}
 
-// callersOf reads the names of who calls the API. A person who may not read people sees their ids.
-func callersOf(r *request) (c callers) {
-	for _, list := range []struct {
-		path string
-		into *[]named
-	}{{"/v1/api-keys", &c.Keys}, {"/v1/people", &c.People}} {
-		all, err := listAll[named](r.Context(), r.api, list.path, nil, mostNames)
-		if err != nil && list.path != "/v1/people" {
-			slog.Warn("callers are shown by their ids", "error", err)
-		}
-		for _, one := range all {
-			one.Name = cmp.Or(one.Name, one.Email, one.ID)
-			*list.into = append(*list.into, one)
-		}
+// callersOf reads the names of who calls the API, and of what calls concern if that is wanted too. A person who may not
+// read people sees their ids.
+func callersOf(r *request, concerns bool) (c callers) {
+	lists := map[string]*[]named{"/v1/api-keys": &c.Keys, "/v1/people": &c.People}
+	if concerns {
+		lists["/v1/factories"], lists["/v1/profiles"] = &c.Factories, &c.Profiles
 	}
+	var all sync.WaitGroup
+	for path, into := range lists {
+		all.Go(func() {
+			found, err := listAll[named](r.Context(), r.api, path, nil, mostNames)
+			if err != nil && path != "/v1/people" {
+				slog.Warn("names are shown as ids", "of", path, "error", err)
+			}
+			for _, one := range found {
+				one.Name = cmp.Or(one.Name, one.Email, one.ID)
+				*into = append(*into, one)
+			}
+		})
+	}
+	all.Wait()
 	return c
 }
 
-// byID returns the name of a key or a person, or the id.
-func (c callers) byID(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
+// By returns the name of a key or a person, or the id.
+func (c callers) By(id string) string { return nameOf(slices.Concat(c.Keys, c.People), id) }
 
 // name returns the name of the caller of an entry, or the id.
 func (c callers) name(e entry) string {
 	switch e.Actor.Kind {
 	case "api_key", "person":
-		return c.byID(e.Actor.ID)
+		return c.By(e.Actor.ID)
 	}
 	return strings.ReplaceAll(e.Actor.Kind, "_", " ") + " " + e.Actor.ID
 }
@@ -111,10 +132,25 @@ var (
 	statuses = []choice{{"", "All"}, {"2xx", "2xx"}, {"4xx", "4xx"}, {"5xx", "5xx"}}
 )
 
+// callKinds are the kinds of content and of generations of the studio that calls concern.
+var callKinds = slices.Concat(contentKinds, []choice{{"image", "Image"}, {"music", "Music"}, {"voice", "Voice"},
+	{"avatar", "Avatar"}})
+
+// kindText returns the name of a kind that calls concern.
+func kindText(kind string) string {
+	for _, c := range callKinds {
+		if c.Value == kind {
+			return c.Text
+		}
+	}
+	return kind
+}
+
 // auditFilters returns the filters of the log, and the query of the API. What people read in the account area is left
 // out, unless the page is asked for it or for one request.
 func auditFilters(r *request) (given map[string]string, query url.Values) {
-	given, query = r.filters("from", "to", "key_id", "person_id", "operation_id", "status", "request_id")
+	given, query = r.filters("from", "to", "key_id", "person_id", "factory_id", "profile_id", "kind", "operation_id",
+		"status", "request_id")
 	given["within"] = chosenOf(r, "within", withins, "")
 	if by, err := time.ParseDuration(given["within"]); err == nil && given["from"] == "" {
 		query.Set("from", r.site.Now().Add(-by).UTC().Format(time.RFC3339))
@@ -131,7 +167,8 @@ func auditFilters(r *request) (given map[string]string, query url.Values) {
 type chip struct{ Text, Without string }
 
 // filterNames are the names of filters in chips.
-var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"operation_id", "Operation"}, {"type", "Type"},
+var filterNames = []choice{{"key_id", "Key"}, {"person_id", "Person"}, {"factory_id", "Factory"},
+	{"profile_id", "Profile"}, {"kind", "Kind"}, {"operation_id", "Operation"}, {"type", "Type"},
 	{"object_id", "Resource"}, {"request_id", "Id of the request"}, {"from", "From"}, {"to", "To"}}
 
 // chipsOf returns the filters that are set. Shown are the values by name, if they have one.
@@ -188,10 +225,13 @@ func listAudit(r *request) error {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."
 	}
-	of := callersOf(r)
+	of := callersOf(r, true)
 	shown := map[string]string{}
-	for _, one := range slices.Concat(of.Keys, of.People) {
+	for _, one := range slices.Concat(of.Keys, of.People, of.Factories, of.Profiles) {
 		shown[one.ID] = one.Name
+	}
+	for _, kind := range callKinds {
+		shown[kind.Value] = v.T(kind.Text)
 	}
 	reads := pathWith(r, "reads", "1")
 	if given["reads"] != "" {
@@ -200,6 +240,7 @@ func listAudit(r *request) error {
 	export := r.URL.Query()
 	export.Del("cursor")
 	v.Data = map[string]any{"Rows": rowsOfCalls(all, of), "More": r.more(next), "Filters": given, "Callers": of,
+		"Kinds": callKinds,
 		"Chips": chipsOf(r, v, given, shown), "Within": optionsOf(r, "within", given["within"], withins),
 		"Statuses": optionsOf(r, "status", given["status"], statuses), "Reads": reads,
 		"Export": r.site.prefix + auditPath + ".csv?" + export.Encode()}
@@ -217,9 +258,17 @@ func showCall(r *request) error {
 		return &failure{Status: http.StatusNotFound, Message: "There is no call with this id in the last 90 days."}
 	}
 	v := r.view("Call", auditPath)
-	rows := rowsOfCalls(all[:1], callersOf(r))
+	rows := rowsOfCalls(all[:1], callersOf(r, true))
 	v.Data = map[string]any{"Call": rows[0], "Further": len(all) - 1, "Sandbox": r.session.Mode == tenant.Test}
 	return r.show(http.StatusOK, "call", v)
+}
+
+// given returns a text that may be absent.
+func given(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // maxExport is the number of entries of a file: an answer of the gateway has at most 6 MB.
@@ -246,14 +295,11 @@ func exportAudit(r *request) error {
 	h.Set("Content-Disposition", `attachment; filename="audit-log.csv"`)
 	out := csv.NewWriter(r.w)
 	_ = out.Write([]string{"at", "request_id", "actor_kind", "actor_id", "operation_id", "method", "path", "status",
-		"error_code", "ip", "user_agent", "latency_ms", "count"})
+		"error_code", "ip", "user_agent", "latency_ms", "count", "factory_id", "profile_id", "kind"})
 	for _, e := range all {
-		code := ""
-		if e.ErrorCode != nil {
-			code = *e.ErrorCode
-		}
 		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
-			e.Path, strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
+			e.Path, strconv.Itoa(e.Status), given(e.ErrorCode), e.IP, e.UserAgent,
+			strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count), given(e.FactoryID), given(e.ProfileID), given(e.Kind)}
 		for i := range row {
 			row[i] = sheet.Text(row[i])
 		}

@@ -311,10 +311,6 @@ func (r *request) showItem(status int, message string) error {
 	if err := r.api.get(r.Context(), r.apiPath("content-items"), nil, &c); err != nil {
 		return err
 	}
-	n, err := r.names()
-	if err != nil {
-		return err
-	}
 	posts, err := r.posts(c)
 	if err != nil {
 		return err
@@ -326,7 +322,7 @@ func (r *request) showItem(status int, message string) error {
 	r.permitMedia(files...)
 	v := r.view("Content item", approvalsPath)
 	v.Error = message
-	v.Data = map[string]any{"Item": c, "Names": n, "Posts": posts, "Note": r.PostFormValue("note")}
+	v.Data = map[string]any{"Item": c, "Names": callersOf(r, true), "Posts": posts, "Note": r.PostFormValue("note")}
 	return r.show(status, "content-item", v)
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,7 +45,7 @@ func texts(t *testing.T) (all []string) {
 		all = append(all, a.Text)
 	}
 	for _, c := range slices.Concat(ranges, splits, requestSplits, withins, statuses, periods, deliveryStates,
-		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds,
+		filterNames, overlaps, lifetimes, approvalStates, mays, triggers, callKinds,
 		monthFigures) {
 		all = append(all, c.Text)
 	}
@@ -84,9 +85,7 @@ func texts(t *testing.T) (all []string) {
 	for _, message := range refusals {
 		all = append(all, message)
 	}
-	for _, name := range subjects {
-		all = append(all, name)
-	}
+	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(subjects)), maps.Values(entryKinds))
 	return append(all, sentences(t)...)
 }
 

@@ -74,15 +74,27 @@ func kindOf(e balanceEntry) string {
 	return cmp.Or(subjects[prefix], "Other")
 }
 
+// entryKinds are the names of entries of the ledger that are none of spending.
+var entryKinds = map[string]string{"top_up": "Top-up", "release": "Release", "adjust": "Adjustment"}
+
+// Text returns the name of an entry: what it was spent on, or its kind.
+func (e balanceEntry) Text() string {
+	if e.Kind == "reserve" {
+		return kindOf(e)
+	}
+	return cmp.Or(entryKinds[e.Kind], e.Kind)
+}
+
 // maxEntries bounds the entries that a chart adds up: 20 calls of the API.
 const maxEntries = 2000
 
 // usageOfAccount is the usage as the API answers it.
 type usageOfAccount struct {
 	calls
-	Days   []dayOfKey   `json:"days"`
-	Keys   []usageOfOne `json:"keys"`
-	People calls        `json:"people"`
+	Days   []dayOfKey    `json:"days"`
+	Keys   []usageOfOne  `json:"keys"`
+	Kinds  []usageOfKind `json:"kinds"`
+	People calls         `json:"people"`
 }
 
 // usageOfOne is the usage of one key, which may be revoked.
@@ -90,6 +102,12 @@ type usageOfOne struct {
 	calls
 	KeyID string  `json:"key_id"`
 	Name  *string `json:"name"`
+	ByDay []int64 `json:"requests_by_day"`
+}
+
+// usageOfKind is the usage for a kind of content.
+type usageOfKind struct {
+	Kind  string  `json:"kind"`
 	ByDay []int64 `json:"requests_by_day"`
 }
 
@@ -105,7 +123,7 @@ func usageOf(r *request, mode tenant.Mode, query url.Values) (u usageOfAccount, 
 var (
 	ranges        = []choice{{"7", "7 days"}, {"30", "30 days"}, {"90", "90 days"}, {"month", "This month"}}
 	splits        = []choice{{"kind", "Kind"}, {"factory", "Factory"}, {"profile", "Profile"}, {"key", "Key"}}
-	requestSplits = []choice{{"key", "Key"}, {"profile", "Profile"}, {"outcome", "Outcome"}}
+	requestSplits = []choice{{"key", "Key"}, {"profile", "Profile"}, {"kind", "Kind"}, {"outcome", "Outcome"}}
 )
 
 // chosenOf returns the value of a parameter if it is one of the choices, and otherwise the usual one.
@@ -212,6 +230,23 @@ func (u readUsage) requests(v *view, from time.Time, days int, split string) *ch
 			c.add(accepted, at, d.Requests-d.Refused-d.Failed)
 			c.add(refused, at, d.Refused)
 			c.add(failed, at, d.Failed)
+		}
+		return c
+	}
+	if split == "kind" {
+		for i, kind := range callKinds {
+			c.colour(v.T(kind.Text), i%(colours-1))
+		}
+		c.colour(v.T("Other"), colours-1)
+		of := make([]int64, days)
+		for _, k := range u.Usage.Kinds {
+			for day, n := range k.ByDay {
+				c.add(v.T(kindText(k.Kind)), from.AddDate(0, 0, day), n)
+				of[day] += n
+			}
+		}
+		for day, d := range u.Usage.Days {
+			c.add(v.T("Other"), from.AddDate(0, 0, day), d.Requests-of[day])
 		}
 		return c
 	}

@@ -188,8 +188,20 @@ func (v *view) Exact(t time.Time) string {
 // Plus returns the number of a row that is counted from 0.
 func (*view) Plus(i int) int { return i + 1 }
 
-// Seconds returns a time of this or the last year to the second.
-func (v *view) Seconds(t time.Time) string { return v.ShortDay(t) + t.UTC().Format(", 15:04:05") }
+// Seconds returns a time of this or the last year to the second, as Time does.
+func (v *view) Seconds(t time.Time) template.HTML {
+	return timeElement(t, v.Day(t)+t.UTC().Format(", 15:04:05 UTC"), v.ShortDay(t)+t.UTC().Format(", 15:04:05 UTC"),
+		` data-local="seconds"`)
+}
+
+// MonthNamed returns a month, such as 2026-11, by its name.
+func (v *view) MonthNamed(month string) string {
+	at, err := time.Parse("2006-01", month)
+	if err != nil {
+		return month
+	}
+	return v.MonthOf(at)
+}
 
 // ShortDay returns a date without its year.
 func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }

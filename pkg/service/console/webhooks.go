@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -145,7 +146,7 @@ func showWebhook(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := r.view(w.Target(), webhooksPath)
+	v := r.view(cmp.Or(w.Description, "Webhook"), webhooksPath)
 	v.Data = map[string]any{"Webhook": w, "Deliveries": all, "Next": next, "State": r.URL.Query().Get("state"),
 		"States": deliveryStates}
 	v.Notice = map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",

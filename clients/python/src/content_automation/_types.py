@@ -105,6 +105,7 @@ AccountUsage = TypedDict(
         "failed": int,
         "days": List["UsageDay"],
         "keys": List["UsageOfKey"],
+        "kinds": List["UsageOfKind"],
         "people": "UsageCalls",
     },
 )
@@ -840,6 +841,16 @@ class AuditEntry(TypedDict):
     review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
     account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
     link.
+    """
+    factory_id: Optional[str]
+    """Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered
+    from the record of its Idempotency-Key.
+    """
+    profile_id: Optional[str]
+    """Profile of what the request concerned, or to which the API key is bound. Null if there is none, or several."""
+    kind: Optional[str]
+    """Kind of the content item or the generation of the studio that the request concerned, such as post, carousel or
+    image. Null if it concerned none, or several kinds.
     """
     method: Optional[str]
     """HTTP method. Null for a change by an operator."""
@@ -11949,6 +11960,18 @@ class UsageOfKey(TypedDict):
 
 
 
+class UsageOfKind(TypedDict):
+    """The number of calls that concerned a kind of content."""
+
+    kind: str
+    """Kind of the content items or the generations of the studio."""
+    requests: int
+    """Calls that were answered, refused and failed ones included."""
+    requests_by_day: List[int]
+    """Calls on each day of the period, the first day first."""
+
+
+
 class UserTag(TypedDict):
     """Names an account in a picture or a Reel."""
 
@@ -12414,6 +12437,9 @@ ListAuditEntriesParams = TypedDict(
         "person_id": str,
         "exclude_person_reads": bool,
         "operation_id": str,
+        "factory_id": str,
+        "profile_id": str,
+        "kind": str,
         "status": str,
         "request_id": str,
     },

@@ -23,7 +23,7 @@ async function journeyOfTheQueue(page) {
   await pictures(page, 2);
   await thumbnails(page);
   await page.getByLabel('State').selectOption({ label: 'changes requested' });
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.waitForURL('**approval=*');
   expect('the items whose changes were requested', await page.locator('main li.card').count(), 1);
   await page.goto(`${given.base}/settings/content-items/${given.carousel}`);
   await pictures(page, 2);
@@ -162,7 +162,7 @@ async function journeyOfTheCalendar(page) {
   await page.getByRole('button', { name: 'Change' }).click();
   await page.goto(`${given.base}/settings/calendar?date=${given.day}`);
   await page.getByLabel('Platform').selectOption({ label: 'VK' });
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.waitForURL('**platform=vk*');
   expect('the entries of VK', await page.locator('.calendar ul > li').count(), 0);
   await page.goto(`${given.base}/settings/calendar?date=${given.day}`);
   await page.setViewportSize({ width: 375, height: 760 });
@@ -283,7 +283,7 @@ async function journeyOfABoundKey(page) {
   await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
   await page.goto(given.base + '/settings/api-keys');
   await page.getByLabel('Profile', { exact: true }).selectOption(given.profile);
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.waitForURL('**profile_id=*');
   await page.getByRole('link', { name: 'By Enter', exact: true }).click();
   await main(page).getByText(/Harbour/).first().waitFor();
 }

@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 export const given = JSON.parse(process.argv[2]);
 const origin = new URL(given.base).origin;
 const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-export const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, pictures: 0 };
+export const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, paints: {}, pictures: 0 };
 export const wrong = (text) => seen.wrong.push(text);
 
 export const browser = await chromium.launch({
@@ -97,6 +97,7 @@ export async function weigh(context) {
     await session.send('Network.enable');
     await first.goto(given.base + path, { waitUntil: 'networkidle' });
     seen.bytes[path] = bytes;
+    seen.paints[path] = await first.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
     await fresh.close();
   }
 }

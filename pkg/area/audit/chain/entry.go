@@ -36,6 +36,14 @@ type Entry struct {
 	// review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account
 	// area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
 	OperationID resource.Text `json:"operation_id" example:"createFactory"`
+	// Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered
+	// from the record of its Idempotency-Key.
+	FactoryID *string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Profile of what the request concerned, or to which the API key is bound. Null if there is none, or several.
+	ProfileID *string `json:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Kind of the content item or the generation of the studio that the request concerned, such as post, carousel or
+	// image. Null if it concerned none, or several kinds.
+	Kind *string `json:"kind" example:"post"`
 	// HTTP method. Null for a change by an operator.
 	Method resource.Text `json:"method" example:"POST"`
 	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
@@ -79,6 +87,13 @@ const (
 	personRead = "person" // greater than NoRead
 )
 
+// The filters of what a call concerned. ConcernFilter is that of a profile, beside that of the owner of an entry.
+const (
+	FactoryFilter = "factory"
+	ConcernFilter = "concern"
+	KindFilter    = "kind"
+)
+
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.
 func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner, by auth.Actor, e Entry) error {
 	e.ID, e.Actor = id.New(id.AuditEntry, e.At.Time), Actor{string(by.Kind), by.ID}
@@ -97,6 +112,12 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	it.Filters = map[string]string{
 		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status),
 		"request": e.RequestID,
+	}
+	for name, value := range map[string]*string{FactoryFilter: e.FactoryID, ConcernFilter: e.ProfileID,
+		KindFilter: e.Kind} {
+		if value != nil {
+			it.Filters[name] = *value
+		}
 	}
 	if by.Kind == auth.Person {
 		// A sign-in by GET is none of the reads.

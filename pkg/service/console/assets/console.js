@@ -59,8 +59,12 @@ document.addEventListener('click', (event) => {
 
 // Times are shown in the time zone of the browser. Their titles are in UTC.
 function localize(root) {
-  const local = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
-  for (const time of root.querySelectorAll('time[data-local]')) time.textContent = local.format(new Date(time.dateTime));
+  const language = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang;
+  const whole = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const seconds = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  for (const time of root.querySelectorAll('time[data-local]')) {
+    time.textContent = (time.dataset.local === 'seconds' ? seconds : whole).format(new Date(time.dateTime));
+  }
 }
 localize(document);
 document.addEventListener('htmx:after:swap', () => localize(document));

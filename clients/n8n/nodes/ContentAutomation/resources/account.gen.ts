@@ -94,6 +94,23 @@ export const accountDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'exclude_person_reads' } },
       },
       {
+        displayName: 'Factory',
+        name: 'factory_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchFactory', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only requests that concerned this factory or its content',
+        routing: { send: { type: 'query', property: 'factory_id' } },
+      },
+      {
         displayName: 'From',
         name: 'from',
         type: 'dateTime',
@@ -114,6 +131,14 @@ export const accountDescription: INodeProperties[] = [
         default: '',
         description: 'Only requests of this API key',
         routing: { send: { type: 'query', property: 'key_id' } },
+      },
+      {
+        displayName: 'Kind',
+        name: 'kind',
+        type: 'string',
+        default: '',
+        description: 'Only requests that concerned content items or generations of the studio of this kind',
+        routing: { send: { type: 'query', property: 'kind' } },
       },
       {
         displayName: 'Operation ID',
@@ -139,6 +164,23 @@ export const accountDescription: INodeProperties[] = [
         default: '',
         description: 'Only requests of this person in the account area',
         routing: { send: { type: 'query', property: 'person_id' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only requests that concerned this profile, and those of API keys that are bound to it',
+        routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
         displayName: 'Request ID',
