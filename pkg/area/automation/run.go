@@ -118,6 +118,8 @@ type run struct {
 	held authority.Held
 	// failing reports whether the look has failed.
 	failing bool
+	// spent is the end of the day of a mandate whose credits are spent. Zero: none is.
+	spent time.Time
 }
 
 // enter returns a context in which the authority of the automation calls, with its present rights. If it has none, the
@@ -222,6 +224,9 @@ func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 	return wait, err
 }
 
+// fullPause is the longest wait on a day that takes no more: a person may permit more meanwhile.
+const fullPause = 6 * time.Hour
+
 // whole makes the items of entries. If it has made all, it notes that by took.
 func (w *run) whole(ctx context.Context, found []entry, period time.Duration, took func()) (time.Duration, error) {
 	fresh, err := w.fresh(ctx, found)
@@ -229,7 +234,7 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return 0, err
 	}
 	left, err := w.all(ctx, fresh[:min(len(fresh), most)])
-	if !w.failing {
+	if !w.failing && w.spent.IsZero() {
 		w.succeeded()
 	}
 	switch {
@@ -240,7 +245,9 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 	case w.failing:
 		return time.Duration(w.r.Failures) * period, w.save(ctx)
 	case left: // the day is full
-		return min(w.tomorrow(), 6*time.Hour), w.save(ctx)
+		return min(w.tomorrow(), fullPause), w.save(ctx)
+	case !w.spent.IsZero(): // its entries wait
+		return min(w.spent.Sub(w.now), fullPause), w.save(ctx)
 	case len(fresh) > most:
 		return 0, w.save(ctx)
 	}
@@ -296,7 +303,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 		if err := w.make(ctx, e); err != nil {
 			return false, err
 		}
-		if w.failing {
+		if w.failing || !w.spent.IsZero() {
 			return false, nil
 		}
 	}
@@ -330,8 +337,24 @@ func (w *run) make(ctx context.Context, e entry) error {
 	case !errors.As(err, &refused) || refused.Code == errs.ProviderUnavailable || refused.Code == errs.Timeout:
 		return err
 	}
+	if of, ok := refused.Context.(errs.SpendContext); ok && of.Mandate != "" {
+		return w.skip(ctx, e.key, refused, of)
+	}
 	_, err = w.failed(ctx, e.key, refused)
 	return err
+}
+
+// skip notes that an item was not made because the day of a mandate is spent. That is the bound that a person has set,
+// and no failure of the automation.
+func (w *run) skip(ctx context.Context, entry string, cause *errs.Error, of errs.SpendContext) (err error) {
+	if w.spent, err = time.Parse(time.RFC3339, of.DayEndsAt); err != nil {
+		return fmt.Errorf("automation: the end of the day of %s: %w", of.Mandate, err)
+	}
+	if last := w.r.LastRun; last == nil || last.Entry != entry || last.Failure == nil ||
+		last.Failure.Message != cause.Message {
+		w.r.skip(w.now, entry, cause)
+	}
+	return nil
 }
 
 // failed notes a failure, and returns the wait until the next look.

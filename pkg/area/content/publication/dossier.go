@@ -217,7 +217,7 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 		return err
 	}
 	e := chain.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
-		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha}
+		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha, RequestID: p.tx.Origin}
 	if m := p.r.Authority.Mandate; m != "" {
 		e.Mandate = &m
 	}
