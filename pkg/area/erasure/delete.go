@@ -100,7 +100,12 @@ func (h Deleter) Delete(ctx context.Context, o tenant.Owner, key store.Key) (fou
 		it, err := h.DB.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			return false, nil
+			// It is gone, or has expired and is listed until DynamoDB removes it.
+			tx := &store.Tx{}
+			if tx.Remove(key); id.Valid(id.SocialAccount, key.PK) {
+				tx.Remove(social.ScheduledKey(key.PK))
+			}
+			return false, h.DB.Commit(ctx, tx)
 		case err != nil:
 			return false, err
 		case !it.Owner.Same(o):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -126,6 +127,8 @@ func (b *broom) take(ctx context.Context, it store.Item) error {
 		}
 	case it.Kind == crm.Kind:
 		b.keys = append(b.keys, crm.CountKeys(it.PK)...)
+	case it.Kind == social.Kind:
+		b.keys = append(b.keys, social.ScheduledKey(it.PK))
 	}
 	b.removed++
 	if len(it.Attributes) > 0 && !b.r.Whole() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -98,7 +99,7 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case settle:
 		o, err = w.settle(ctx, &r, p)
 	case remove:
-		o, err = w.remove(ctx, &r, p)
+		o, err = w.remove(ctx, s, &r, p)
 	default:
 		o, err = w.sweep(ctx, s, &r, p)
 	}
@@ -193,11 +194,19 @@ func (r *Record) owners() []tenant.Owner {
 	return []tenant.Owner{r.Scope}
 }
 
+// mostFailures is the number of tries after which the rest of a kind is left to the sweep, which asks nobody.
+const mostFailures = 5
+
 // remove deletes the next items of what was made.
-func (w *Worker) remove(ctx context.Context, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
 	owners := r.owners()
 	deleted, pause, done, err := w.Next(ctx, owners[p.Mode], &p.Pass, time.Time{}, r.kept())
-	if err != nil {
+	if err != nil && s.Failures >= mostFailures {
+		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", Made[p.At].Name, "error", err)
+		if done = p.At+1 == len(Made); !done {
+			p.At, p.After = p.At+1, nil
+		}
+	} else if err != nil {
 		return o, err
 	}
 	p.Items += deleted
