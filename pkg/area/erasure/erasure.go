@@ -28,15 +28,19 @@ const (
 
 // The time between the wish of an owner and the erasure. An account takes a month, so that a whole cycle of bills and
 // reports passes in which somebody misses it, as with the deletions of GitHub and Google. A profile is one client of
-// many: a week has a weekend in it, and is the time for which its last export is kept.
+// many: a week has a weekend in it.
 const (
 	ProfileWait = 7 * 24 * time.Hour
 	AccountWait = 30 * 24 * time.Hour
 )
 
-// exportLead is the time before the erasure at which the last export begins at the latest: its files can be fetched for
-// as long, so that they can be fetched until the erasure.
-const exportLead = 7 * 24 * time.Hour
+// The time before the erasure at which the last export begins at the latest. An export ends within a day, so that the
+// one of a profile has almost all, and can be fetched with a key for days after the erasure. Nobody has a key of an
+// erased account: its last export can be fetched until the erasure, for as long as its files are kept.
+const (
+	profileLead = 24 * time.Hour
+	accountLead = 7 * 24 * time.Hour
+)
 
 // State is the state of an erasure.
 type State string
@@ -73,6 +77,14 @@ type Record struct {
 
 // Whole reports whether the account itself is erased.
 func (r *Record) Whole() bool { return r.Scope.Profile == "" }
+
+// lead is the time before the erasure at which the last export begins at the latest.
+func (r *Record) lead() time.Duration {
+	if r.Whole() {
+		return accountLead
+	}
+	return profileLead
+}
 
 // Open reports whether the erasure waits or goes on.
 func (r *Record) Open() bool { return r.State == Waiting || r.State == Erasing }

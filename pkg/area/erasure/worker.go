@@ -147,7 +147,7 @@ const (
 // wait follows the last export, and begins the erasure at its time.
 func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
 	now := w.Now()
-	last := r.EraseAt.Add(-exportLead)
+	last := r.EraseAt.Add(-r.lead())
 	x, found, err := transfer.Find(ctx, w.DB, r.ExportID)
 	switch {
 	case err != nil:
