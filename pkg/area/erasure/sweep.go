@@ -26,20 +26,27 @@ const (
 	// patience is the time for which tasks may work on. Those that take longer are deleted: the kernel finds no task
 	// for their messages, and commits nothing.
 	patience = 48 * time.Hour
+	// pagesAtOnce is the number of parts of the table that one step reads, of a megabyte each.
+	pagesAtOnce = 50
 	// mostRemoved is the number of items that one transaction removes.
 	mostRemoved = 100
 )
 
 // sweep deletes what is left of the next part of the table. A pass that finds nothing ends the stage.
 func (w *Worker) sweep(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
-	page, err := w.DB.Scan(ctx, p.Scan)
-	if err != nil {
-		return o, err
-	}
 	b := broom{w: w, r: r, all: p.Stage == sweepAll, own: s.ID, late: w.Now().Sub(p.Since) > patience}
-	for i := range page.Items {
-		if err := b.take(ctx, page.Items[i]); err != nil {
+	for range pagesAtOnce {
+		page, err := w.DB.Scan(ctx, p.Scan)
+		if err != nil {
 			return o, err
+		}
+		for i := range page.Items {
+			if err := b.take(ctx, page.Items[i]); err != nil {
+				return o, err
+			}
+		}
+		if p.Scan = page.Next; p.Scan == nil {
+			break
 		}
 	}
 	if err := b.flush(ctx); err != nil {
@@ -47,7 +54,6 @@ func (w *Worker) sweep(ctx context.Context, s *task.Step, r *Record, p progress)
 	}
 	p.Items += b.removed
 	p.Found = p.Found || b.removed > 0 || b.waits
-	p.Scan = page.Next
 	switch {
 	case p.Scan != nil:
 	case p.Found:
