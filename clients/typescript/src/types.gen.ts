@@ -799,7 +799,10 @@ export interface AuditEntry {
   id: string;
   /** Time at which the gateway received the request, UTC. */
   at: string;
-  /** Id of the request. */
+  /**
+   * Id of the request; of publication.published, of the one that has ordered the publication. Empty if no request made
+   * the entry.
+   */
   request_id: string;
   /** Who made the request. */
   actor: AuditActor;
@@ -811,7 +814,9 @@ export interface AuditEntry {
    * operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
    * as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
    * decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
-   * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
+   * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
+   * erasure that an owner asks for, cancels, or exports again for, and its end. publication.published: a post was
+   * published.
    */
   operation_id: string | null;
   /** HTTP method. Null for a change by an operator. */
@@ -874,7 +879,9 @@ export interface Automation {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate
+   * permits no credits for on its day does not count: it is left out, and new entries and products wait for the next
+   * day.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -941,7 +948,9 @@ export interface AutomationDetails {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate
+   * permits no credits for on its day does not count: it is left out, and new entries and products wait for the next
+   * day.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -1008,7 +1017,8 @@ export interface AutomationRun {
 
 /**
  * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
- * any more, which the failure says; set the state to active to go on, on your own behalf.
+ * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate permits
+ * no credits for on its day does not count: it is left out, and new entries and products wait for the next day.
  */
 export type AutomationState = 'active' | 'paused' | 'failed' | (string & {});
 

@@ -110,8 +110,8 @@ func (table) Query(ctx context.Context, in *dynamodb.QueryInput,
 }
 
 // Scan implements store.Client.
-func (table) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput,
-	error) {
+func (table) Scan(ctx context.Context, in *dynamodb.ScanInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	return ask(ctx, "Scan", keyOf(in.ExclusiveStartKey), in, options, (*memtable.Engine).Scan, nil)
 }
 

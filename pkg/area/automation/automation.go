@@ -118,9 +118,9 @@ type Automation struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
-	// access any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate
-	// permits no credits for on its day does not count: it is left out, and new entries and products wait for the next
-	// day.
+	// access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+	// count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait
+	// for the next day of the mandate.
 	State State `json:"state" enum:"active,paused,failed"`
 	// The last failure since the last success. Null: none.
 	Failure *Failure `json:"failure"`

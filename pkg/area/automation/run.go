@@ -224,9 +224,6 @@ func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 	return wait, err
 }
 
-// fullPause is the longest wait on a day that takes no more: a person may permit more meanwhile.
-const fullPause = 6 * time.Hour
-
 // whole makes the items of entries. If it has made all, it notes that by took.
 func (w *run) whole(ctx context.Context, found []entry, period time.Duration, took func()) (time.Duration, error) {
 	fresh, err := w.fresh(ctx, found)
@@ -246,7 +243,7 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return time.Duration(w.r.Failures) * period, w.save(ctx)
 	case left: // the day is full
 		return min(w.tomorrow(), fullPause), w.save(ctx)
-	case !w.spent.IsZero(): // its entries wait
+	case !w.spent.IsZero():
 		return min(w.spent.Sub(w.now), fullPause), w.save(ctx)
 	case len(fresh) > most:
 		return 0, w.save(ctx)
@@ -338,23 +335,10 @@ func (w *run) make(ctx context.Context, e entry) error {
 		return err
 	}
 	if of, ok := refused.Context.(errs.SpendContext); ok && of.Mandate != "" {
-		return w.skip(ctx, e.key, refused, of)
+		return w.skip(e.key, refused, of)
 	}
 	_, err = w.failed(ctx, e.key, refused)
 	return err
-}
-
-// skip notes that an item was not made because the day of a mandate is spent. That is the bound that a person has set,
-// and no failure of the automation.
-func (w *run) skip(ctx context.Context, entry string, cause *errs.Error, of errs.SpendContext) (err error) {
-	if w.spent, err = time.Parse(time.RFC3339, of.DayEndsAt); err != nil {
-		return fmt.Errorf("automation: the end of the day of %s: %w", of.Mandate, err)
-	}
-	if last := w.r.LastRun; last == nil || last.Entry != entry || last.Failure == nil ||
-		last.Failure.Message != cause.Message {
-		w.r.skip(w.now, entry, cause)
-	}
-	return nil
 }
 
 // failed notes a failure, and returns the wait until the next look.

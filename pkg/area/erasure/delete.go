@@ -81,7 +81,7 @@ func (h Deleter) Next(ctx context.Context, o tenant.Owner, p *Pass, before time.
 		p.Found = true
 	case len(page.Items) > 0:
 		wait = lag // all of them are deleted, which the index does not show yet
-	case page.Next != nil: // a page of other profiles
+	case page.Next != nil: // this page had items of other profiles only
 		p.After = page.Next
 	case p.At+1 < len(Made):
 		p.At, p.After = p.At+1, nil

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/transfer"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -61,9 +60,10 @@ type Record struct {
 	Name  string `json:"name,omitempty"`
 	State State  `json:"state"`
 	// Number counts the erasures of the scope that were asked for.
-	Number  int        `json:"number"`
-	By      auth.Actor `json:"by"`
-	AskedAt time.Time  `json:"asked_at"`
+	Number int `json:"number"`
+	// By is the id of the person who has asked for it.
+	By      string    `json:"by"`
+	AskedAt time.Time `json:"asked_at"`
 	// EraseAt is the time before which the erasure does not begin.
 	EraseAt time.Time `json:"erase_at"`
 	// ExportID is the last export, which has begun at ExportAt. Told is the export of whose end people have heard.
@@ -102,8 +102,8 @@ func Key(o tenant.Owner) store.Key {
 	return store.IDKey("erasure#" + string(o.Account) + "#" + ScopeName(o))
 }
 
-// owner is the owner of the items of the erasures of an account. It has no profile: the erasure of a profile does not
-// erase its own note.
+// owner is the owner of the items of the erasures of an account. It has no profile, so that the erasure of a profile
+// does not take its own note.
 func owner(a tenant.Account) tenant.Owner { return tenant.Of(a, "") }
 
 // message is the message of the task of an erasure.
@@ -160,7 +160,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService makes the service of owners on the state table.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 // List returns the last erasures of an account and its profiles.
@@ -191,7 +191,7 @@ func (s *Service) Find(ctx context.Context, scope tenant.Owner) (r Record, it st
 }
 
 // Ask has an account or a profile erased later. The last export begins in the same transaction.
-func (s *Service) Ask(ctx context.Context, scope tenant.Owner, name string, by auth.Actor) (Record, error) {
+func (s *Service) Ask(ctx context.Context, scope tenant.Owner, name, personID string) (Record, error) {
 	now := s.now()
 	was, it, err := s.Find(ctx, scope)
 	if err != nil && errs.CodeOf(err) != errs.NotFound {
@@ -201,7 +201,7 @@ func (s *Service) Ask(ctx context.Context, scope tenant.Owner, name string, by a
 		return was, errs.New(errs.InvalidState, "The erasure was asked for already. It can be canceled until it "+
 			"begins.")
 	}
-	r := Record{Scope: scope, Name: name, State: Waiting, Number: was.Number + 1, By: by, AskedAt: now,
+	r := Record{Scope: scope, Name: name, State: Waiting, Number: was.Number + 1, By: personID, AskedAt: now,
 		EraseAt: now.Add(AccountWait)}
 	if !r.Whole() {
 		r.EraseAt = now.Add(ProfileWait)

@@ -67,6 +67,7 @@ type world struct {
 	service *erasure.Service
 	worker  *erasure.Worker
 	entries *store.DB // the audit table
+	owner   string    // ada@example.com
 	// revoked counts the tokens that were revoked at platforms, and mails are the e-mails that were sent.
 	revoked int
 	mails   []people.Message
@@ -138,6 +139,7 @@ func newWorld(t *testing.T) *world {
 		publication.AccountCleaner{DB: w.DB, Now: w.Now}}}).Handlers())
 	w.handle(people.MailHandlers(people.MailConfig{DB: w.DB, Mailer: w, Random: rand.Reader,
 		URL: "https://www.example.com", Now: w.Now}))
+	w.owner = w.person("ada", auth.Owner)
 	return w
 }
 
@@ -151,7 +153,8 @@ func (o objects) Delete(ctx context.Context, key string) error {
 // placeOf returns the place of a file by its key: media/account/mode/resource/attempt/name.
 func placeOf(key string) (p media.Place) {
 	if parts := strings.Split(key, "/"); len(parts) == 6 {
-		p = media.Place{Owner: tenant.Of(tenant.Account(parts[1]), tenant.Mode(parts[2])), Resource: parts[3], Attempt: 1}
+		p = media.Place{Owner: tenant.Of(tenant.Account(parts[1]), tenant.Mode(parts[2])), Resource: parts[3],
+			Attempt: 1}
 	}
 	return p
 }
@@ -162,8 +165,8 @@ func (w *world) handle(all map[task.Kind]task.Handler) {
 	}
 }
 
-// person adds a person of the account with a role.
-func (w *world) person(name string, role auth.Role) {
+// person adds a person of the account with a role, and returns their id.
+func (w *world) person(name string, role auth.Role) string {
 	w.T.Helper()
 	r := person.Record{Person: person.Person{Resource: resource.New(id.New(id.Person, w.Now()), w.Now(), nil),
 		Email: name + "@example.com", Role: role, State: person.Active}}
@@ -175,6 +178,7 @@ func (w *world) person(name string, role auth.Role) {
 		tx.Create(it, nil)
 		return err
 	})
+	return r.ID
 }
 
 // client is a profile with one of everything.
@@ -303,12 +307,10 @@ func (w *world) reach(scope tenant.Owner, s erasure.State) {
 	w.until(string(s), func() bool { return w.of(scope).State == s })
 }
 
-var owner = auth.Actor{Kind: auth.Person, ID: "usr_1"}
-
 // ask asks for an erasure.
 func (w *world) ask(scope tenant.Owner, name string) erasure.Record {
 	w.T.Helper()
-	r, err := w.service.Ask(w.T.Context(), scope, name, owner)
+	r, err := w.service.Ask(w.T.Context(), scope, name, w.owner)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -333,7 +335,7 @@ func (w *world) logged(operation string) (n int) {
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.T.Fatal(err)
 		}
-		if string(e.OperationID) == operation && e.Actor.ID == owner.ID {
+		if string(e.OperationID) == operation && e.Actor.ID == w.owner {
 			n++
 		}
 	}

@@ -51,12 +51,13 @@ type KindOf struct {
 }
 
 // Kinds are all kinds of items of both tables, except counters. Each new kind must be added: the check of a restored
-// table reports items of kinds that are missing here. The factories are the last of those that an owner has made, so
-// that a caller who sees none knows that the sandbox is empty.
+// table reports items of kinds that are missing here. Plans and automations make items, and so are the first. The
+// factories are the last of those that an owner has made, so that a caller who sees none knows that the sandbox is
+// empty.
 var Kinds = []KindOf{
 	{Name: plan.ItemKind, Prefix: id.ContentPlan, Own: true, Unfinished: states(plan.Queued, plan.Planning,
-		plan.Proposed, plan.Generating)}, // makes items
-	{Name: automation.ItemKind, Prefix: id.Automation, Own: true}, // makes items
+		plan.Proposed, plan.Generating)},
+	{Name: automation.ItemKind, Prefix: id.Automation, Own: true},
 	{Name: experiment.ItemKind, Prefix: id.Experiment, Own: true},
 	{Name: item.ItemKind, Prefix: id.ContentItem, Own: true, Unfinished: states(item.Queued, item.Generating,
 		item.Scheduled, item.Publishing), Parts: "publications", Working: string(item.PublicationPublishing)},

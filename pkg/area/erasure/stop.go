@@ -3,6 +3,8 @@ package erasure
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/account"
@@ -17,20 +19,20 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// stop ends what acts by itself.
-func (w *Worker) stop(ctx context.Context, r *Record, p progress) (o task.Outcome, err error) {
-	if err := w.revokeKeys(ctx, r); err != nil {
-		return o, err
-	}
-	if r.Whole() {
-		if err := w.endSignOn(ctx, r.Scope.Account); err != nil {
-			return o, err
-		}
-	}
+// stop ends what acts by itself: first what is scheduled on social accounts. What keeps being refused is left to the
+// sweep, as in remove.
+func (w *Worker) stop(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
 	for _, of := range r.owners() {
-		if err := w.disconnect(ctx, of); err != nil {
-			return o, err
-		}
+		err = errors.Join(err, w.disconnect(ctx, of))
+	}
+	err = errors.Join(err, w.revokeKeys(ctx, r))
+	if r.Whole() {
+		err = errors.Join(err, w.endSignOn(ctx, r.Scope.Account))
+	}
+	if err != nil && s.Failures < mostFailures {
+		return o, err
+	} else if err != nil {
+		slog.Warn("not all is stopped as its operation does", "task", s.ID, "error", err)
 	}
 	o.Payload = p.enter(settle, w.Now())
 	return o, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -76,7 +77,7 @@ type broom struct {
 	// own is the task of the erasure itself.
 	own  string
 	late bool
-	// keys are removed together.
+	// keys are those of the items that are removed together in the end.
 	keys    []store.Key
 	removed int
 	// waits reports that a task still works for the scope.
@@ -102,14 +103,21 @@ func covers(scope tenant.Owner, it store.Item) bool {
 // stays reports whether an item outlives the erasure.
 func (b *broom) stays(it store.Item) bool {
 	switch {
-	case it.PK == b.own, it.PK == Key(b.r.Scope).PK:
+	case it.PK == b.own, it.PK == Key(b.r.Scope).PK, removesFile(it):
 		return true
 	case !b.r.Whole():
 		return ByName[it.Kind].Kept || it.PK == b.r.kept() || it.PK == transfer.ExportTask(b.r.kept())
-	case it.Kind == Kind: // of a profile of the account
+	case it.Kind == Kind: // the note about a profile of the account
 		return false
 	}
 	return ByName[it.Kind].Kept || !b.all && (it.Kind == person.Kind || it.Kind == account.Kind)
+}
+
+// removesFile reports whether an item is the task of a deleted media, which removes its file a day after the deletion.
+func removesFile(it store.Item) bool {
+	var t task.Task
+	return it.Kind == task.ItemKind && !task.Over(it) && it.Decode(&t) == nil &&
+		(t.Kind == media.Kind || t.Kind == media.Photo)
 }
 
 func (b *broom) take(ctx context.Context, it store.Item) error {

@@ -10,8 +10,11 @@ import (
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -59,14 +62,14 @@ type progress struct {
 	// Pass is the place in remove, of the Mode-th mode.
 	Pass
 	Mode int `json:"mode,omitempty"`
-	// Scan is the position in sweep.
+	// Scan is the position of the sweep in the whole table.
 	Scan *store.Cursor `json:"scan,omitempty"`
 	// Since is the time at which the stage has begun.
 	Since time.Time `json:"since,omitzero"`
 	Items int       `json:"items,omitempty"`
 }
 
-// enter begins a stage.
+// enter returns the payload at the begin of a stage.
 func (p progress) enter(s stage, now time.Time) progress {
 	return progress{Stage: s, Since: now, Items: p.Items}
 }
@@ -95,7 +98,7 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case wait:
 		o, err = w.wait(ctx, s, &r, p)
 	case stop:
-		o, err = w.stop(ctx, &r, p)
+		o, err = w.stop(ctx, s, &r, p)
 	case settle:
 		o, err = w.settle(ctx, &r, p)
 	case remove:
@@ -173,6 +176,17 @@ func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) 
 	case now.Before(r.EraseAt):
 		o.Wait = r.EraseAt.Sub(now)
 	default:
+		owns, err := w.owns(ctx, r)
+		if err != nil {
+			return o, err
+		}
+		if !owns {
+			o.Done, o.Join = true, w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+				r.State, r.EndedAt = Canceled, now
+				return r.tell(tx, now, "canceled", "")
+			})
+			return o, nil
+		}
 		o.Payload = p.enter(stop, now)
 		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
 			r.State = Erasing
@@ -184,6 +198,15 @@ func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) 
 		})
 	}
 	return o, nil
+}
+
+// owns reports whether the person who has asked for the erasure still is an owner: a right is read when it is used.
+func (w *Worker) owns(ctx context.Context, r *Record) (bool, error) {
+	who, _, err := person.NewService(w.DB, w.Now, nil).Find(ctx, r.Scope.Account, r.By)
+	if errs.CodeOf(err) == errs.NotFound {
+		return false, nil
+	}
+	return who.State == person.Active && who.Role == auth.Owner, err
 }
 
 // owners are the owners of what is deleted: both modes of an account, or a profile.
@@ -237,8 +260,8 @@ func (w *Worker) end(ctx context.Context, s *task.Step, r *Record, p progress) (
 	if w.Entries != nil {
 		e := chain.Entry{At: resource.Instant(now), OperationID: doneOperation, Status: http.StatusOK, Count: 1,
 			Path: "/settings/erasure " + ScopeName(r.Scope)}
-		if err := chain.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live), r.By,
-			e); err != nil {
+		if err := chain.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live),
+			auth.Actor{Kind: auth.Person, ID: r.By}, e); err != nil {
 			return o, err
 		}
 	}
@@ -247,7 +270,7 @@ func (w *Worker) end(ctx context.Context, s *task.Step, r *Record, p progress) (
 		r.State, r.EndedAt, r.Items = Done, now, p.Items
 		if r.Whole() {
 			r.Name = ""
-			return nil // nobody is left to tell
+			return nil // nobody is left who could be told of it
 		}
 		return r.tell(tx, now, "done", "")
 	})

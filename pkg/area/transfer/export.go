@@ -138,7 +138,8 @@ func addExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Me
 	}
 	count(tx, now, &it)
 	tx.Create(it, nil)
-	return r.Export, task.Create(tx, now, task.Task{Message: task.Message{ID: ExportTask(r.ID), Kind: ExportKind, Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, cursor{})
+	return r.Export, task.Create(tx, now, task.Task{Message: task.Message{ID: ExportTask(r.ID), Kind: ExportKind,
+		Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, cursor{})
 }
 
 // ExportTask returns the id of the task of an export.

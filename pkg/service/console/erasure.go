@@ -21,16 +21,16 @@ const erasurePath = "/settings/erasure"
 // addErasure adds the pages by which owners have the account or a profile erased. The API has no operations for it: a
 // key never erases more than what it has made. Only owners see them.
 func addErasure(open func(string, func(*request) error)) {
-	open("GET "+erasurePath, owning(func(r *request) error { return r.showErasures(http.StatusOK, "") }))
+	open("GET "+erasurePath, owning(func(r *request) error { return showErasures(r, http.StatusOK, "") }))
 	open("GET "+erasurePath+"/account", guarded("", owning(asking(accountErasure))))
 	open("POST "+erasurePath+"/account", guarded("", owning(typing(accountErasure, askErasure))))
 	open("GET "+profilesPath+"/{id}/erase", guarded("", owning(asking(profileErasure))))
 	open("POST "+profilesPath+"/{id}/erase", guarded("", owning(typing(profileErasure, askErasure))))
 	open("POST "+erasurePath+"/{scope}/cancel", guarded(erasurePath, owning(func(r *request) error {
-		return r.changeErasure("erasure.cancel", "canceled", r.site.Erasures.Cancel)
+		return changeErasure(r, "erasure.cancel", "canceled", r.site.Erasures.Cancel)
 	})))
 	open("POST "+erasurePath+"/{scope}/export", guarded(erasurePath, owning(func(r *request) error {
-		return r.changeErasure("erasure.export", "exporting", r.site.Erasures.Export)
+		return changeErasure(r, "erasure.export", "exporting", r.site.Erasures.Export)
 	})))
 }
 
@@ -83,7 +83,7 @@ func (x exported) Total() (n int) {
 func (x exported) Ready() bool { return x.State == "completed" }
 
 // showErasures shows the erasures of the account and of its profiles.
-func (r *request) showErasures(status int, message string) error {
+func showErasures(r *request, status int, message string) error {
 	all, err := r.site.Erasures.List(r.Context(), r.session.Account)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *request) showErasures(status int, message string) error {
 		switch err := of.get(r.Context(), "/v1/exports/"+url.PathEscape(one.ExportID), nil, &x); {
 		case err == nil:
 			row.Export = &x
-		case !missing(err): // it has expired
+		case !missing(err): // one that has expired is missing
 			return err
 		}
 		rows = append(rows, row)
@@ -231,13 +231,14 @@ func askErasure(r *request) error {
 		scope = tenant.Of(accountID, r.session.Mode).Of(tenant.Profile(profileID))
 	}
 	by := auth.Actor{Kind: auth.Person, ID: r.session.ID}
-	_, err = r.site.Erasures.Ask(r.Context(), scope, strings.TrimSpace(r.PostFormValue("typed")), by)
-	r.site.noteSignOn(r.Request, accountID, by, "erasure.ask", fmt.Sprint(r.URL.Path, " ", erasure.ScopeName(scope)), err)
-	return r.erasureDone("asked", err)
+	_, err = r.site.Erasures.Ask(r.Context(), scope, strings.TrimSpace(r.PostFormValue("typed")), by.ID)
+	r.site.noteSignOn(r.Request, accountID, by, "erasure.ask", fmt.Sprint(r.URL.Path, " ", erasure.ScopeName(scope)),
+		err)
+	return erasureDone(r, "asked", err)
 }
 
 // changeErasure cancels the erasure of the form's scope, or exports again.
-func (r *request) changeErasure(operation, done string,
+func changeErasure(r *request, operation, done string,
 	change func(context.Context, tenant.Owner) (erasure.Record, error)) error {
 	_, accountID, err := r.role()
 	if err != nil {
@@ -250,17 +251,17 @@ func (r *request) changeErasure(operation, done string,
 	_, err = change(r.Context(), scope)
 	r.site.noteSignOn(r.Request, accountID, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
 		fmt.Sprint(r.URL.Path, " ", erasure.ScopeName(scope)), err)
-	return r.erasureDone(done, err)
+	return erasureDone(r, done, err)
 }
 
 // erasureDone returns to the erasures after a form, with the error that the person can mend.
-func (r *request) erasureDone(done string, err error) error {
+func erasureDone(r *request, done string, err error) error {
 	var public *errs.Error
 	switch {
 	case err == nil:
 		return r.redirect(erasurePath + "?done=" + done)
 	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		return r.showErasures(errs.InfoOf(public.Code).Status, public.Message)
+		return showErasures(r, errs.InfoOf(public.Code).Status, public.Message)
 	}
 	return err
 }

@@ -106,7 +106,7 @@ type audience int
 
 const (
 	everybody audience = iota
-	managers           // and auditors, who read
+	managers           // auditors read what managers do
 	owners
 )
 
