@@ -225,8 +225,8 @@ func (s *Service) Ask(ctx context.Context, scope tenant.Owner, name, personID st
 // again returns the error of a change for the person who has asked for it.
 func again(err error) error {
 	if errors.Is(err, store.ErrConflict) {
-		return errs.Wrap(err, errs.InvalidState, "The erasure was changed by somebody else at the same time. Look at it "+
-			"again.")
+		return errs.Wrap(err, errs.InvalidState, "The erasure was changed by somebody else at the same time. Look at "+
+			"it again.")
 	}
 	return err
 }

@@ -60,6 +60,13 @@ func TestAProfileIsErased(t *testing.T) {
 				t.Errorf("%s: %s is left", name, left)
 			}
 		}
+		w.until("the last e-mail", func() bool { return len(w.subjects("ada@example.com")) == 5 })
+		for i, subject := range []string{"An erasure was asked for", "The last export is complete",
+			"The last export is complete", "The erasure has begun", "The erasure is done"} {
+			if got := w.subjects("ada@example.com")[i]; got != subject+": Harbour Coffee" {
+				t.Errorf("%s: the %d. e-mail says %q", name, i+1, got)
+			}
+		}
 		w.Clock.Add(mediaarea.KeepTime) // the files of deleted media stay for it
 		for range 100 {
 			w.engine.Step()
@@ -87,13 +94,6 @@ func TestAProfileIsErased(t *testing.T) {
 		r := w.of(scope)
 		if r.Items == 0 && !dies || w.logged("erasure.done") == 0 {
 			t.Errorf("%s: %+v, %d entries", name, r, w.logged("erasure.done"))
-		}
-		w.until("the last e-mail", func() bool { return len(w.subjects("ada@example.com")) == 5 })
-		for i, subject := range []string{"An erasure was asked for", "The last export is complete",
-			"The last export is complete", "The erasure has begun", "The erasure is done"} {
-			if got := w.subjects("ada@example.com")[i]; got != subject+": Harbour Coffee" {
-				t.Errorf("%s: the %d. e-mail says %q", name, i+1, got)
-			}
 		}
 		if got := w.subjects("bob@example.com"); len(got) != 0 {
 			t.Errorf("%s: a developer is told %q", name, got)

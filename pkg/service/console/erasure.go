@@ -150,7 +150,8 @@ func profileErasure(r *request) (c confirmation, err error) {
 	}
 	c.Effects, err = erasureEffects(r, r.api, p.ID)
 	v := r.view("", "")
-	c.Effects = append(c.Effects, v.T("No credits are lost: they stay with the account"), begins(v, erasure.ProfileWait))
+	c.Effects = append(c.Effects, v.T("No credits are lost: they stay with the account"),
+		begins(v, erasure.ProfileWait))
 	c.Title, c.Subject, c.Name, c.Verb = "Erase the profile", p.Name, p.Name, "Schedule the erasure"
 	c.Active, c.Back = profilesPath, profilesPath+"/"+p.ID
 	c.Text = "The profile and all that belongs to it are erased. A last export begins now. Until the erasure " +
