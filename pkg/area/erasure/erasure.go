@@ -70,6 +70,9 @@ type Record struct {
 	ExportID string    `json:"export_id"`
 	ExportAt time.Time `json:"export_at"`
 	Told     string    `json:"told,omitempty"`
+	// Renewed reports that the export near the end of the time was started, which happens once: an export that fails
+	// each time does not hold the erasure up.
+	Renewed bool `json:"renewed,omitempty"`
 	// EndedAt is the time at which it was done or canceled, and Items the number of items that were erased.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	Items   int       `json:"items,omitempty"`

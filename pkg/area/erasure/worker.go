@@ -169,8 +169,11 @@ func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) 
 			}
 			return r.tell(tx, now, what, "#"+r.ExportID)
 		})
-	case !now.Before(last) && r.ExportAt.Before(last):
-		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error { return r.export(tx, now) })
+	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
+		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+			r.Renewed = true
+			return r.export(tx, now)
+		})
 	case now.Before(last):
 		o.Wait = last.Sub(now)
 	case now.Before(r.EraseAt):
