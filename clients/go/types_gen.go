@@ -808,8 +808,8 @@ type AuditEntry struct {
 	ID string `json:"id"`
 	// Time at which the gateway received the request, UTC.
 	At time.Time `json:"at"`
-	// Id of the request; of publication.published, of the one that has ordered the publication. Empty if no request made
-	// the entry.
+	// Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no request
+	// has made the entry.
 	RequestID string `json:"request_id"`
 	// Who made the request.
 	Actor AuditActor `json:"actor"`
@@ -821,8 +821,8 @@ type AuditEntry struct {
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
 	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
-	// erasure that an owner asks for, cancels, or exports again for, and its end. publication.published: a post was
-	// published.
+	// erasure that an owner asks for, cancels or exports again for, and its end. publication.published: a post was
+	// published, as the request has ordered.
 	OperationID *string `json:"operation_id"`
 	// HTTP method. Null for a change by an operator.
 	Method *string `json:"method"`
@@ -875,8 +875,9 @@ type Automation struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-	// any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate permits
-	// no credits for on its day does not count: it is left out, and new entries and products wait for the next day.
+	// any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+	// mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+	// day of the mandate.
 	State AutomationState `json:"state"`
 	// The last failure since the last success. Null: none.
 	Failure *AutomationFailure `json:"failure"`
@@ -933,8 +934,9 @@ type AutomationDetails struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-	// any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate permits
-	// no credits for on its day does not count: it is left out, and new entries and products wait for the next day.
+	// any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+	// mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+	// day of the mandate.
 	State AutomationState `json:"state"`
 	// The last failure since the last success. Null: none.
 	Failure *AutomationFailure `json:"failure"`
@@ -995,9 +997,9 @@ type AutomationRun struct {
 }
 
 // AutomationState: paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by
-// has no access any more, which the failure says; set the state to active to go on, on your own behalf. A run that a
-// mandate permits no credits for on its day does not count: it is left out, and new entries and products wait for the
-// next day.
+// has no access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+// count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait for
+// the next day of the mandate.
 // A newer service may have more values.
 type AutomationState string
 

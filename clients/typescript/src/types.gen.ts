@@ -800,8 +800,8 @@ export interface AuditEntry {
   /** Time at which the gateway received the request, UTC. */
   at: string;
   /**
-   * Id of the request; of publication.published, of the one that has ordered the publication. Empty if no request made
-   * the entry.
+   * Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no request
+   * has made the entry.
    */
   request_id: string;
   /** Who made the request. */
@@ -815,8 +815,8 @@ export interface AuditEntry {
    * as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
    * decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
    * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
-   * erasure that an owner asks for, cancels, or exports again for, and its end. publication.published: a post was
-   * published.
+   * erasure that an owner asks for, cancels or exports again for, and its end. publication.published: a post was
+   * published, as the request has ordered.
    */
   operation_id: string | null;
   /** HTTP method. Null for a change by an operator. */
@@ -879,9 +879,9 @@ export interface Automation {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate
-   * permits no credits for on its day does not count: it is left out, and new entries and products wait for the next
-   * day.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+   * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+   * day of the mandate.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -948,9 +948,9 @@ export interface AutomationDetails {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate
-   * permits no credits for on its day does not count: it is left out, and new entries and products wait for the next
-   * day.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+   * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+   * day of the mandate.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -1017,8 +1017,9 @@ export interface AutomationRun {
 
 /**
  * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
- * any more, which the failure says; set the state to active to go on, on your own behalf. A run that a mandate permits
- * no credits for on its day does not count: it is left out, and new entries and products wait for the next day.
+ * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+ * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next day
+ * of the mandate.
  */
 export type AutomationState = 'active' | 'paused' | 'failed' | (string & {});
 
