@@ -810,7 +810,8 @@ type AuditEntry struct {
 	ID string `json:"id"`
 	// Time at which the gateway received the request, UTC.
 	At time.Time `json:"at"`
-	// Id of the request.
+	// Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no request
+	// has made the entry.
 	RequestID string `json:"request_id"`
 	// Who made the request.
 	Actor AuditActor `json:"actor"`
@@ -821,7 +822,9 @@ type AuditEntry struct {
 	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
-	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
+	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
+	// erasure that an owner asks for, cancels or exports again for, and its end. publication.published: a post was
+	// published, as the request has ordered.
 	OperationID *string `json:"operation_id"`
 	// Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered from
 	// the record of its Idempotency-Key.
@@ -882,7 +885,9 @@ type Automation struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-	// any more, which the failure says; set the state to active to go on, on your own behalf.
+	// any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+	// mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+	// day of the mandate.
 	State AutomationState `json:"state"`
 	// The last failure since the last success. Null: none.
 	Failure *AutomationFailure `json:"failure"`
@@ -939,7 +944,9 @@ type AutomationDetails struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-	// any more, which the failure says; set the state to active to go on, on your own behalf.
+	// any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+	// mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+	// day of the mandate.
 	State AutomationState `json:"state"`
 	// The last failure since the last success. Null: none.
 	Failure *AutomationFailure `json:"failure"`
@@ -1000,7 +1007,9 @@ type AutomationRun struct {
 }
 
 // AutomationState: paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by
-// has no access any more, which the failure says; set the state to active to go on, on your own behalf.
+// has no access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+// count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait for
+// the next day of the mandate.
 // A newer service may have more values.
 type AutomationState string
 

@@ -801,7 +801,10 @@ export interface AuditEntry {
   id: string;
   /** Time at which the gateway received the request, UTC. */
   at: string;
-  /** Id of the request. */
+  /**
+   * Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no request
+   * has made the entry.
+   */
   request_id: string;
   /** Who made the request. */
   actor: AuditActor;
@@ -813,7 +816,9 @@ export interface AuditEntry {
    * operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
    * as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
    * decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
-   * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
+   * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
+   * erasure that an owner asks for, cancels or exports again for, and its end. publication.published: a post was
+   * published, as the request has ordered.
    */
   operation_id: string | null;
   /**
@@ -888,7 +893,9 @@ export interface Automation {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+   * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+   * day of the mandate.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -955,7 +962,9 @@ export interface AutomationDetails {
   created_by: string;
   /**
    * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+   * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next
+   * day of the mandate.
    */
   state: AutomationState;
   /** The last failure since the last success. Null: none. */
@@ -1022,7 +1031,9 @@ export interface AutomationRun {
 
 /**
  * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
- * any more, which the failure says; set the state to active to go on, on your own behalf.
+ * any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+ * mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next day
+ * of the mandate.
  */
 export type AutomationState = 'active' | 'paused' | 'failed' | (string & {});
 

@@ -171,7 +171,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.ReadsSeal() || f.Trigger == topology.ByRotation {
 		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
 	}
-	if f.May(topology.OfferProviders) && l.data.federates() {
+	if f.May(topology.OfferProviders, topology.ForgetPeople) && l.data.federates() {
 		env["USER_POOL_ID"] = l.data.signOn.pool.UserPoolId()
 	}
 	if f.May(topology.PublishEvents) {

@@ -142,6 +142,10 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 			"cognito-idp:ListIdentityProviders", "cognito-idp:ListUserPoolClients", "cognito-idp:UpdateUserPoolClient"},
 			d.signOn.pool.UserPoolArn()))
 	}
+	if f.May(topology.ForgetPeople) && d.federates() {
+		all = append(all, allow([]string{"cognito-idp:AdminDeleteUser", "cognito-idp:ListUsers"},
+			d.signOn.pool.UserPoolArn()))
+	}
 	if f.May(topology.SignMedia) && d.signing != nil {
 		all = append(all, condition("StringEquals", "kms:SigningAlgorithm", "ECDSA_SHA_256")(allow([]string{"kms:Sign"},
 			d.signing.KeyArn())))

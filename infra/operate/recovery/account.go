@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/media"
@@ -89,7 +90,7 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 	found, trainings := false, []string(nil)
 	for _, table := range []string{d.State, d.Audit} {
 		err := each(ctx, d.Table, table, func(r row) error {
-			if r.account() != id || !kinds[r.text("kind")].own {
+			if r.account() != id || !erasure.ByName[r.text("kind")].Own {
 				return nil
 			}
 			switch r.text("kind") {

@@ -6,23 +6,47 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/erasure"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/service/api"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
+
+// forgetful remembers the addresses that were forgotten.
+type forgetful map[string]bool
+
+func (f forgetful) Forget(_ context.Context, email string) (int, error) {
+	f[email] = true
+	return 1, nil
+}
 
 // used is a table after calls of all operations, with the accounts that made the calls.
 type used struct {
 	t     *testing.T
 	data  Data
+	world *metered.World
 	names map[string]string // of the accounts, by their ids
 }
 
@@ -57,7 +81,7 @@ func everyOperation(t *testing.T) used {
 		}
 	}
 	client, table := storetest.Raw(t, w.State)
-	u := used{t: t, data: Data{Table: client, State: table, Audit: table, Bucket: &bucket{}, Media: "media"},
+	u := used{t: t, world: w, data: Data{Table: client, State: table, Audit: table, Bucket: &bucket{}, Media: "media"},
 		names: map[string]string{}}
 	for _, r := range u.rows(account.Kind) {
 		var doc struct{ Name string }
@@ -152,7 +176,7 @@ func TestAnAccountThatUsedEverything(t *testing.T) {
 			if r.account() != id {
 				continue
 			}
-			if own := kinds[r.text("kind")].own; exports[r.text("pk")] != own && r.text("sk") == "#" {
+			if own := erasure.ByName[r.text("kind")].Own; exports[r.text("pk")] != own && r.text("sk") == "#" {
 				t.Errorf("%s %s is in the export: %v", r.text("kind"), r.text("pk"), !own)
 			}
 			for _, name := range []string{"x_secret"} {
@@ -178,6 +202,121 @@ func TestAnAccountThatUsedEverything(t *testing.T) {
 	}
 	for _, r := range u.rows("") {
 		t.Errorf("%s %s is left of an account", r.text("kind"), r.text("pk"))
+	}
+}
+
+// The erasure that an owner asks for leaves as little of an account that has called every operation as the operator's:
+// the entries of its balance without metadata, and a note without the account's name. A profile of it goes before, and
+// leaves nothing but entries.
+func TestAnOwnersErasureOfAnAccountThatUsedEverything(t *testing.T) {
+	u := everyOperation(t)
+	w := u.world
+	service, forgotten := erasure.NewService(w.State, w.Now), forgetful{}
+	sign := item.SignedBy(w.Workers.Media)
+	handlers := map[task.Kind]task.Handler{erasure.TaskKind: &erasure.Worker{Deleter: erasure.Deleter{DB: w.State,
+		Now: w.Now, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign},
+			studio.ItemKind: studio.Loader{Sign: sign}}}, People: forgotten}}
+	kernel := servicetest.Kernel(w.State, w.Now, handlers)
+	erase := func(scope tenant.Owner, name string) {
+		t.Helper()
+		owner := person.Record{Person: person.Person{Resource: resource.New(id.New(id.Person, w.Now()), w.Now(), nil),
+			Email: "owner@example.com", Role: auth.Owner, State: person.Active}}
+		it := store.Item{Key: credential.KeyOf(scope.Account, owner.ID), Kind: person.Kind,
+			Owner: tenant.Of(scope.Account, "")}
+		u.must(it.Encode(owner))
+		made := &store.Tx{}
+		made.Create(it, nil)
+		u.must(w.State.Commit(t.Context(), made))
+		r, err := service.Ask(t.Context(), scope, name, owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := erasure.Key(scope).PK
+		m := task.Message{ID: task.ID(erasure.TaskKind, subject, r.Number), Kind: erasure.TaskKind, Wake: true}
+		for n := 0; ; n++ {
+			w.Clock = w.Clock.Add(24 * time.Hour)
+			// The tasks of the others have no worker here, and the export is gone.
+			var all []row
+			if n%30 == 0 {
+				all = u.rows("")
+			}
+			for _, row := range all {
+				other := row.text("kind") == task.ItemKind && row.text("pk") != m.ID
+				if other && row.text("f_state") != "ended" {
+					u.set(row, "f_state", func(string) string { return "ended" })
+				}
+			}
+			now, _, err := service.Find(t.Context(), scope)
+			u.must(err)
+			tx := &store.Tx{}
+			tx.Remove(store.IDKey(now.ExportID))
+			u.must(w.State.Commit(t.Context(), tx))
+			next, err := kernel.Do(t.Context(), m, 1)
+			u.must(err)
+			if next == nil {
+				break
+			}
+			if n == 5000 {
+				it, err := w.State.Get(t.Context(), store.IDKey(m.ID))
+				t.Fatalf("%s goes on: %s, %v", subject, it.Doc, err)
+			}
+		}
+		if got, _, err := service.Find(t.Context(), scope); err != nil || got.State != erasure.Done || got.Items == 0 {
+			t.Errorf("%s ends as %+v, %v", subject, got, err)
+		}
+	}
+	for _, r := range u.rows(profile.Kind)[:1] {
+		id := r.text("pk")
+		in := tenant.Of(tenant.Account(r.account()), tenant.Mode(r.text("mode")))
+		erase(in.Of(tenant.Profile(id)), "A profile")
+		for _, left := range u.rows("") {
+			switch kind := left.text("kind"); {
+			case kind == task.ItemKind && strings.Contains(left.text("pk"), string(transfer.ExportKind)):
+			case left.text("f_profile") == id && kind != ledger.Kind,
+				kind == "" && strings.Contains(left.text("pk"), id):
+				t.Errorf("of the profile %s %s is left", kind, left.text("pk"))
+			}
+		}
+	}
+	for id, name := range u.names {
+		erase(tenant.Of(tenant.Account(id), ""), name)
+		kept := 0
+		for _, r := range u.rows("") {
+			text, err := json.Marshal(r)
+			u.must(err)
+			switch kind := r.text("kind"); {
+			case !bytes.Contains(text, []byte(id)):
+			case kind == ledger.Kind:
+				var e ledger.Entry
+				u.must(r.decode(&e))
+				if kept++; len(e.Metadata) > 0 {
+					t.Errorf("an entry keeps %v", e.Metadata)
+				}
+			case kind == erasure.Kind && !bytes.Contains(text, []byte(name)):
+			case kind == task.ItemKind && strings.Contains(r.text("pk"), "task#erasure#"):
+			default:
+				t.Errorf("%s %s is left", kind, r.text("pk"))
+			}
+		}
+		t.Logf("%d entries are kept of %s", kept, id)
+	}
+	if len(forgotten) == 0 {
+		t.Error("nobody was forgotten")
+	}
+	for _, r := range u.rows("") {
+		if kind := r.text("kind"); r.account() == "" && r.text("ttl") == "" && r["ttl"] == nil {
+			t.Errorf("%s %s is left for good", kind, r.text("pk"))
+		}
+	}
+	if broken := u.check(); broken != "" {
+		t.Errorf("the check says:\n%s", broken)
+	}
+}
+
+func (u used) must(err error) {
+	u.t.Helper()
+	if err != nil {
+		u.t.Fatal(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
@@ -70,6 +71,8 @@ type check struct {
 	works        []work
 	reservations []work
 	unknown      map[string]int // numbers of items, by kinds that are not in the list
+	// erased are the accounts that their owners had erased: the entries of their balances stay.
+	erased map[string]bool
 }
 
 // Check reads a table that nothing else writes to, and reports whether the balances add up and
@@ -79,6 +82,7 @@ func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c := &check{
 		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{},
 		entries: map[string]int64{}, tasks: map[string]*openTasks{}, unknown: map[string]int{},
+		erased: map[string]bool{},
 	}
 	c.Broken = []string{}
 	if err := each(ctx, s, table, c.read); err != nil {
@@ -87,7 +91,7 @@ func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c.money()
 	c.workGoesOn()
 	for _, owner := range slices.Sorted(maps.Keys(c.owners)) {
-		if !c.accounts[owner] {
+		if !c.accounts[owner] && !c.erased[owner] {
 			c.fail("%s belongs to the account %s, which is missing", c.owners[owner], owner)
 		}
 	}
@@ -116,6 +120,12 @@ func (c *check) read(r row) error {
 	case "balance":
 		c.balances[owner] = r.number("n_credits")
 		c.Credits += r.number("n_credits")
+	case erasure.Kind:
+		var e erasure.Record
+		if err := r.decode(&e); err != nil {
+			return err
+		}
+		c.erased[owner] = c.erased[owner] || e.Whole() && e.State == erasure.Done
 	case ledger.Kind:
 		var e ledger.Entry
 		if err := r.decode(&e); err != nil {
@@ -132,7 +142,7 @@ func (c *check) read(r row) error {
 			return c.readTask(r)
 		}
 	}
-	if of, known := kinds[name]; known {
+	if of, known := erasure.ByName[name]; known {
 		return c.readWork(of, r)
 	} else if name != "" {
 		c.unknown[name]++
@@ -141,8 +151,8 @@ func (c *check) read(r row) error {
 }
 
 // readWork records an item, or parts of it, that a task works on.
-func (c *check) readWork(of kind, r row) error {
-	if len(of.unfinished) == 0 && of.parts == "" {
+func (c *check) readWork(of erasure.KindOf, r row) error {
+	if len(of.Unfinished) == 0 && of.Parts == "" {
 		return nil
 	}
 	var doc struct {
@@ -153,12 +163,12 @@ func (c *check) readWork(of kind, r row) error {
 	if err := r.decode(&doc); err != nil {
 		return err
 	}
-	if slices.Contains(of.unfinished, doc.State) {
+	if slices.Contains(of.Unfinished, doc.State) {
 		c.Unfinished++
 		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, description: doc.ID +
 			" is " + doc.State})
 	}
-	if of.parts == "" {
+	if of.Parts == "" {
 		return nil
 	}
 	var all map[string]json.RawMessage
@@ -166,13 +176,13 @@ func (c *check) readWork(of kind, r row) error {
 		return err
 	}
 	var parts []struct{ ID, State string }
-	if data := all[of.parts]; data != nil {
+	if data := all[of.Parts]; data != nil {
 		if err := json.Unmarshal(data, &parts); err != nil {
-			return fmt.Errorf("%s of %s cannot be read: %w", of.parts, doc.ID, err)
+			return fmt.Errorf("%s of %s cannot be read: %w", of.Parts, doc.ID, err)
 		}
 	}
 	for _, p := range parts {
-		if p.State == of.working {
+		if p.State == of.Working {
 			c.works = append(c.works, work{account: r.account(), id: p.ID, description: p.ID + " of " + doc.ID +
 				" is " + p.State, part: true})
 		}

@@ -109,6 +109,12 @@ func (table) Query(ctx context.Context, in *dynamodb.QueryInput,
 	return ask(ctx, "Query", key+" "+keyOf(in.ExclusiveStartKey), in, options, (*memtable.Engine).Query, nil)
 }
 
+// Scan implements store.Client.
+func (table) Scan(ctx context.Context, in *dynamodb.ScanInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return ask(ctx, "Scan", keyOf(in.ExclusiveStartKey), in, options, (*memtable.Engine).Scan, nil)
+}
+
 // PutItem implements store.Client.
 func (table) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {

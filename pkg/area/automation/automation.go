@@ -118,7 +118,9 @@ type Automation struct {
 	// changed its trigger, template, utm or max_per_day, or set it to active.
 	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
-	// access any more, which the failure says; set the state to active to go on, on your own behalf.
+	// access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+	// count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait
+	// for the next day of the mandate.
 	State State `json:"state" enum:"active,paused,failed"`
 	// The last failure since the last success. Null: none.
 	Failure *Failure `json:"failure"`
@@ -201,13 +203,17 @@ func (r *Record) note(run Run) {
 
 // fail notes a failed run. The last of many in a row ends the automation, with an event.
 func (r *Record) fail(tx *store.Tx, now time.Time, o tenant.Owner, entry string, cause error) error {
-	e := errs.As(cause)
-	r.Failure = &Failure{Code: string(e.Code), Message: e.Message, At: resource.Instant(now)}
-	r.note(Run{At: resource.Instant(now), Entry: entry, Failure: r.Failure})
+	r.skip(now, entry, errs.As(cause))
 	if r.Failures++; r.Failures < mostFailures {
 		return nil
 	}
 	return r.stop(tx, now, o)
+}
+
+// skip notes a run that has made nothing, without counting it.
+func (r *Record) skip(now time.Time, entry string, e *errs.Error) {
+	r.Failure = &Failure{Code: string(e.Code), Message: e.Message, At: resource.Instant(now)}
+	r.note(Run{At: resource.Instant(now), Entry: entry, Failure: r.Failure})
 }
 
 // stop makes the automation failed, with an event.

@@ -3,6 +3,7 @@ package automation_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -165,5 +167,58 @@ func TestTwoWorkersMakeOneItemOfAnEntry(t *testing.T) {
 	}
 	if got := w.get(a.ID); got.Failure != nil || got.State != automation.Active {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A day of a mandate whose credits are spent leaves runs out, with the reason. It is no failure: the automation stays
+// active for as many days as it takes, and entries of a feed wait for the next day.
+func TestASpentDayOfAMandateLeavesRunsOut(t *testing.T) {
+	w := newWorld(t)
+	w.Caller = w.Live()
+	w.TopUp(100_000)
+	f := w.makeFactory("brand", "UTC")
+	hourly := w.create(f, object{"kind": "time", "cron": "0 * * * *"})
+	feed := w.create(f, object{"kind": "feed", "url": feedURL})
+	w.do(feed.ID)
+	mandate := func(credits int64) {
+		w.ChangeKey(func(k *keyrecord.Record) {
+			k.Mandate = &keyrecord.Mandate{ID: k.ID + ":2", CreditsADay: &credits}
+		})
+	}
+	mandate(0)
+	w.site.entries = []string{"one", "two"}
+	for range 7 { // more than end an automation that fails
+		w.Clock.Add(time.Hour)
+		w.do(hourly.ID)
+		ends := w.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		if due, _ := w.do(feed.ID); due.Sub(w.Now()) != min(ends.Sub(w.Now()), 6*time.Hour) {
+			t.Errorf("at %s the feed is read again in %s", w.Now(), due.Sub(w.Now()))
+		}
+	}
+	for _, id := range []string{hourly.ID, feed.ID} {
+		got := w.get(id)
+		if got.State != automation.Active || got.LastRun == nil || got.LastRun.ContentItemID != nil ||
+			got.LastRun.Failure == nil || got.LastRun.Failure.Code != string(errs.SpendLimitReached) ||
+			!strings.Contains(got.LastRun.Failure.Message, "mandate") {
+			t.Errorf("on a spent day: %+v", got)
+		}
+	}
+	if hours, entries := w.get(hourly.ID).Runs, w.get(feed.ID).Runs; len(hours) != 7 || len(entries) != 1 {
+		t.Errorf("%d and %d runs are noted", len(hours), len(entries))
+	}
+	if slices.Contains(w.events(), "automation.failed") || len(w.items()) != 0 {
+		t.Errorf("events %v, items %v", w.events(), w.prompts())
+	}
+	mandate(100_000)
+	w.Clock.Add(24 * time.Hour)
+	w.do(hourly.ID)
+	w.do(feed.ID)
+	if n := len(w.items()); n != 3 {
+		t.Errorf("on the next day it has made %d items: %+v, %+v", n, w.get(hourly.ID), w.get(feed.ID))
+	}
+	for _, id := range []string{hourly.ID, feed.ID} {
+		if got := w.get(id); got.Failure != nil || got.LastRun.ContentItemID == nil {
+			t.Errorf("on the next day: %+v", got)
+		}
 	}
 }

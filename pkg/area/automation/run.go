@@ -118,6 +118,8 @@ type run struct {
 	held authority.Held
 	// failing reports whether the look has failed.
 	failing bool
+	// spent is the end of the day of a mandate whose credits are spent. Zero: none is.
+	spent time.Time
 }
 
 // enter returns a context in which the authority of the automation calls, with its present rights. If it has none, the
@@ -229,7 +231,7 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return 0, err
 	}
 	left, err := w.all(ctx, fresh[:min(len(fresh), most)])
-	if !w.failing {
+	if !w.failing && w.spent.IsZero() {
 		w.succeeded()
 	}
 	switch {
@@ -240,7 +242,9 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 	case w.failing:
 		return time.Duration(w.r.Failures) * period, w.save(ctx)
 	case left: // the day is full
-		return min(w.tomorrow(), 6*time.Hour), w.save(ctx)
+		return min(w.tomorrow(), fullPause), w.save(ctx)
+	case !w.spent.IsZero():
+		return min(w.spent.Sub(w.now), fullPause), w.save(ctx)
 	case len(fresh) > most:
 		return 0, w.save(ctx)
 	}
@@ -296,7 +300,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 		if err := w.make(ctx, e); err != nil {
 			return false, err
 		}
-		if w.failing {
+		if w.failing || !w.spent.IsZero() {
 			return false, nil
 		}
 	}
@@ -329,6 +333,9 @@ func (w *run) make(ctx context.Context, e entry) error {
 		return nil
 	case !errors.As(err, &refused) || refused.Code == errs.ProviderUnavailable || refused.Code == errs.Timeout:
 		return err
+	}
+	if of, ok := refused.Context.(errs.SpendContext); ok && of.Mandate != "" {
+		return w.skip(e.key, refused, of)
 	}
 	_, err = w.failed(ctx, e.key, refused)
 	return err

@@ -155,18 +155,9 @@ type crier struct{ MailConfig }
 // atOnce is the number of people that one step makes e-mails for.
 const atOnce = 50
 
-// notice is the payload of a task of NoticeKind.
-type notice struct {
-	// Event is the id of the event that the news are read from. Empty: the news are here.
-	Event string      `json:"event,omitempty"`
-	News  person.News `json:"news"`
-	// After is the position at which the next step continues.
-	After *store.Cursor `json:"after,omitempty"`
-}
-
 // Step makes the e-mails for the next people who want them.
 func (h crier) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var n notice
+	var n person.Noticed
 	if err := s.Decode(&n); err != nil {
 		return o, task.Permanent(err)
 	}

@@ -66,7 +66,7 @@ func announce(ctx context.Context, db *store.DB, now time.Time, body string) err
 	tx := &store.Tx{Origin: ref.Request}
 	t := task.Task{Message: task.Message{ID: task.ID(person.NoticeKind, ref.ID, 1), Kind: person.NoticeKind,
 		Queue: topology.Mail, Subject: ref.ID, Owner: ref.Owner}, Deadline: now.Add(person.MailTime)}
-	if err := task.Create(tx, now, t, notice{Event: ref.ID}); err != nil {
+	if err := task.Create(tx, now, t, person.Noticed{Event: ref.ID}); err != nil {
 		return err
 	}
 	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {

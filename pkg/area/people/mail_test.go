@@ -554,7 +554,8 @@ func TestEachMailHasItsTexts(t *testing.T) {
 		}
 		rows[row[0]] = true
 	}
-	whats := []string{"invitation", "webhook.failing", "spend.key", "spend.profile", "approvals"}
+	whats := []string{"invitation", "webhook.failing", "spend.key", "spend.profile", "approvals", "erasure.asked",
+		"erasure.canceled", "erasure.exported", "erasure.export_failed", "erasure.begun", "erasure.done"}
 	for _, e := range []event.Type{event.WebhookDisabled, event.APIKeyExpiring, event.BalanceLow,
 		event.SocialAccountNeedsReconnect, event.IntegrationNeedsReconnect} {
 		whats = append(whats, string(e))

@@ -75,10 +75,8 @@ func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	o.Join = func(_ context.Context, tx *store.Tx) error {
 		for i, news := range l.news {
 			// The number of the step makes the id of each piece of news its own.
-			t := task.Task{Message: task.Message{Kind: person.NoticeKind, Queue: s.Queue, Subject: string(s.Account),
-				ID:    task.ID(person.NoticeKind, string(s.Account)+"#"+strconv.Itoa(s.Step), i+1),
-				Owner: s.Owner}, Deadline: now.Add(person.MailTime)}
-			if err := task.Create(tx, now, t, notice{News: news}); err != nil {
+			about := string(s.Account) + "#" + strconv.Itoa(s.Step) + "#" + strconv.Itoa(i)
+			if err := person.AddNotice(tx, now, s.Account, about, news); err != nil {
 				return err
 			}
 		}

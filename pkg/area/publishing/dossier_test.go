@@ -177,14 +177,16 @@ func TestALostAnswerOfTheAuditLog(t *testing.T) {
 	}
 }
 
-// The entry of a post in the audit log names the mandate under which a key has ordered it.
-func TestTheEntryOfAPostNamesItsMandate(t *testing.T) {
+// The entry of a post in the audit log names the mandate under which a key has ordered it, and the request.
+func TestTheEntryOfAPostNamesItsMandateAndRequest(t *testing.T) {
 	w := newWorld(t)
 	telegram := w.connect("telegram")
 	w.Caller = w.As(func(p *auth.Principal) { p.Mandate = &auth.Mandate{ID: p.Actor.ID + ":2"} })
+	w.Gateway.RequestID = "req-order"
 	it := w.provide("caption", "Words", "publish_at", w.Clock.Now().AddDate(0, 0, 1), "social_account_ids",
 		[]string{telegram})
 	w.work()
+	w.Gateway.RequestID = "req-approve"
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, new(object))
 	w.Clock.Add(24 * 3600e9)
 	w.work()
@@ -197,6 +199,9 @@ func TestTheEntryOfAPostNamesItsMandate(t *testing.T) {
 		if e.OperationID == "publication.published" {
 			if found++; e.Mandate == nil || *e.Mandate != w.Principal.Actor.ID+":2" {
 				t.Errorf("the entry names %v", e.Mandate)
+			}
+			if e.RequestID != "req-order" {
+				t.Errorf("the entry names the request %q", e.RequestID)
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/factory"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	planarea "github.com/content-automation/api/pkg/area/plan"
@@ -252,7 +253,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 	}
 	w.Clock.Add(time.Second)
 	// The engine has no handler that awaits media: the steps are taken here.
-	h, step := &sandboxarea.Resetter{DB: w.DB, Now: w.Clock.Now}, &task.Step{}
+	h, step := &sandboxarea.Resetter{Deleter: erasure.Deleter{DB: w.DB, Now: w.Clock.Now}}, &task.Step{}
 	step.Owner = tenant.Of(w.Principal.Account, tenant.Test)
 	payload, done := any(object{"before": w.Now()}), false
 	for range 80 {

@@ -1,6 +1,8 @@
 package transfer
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
@@ -101,8 +103,31 @@ type storedPart struct {
 // mostParts bounds the parts of an export: its GET lists them all. They have half a terabyte of files.
 const mostParts = 2000
 
-// newExport adds an export and its task to the transaction.
+// newExport adds an export and its task to the transaction, and counts it.
 func newExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata) (Export, error) {
+	return addExport(tx, now, o, metadata, quota.Exports.Take)
+}
+
+// Last adds the last export of what is erased to the transaction, and its task. It is not counted, so that no bound
+// holds the erasure up.
+func Last(tx *store.Tx, now time.Time, o tenant.Owner) (Export, error) {
+	return addExport(tx, now, o, nil, func(*store.Tx, time.Time, *store.Item) {})
+}
+
+// Find returns an export without its parts, and false if it is gone.
+func Find(ctx context.Context, db *store.DB, exportID string) (x Export, found bool, err error) {
+	it, err := db.Get(ctx, store.IDKey(exportID))
+	if errors.Is(err, store.ErrNotFound) {
+		return x, false, nil
+	}
+	if err == nil {
+		err = it.Decode(&x)
+	}
+	return x, err == nil, err
+}
+
+func addExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata,
+	count func(*store.Tx, time.Time, *store.Item)) (Export, error) {
 	r := exportRecord{Stored: []storedPart{}}
 	r.Export = Export{Resource: resource.New(id.New(id.Export, now), now, metadata), ProfileID: o.ProfileID(),
 		State: Running, FormatVersion: FormatVersion, ConsistentAsOf: resource.Instant(now), Parts: []Part{},
@@ -111,11 +136,14 @@ func newExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Me
 	if err != nil {
 		return r.Export, err
 	}
-	quota.Exports.Take(tx, now, &it)
+	count(tx, now, &it)
 	tx.Create(it, nil)
-	return r.Export, task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(ExportKind, r.ID, 1),
-		Kind: ExportKind, Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, cursor{})
+	return r.Export, task.Create(tx, now, task.Task{Message: task.Message{ID: ExportTask(r.ID), Kind: ExportKind,
+		Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, cursor{})
 }
+
+// ExportTask returns the id of the task of an export.
+func ExportTask(exportID string) string { return task.ID(ExportKind, exportID, 1) }
 
 // end ends an export, with the reason if it failed, and announces it.
 func (r *exportRecord) end(tx *store.Tx, it *store.Item, now time.Time, failure *ExportFailure) error {

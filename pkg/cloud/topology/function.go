@@ -30,6 +30,7 @@ const (
 	Update Use = "UpdateItem"
 	Delete Use = "DeleteItem"
 	Check  Use = "ConditionCheckItem" // a condition on an item in a transaction
+	Scan   Use = "Scan"               // the whole table, for the erasure of an account
 )
 
 // Changes reports whether any of the uses changes items.
@@ -79,6 +80,8 @@ const (
 	CallAPI Grant = "call the API"
 	// OfferProviders permits changing which sign-on providers people can choose.
 	OfferProviders Grant = "offer providers"
+	// ForgetPeople permits deleting people from the user pool.
+	ForgetPeople Grant = "forget people"
 	// NameIssuer makes a function know the name of the issuer of people's tokens, to tell callers of it.
 	NameIssuer Grant = "name the issuer"
 	// PublishEvents permits putting events on the customer's bus.

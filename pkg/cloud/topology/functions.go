@@ -77,11 +77,12 @@ var Functions = []Function{
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*",
 			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia},
 		Grants: []Grant{ReachAddresses, ReadManifests}},
-	// A part has up to a gigabyte, in /tmp.
+	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles.
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{Transfer}, Batch: 1, Holds: true, Concurrency: 5,
-		State: use(Put, Update), Media: Write, Files: []string{"exports/*", "imports/*", "media/*"},
-		Sends: []Queue{Transfer}, Grants: []Grant{ReachAddresses, SealSecrets}},
+		State: use(Put, Update, Delete, Check, Scan), Audit: []Use{Put}, Media: Write,
+		Files: []string{"exports/*", "imports/*", "media/*"}, Sends: []Queue{Transfer},
+		Grants: []Grant{ReachAddresses, SealSecrets, ManageKeySecrets, ForgetPeople}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1,
 		Holds: true, Concurrency: 10,

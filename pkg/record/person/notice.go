@@ -25,11 +25,13 @@ const (
 	NoticeSpend      Notice = "spend"
 	NoticeAccounts   Notice = "accounts"
 	NoticeApprovals  Notice = "approvals"
+	NoticeErasures   Notice = "erasures"
 )
 
 // Notices are the kinds that people choose among. An invitation comes before there is a choice; its e-mail has a link
 // to leave all the same.
-var Notices = []Notice{NoticeWebhooks, NoticeKeys, NoticeSpend, NoticeAccounts, NoticeApprovals}
+var Notices = []Notice{NoticeWebhooks, NoticeKeys, NoticeSpend, NoticeAccounts, NoticeApprovals,
+	NoticeErasures}
 
 // Choices are what a person has chosen about e-mails.
 type Choices struct {
@@ -143,6 +145,23 @@ func AddMail(tx *store.Tx, now time.Time, account tenant.Account, personID, abou
 	t := task.Task{Message: task.Message{ID: task.ID(MailKind, about+"#"+personID, 1), Kind: MailKind,
 		Queue: topology.Mail, Subject: personID, Owner: tenant.Of(account, tenant.Live)}, Deadline: now.Add(MailTime)}
 	return task.Create(tx, now, t, m)
+}
+
+// AddNotice adds the task that makes the e-mails about something to the transaction. About names its cause: two notices
+// about the same conflict.
+func AddNotice(tx *store.Tx, now time.Time, account tenant.Account, about string, n News) error {
+	t := task.Task{Message: task.Message{ID: task.ID(NoticeKind, about, 1), Kind: NoticeKind, Queue: topology.Mail,
+		Subject: string(account), Owner: tenant.Of(account, tenant.Live)}, Deadline: now.Add(MailTime)}
+	return task.Create(tx, now, t, Noticed{News: n})
+}
+
+// Noticed is the payload of a task of NoticeKind.
+type Noticed struct {
+	// Event is the id of the event that the news are read from. Empty: the news are here.
+	Event string `json:"event,omitempty"`
+	News  News   `json:"news"`
+	// After is the position at which the next step continues.
+	After *store.Cursor `json:"after,omitempty"`
 }
 
 // MailInvitation adds the e-mail of the open invitation of a person to the transaction. By is the inviting person. The

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -50,6 +51,8 @@ type Options struct {
 	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
 	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
+	// Erasures are the erasures of the account and its profiles.
+	Erasures *erasure.Service
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
 	Connections *connection.Service
 	SignIn      signin.Settings
@@ -108,6 +111,7 @@ func New(o Options) (http.Handler, error) {
 	addAutomations(open)
 	addExperiments(open)
 	addProfiles(open)
+	addErasure(open)
 	addPeople(open)
 	addProfile(open)
 	addNotifications(open)

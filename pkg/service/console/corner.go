@@ -4,8 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/content-automation/api/pkg/area/erasure"
 )
 
 // corner is what every page shows beside its own content: the account, and what waits in it.
@@ -14,7 +17,9 @@ type corner struct {
 	// Approvals, Failing and Broken are the numbers of items that wait for a decision, of webhooks that fail, and of
 	// social accounts that have to be connected again.
 	Approvals, Failing, Broken waiting
-	readAt                     time.Time
+	// Erasures are those that wait or go on.
+	Erasures []erasure.Record
+	readAt   time.Time
 }
 
 // waiting is a number of things that wait. More reports that there are more than one page has.
@@ -113,6 +118,13 @@ func readCorner(r *request) (*corner, error) {
 	reads.Go(func() { c.Failing.More = list("/v1/webhooks", url.Values{}, &hooks) })
 	reads.Go(func() {
 		c.Broken.More = list("/v1/social/accounts", url.Values{"state": {"needs_reconnect"}}, &accounts)
+	})
+	reads.Go(func() {
+		all, err := r.site.Erasures.List(ctx, r.session.Account)
+		if err != nil {
+			slog.Warn("the erasures are left out", "error", err)
+		}
+		c.Erasures = slices.DeleteFunc(all, func(e erasure.Record) bool { return !e.Open() })
 	})
 	reads.Wait()
 	c.Approvals.N, c.Broken.N, c.Failing.More = len(items), len(accounts), false

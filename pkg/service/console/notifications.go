@@ -26,6 +26,7 @@ var noticeTexts = map[person.Notice]choice{
 	person.NoticeSpend: {"Spending", "A key or profile has spent 50, 80 or 100 % of its limit of the month, or the " +
 		"balance is low."},
 	person.NoticeAccounts:  {"Connections that end", "A social account or a CRM has to be connected again."},
+	person.NoticeErasures:  {"Erasures", "An owner erases the account or a profile, or cancels that."},
 	person.NoticeApprovals: {"Approvals that wait", "Content waits for a decision: at most one e-mail in four hours."},
 }
 

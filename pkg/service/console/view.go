@@ -101,10 +101,19 @@ type view struct {
 	Once string
 }
 
-// link is a link of the navigation. Managing reports that developers may not open its page.
+// audience are the roles that may open the page of a link.
+type audience int
+
+const (
+	everybody audience = iota
+	managers           // auditors read what managers do
+	owners
+)
+
+// link is a link of the navigation.
 type link struct {
 	Path, Text, Icon string
-	Managing         bool
+	For              audience
 }
 
 // group is a part of the navigation.
@@ -115,19 +124,23 @@ type group struct {
 
 // navigation are the links of all pages.
 var navigation = []group{
-	{"", []link{{homePath, "Home", "home", false}}},
-	{"Build", []link{{keysPath, "API keys", "key", false}, {mandatesPath, "Mandates", "shield", false},
-		{webhooksPath, "Webhooks", "webhook", false},
-		{eventsPath, "Events", "list", false}, {auditPath, "Audit log", "scroll", false}}},
-	{"Content", []link{{approvalsPath, "Approvals", "check", false}, {calendarPath, "Calendar", "calendar", false},
-		{automationsPath, "Automations", "zap", false}, {experimentsPath, "Experiments", "gauge", false},
-		{monthsPath, "Months of factories", "chart", false}}},
-	{"Clients", []link{{profilesPath, "Profiles", "folder", false}, {socialPath, "Social accounts", "share", false},
-		{applicationsPath, "Own applications", "key", false},
-		{integrationsPath, "CRM integrations", "link", false}}},
-	{"Account", []link{{usagePath, "Balance and usage", "chart", false}, {levelsPath, "Service levels", "gauge", false},
-		{peoplePath, "People", "people", true}, {signOnPath, "Single sign-on", "shield", true},
-		{programsPath, "Connected programs", "plug", false}}},
+	{"", []link{{homePath, "Home", "home", everybody}}},
+	{"Build", []link{{keysPath, "API keys", "key", everybody}, {mandatesPath, "Mandates", "shield", everybody},
+		{webhooksPath, "Webhooks", "webhook", everybody},
+		{eventsPath, "Events", "list", everybody}, {auditPath, "Audit log", "scroll", everybody}}},
+	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
+		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody},
+		{experimentsPath, "Experiments", "gauge", everybody},
+		{monthsPath, "Months of factories", "chart", everybody}}},
+	{"Clients", []link{{profilesPath, "Profiles", "folder", everybody},
+		{socialPath, "Social accounts", "share", everybody},
+		{applicationsPath, "Own applications", "key", everybody},
+		{integrationsPath, "CRM integrations", "link", everybody}}},
+	{"Account", []link{{usagePath, "Balance and usage", "chart", everybody},
+		{levelsPath, "Service levels", "gauge", everybody},
+		{peoplePath, "People", "people", managers}, {signOnPath, "Single sign-on", "shield", managers},
+		{programsPath, "Connected programs", "plug", everybody},
+		{erasurePath, "Erasure", "trash", owners}}},
 }
 
 // Navigation returns the links of the pages that the role of the person may read.
@@ -135,7 +148,7 @@ func (v *view) Navigation() (all []group) {
 	for _, g := range navigation {
 		shown := group{Text: g.Text}
 		for _, l := range g.Links {
-			if !l.Managing || v.Manages() || v.Reads() {
+			if l.For == everybody || v.Role == auth.Owner || l.For == managers && (v.Manages() || v.Reads()) {
 				shown.Links = append(shown.Links, l)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -56,6 +57,7 @@ func Open(w Wiring) (http.Handler, error) {
 		URL: w.URL, API: w.API, HTTP: w.HTTP, Sessions: session.New(w.DB, w.Seal, w.Now),
 		Issuer:      signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
+		Erasures: erasure.NewService(w.DB, w.Now),
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
 		RoleOf: func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {
 			r, _, err := people.Find(ctx, account, personID)

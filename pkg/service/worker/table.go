@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -115,7 +116,8 @@ func Generating(w *generate.Worker) Handlers {
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
 	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
 	maps.Copy(handlers, factories(w))
-	maps.Copy(handlers, (&sandbox.Resetter{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
+	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
+		Now: w.Now}}).Handlers())
 	return handlers
 }
 
@@ -128,15 +130,19 @@ func importing(e Env) Handlers {
 	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
 }
 
-// transferring makes the parts of exports, and imports them.
+// transferring makes the parts of exports, imports them, and erases accounts and profiles, whose last exports they are.
 func transferring(e Env) Handlers {
 	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
 		Envelope: e.Envelope, Random: e.Random}
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)
 	}
+	eraser := &erasure.Worker{Deleter: erasure.Deleter{DB: e.DB, Loaders: e.Loaders(), Now: e.Now}, Entries: e.Entries,
+		EntryRegion: e.AWS.Region}
+	eraser.People, _ = e.People.(erasure.People)
 	return Handlers{
 		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}, transfer.ImportKind: in,
+		erasure.TaskKind: eraser,
 	}
 }
 

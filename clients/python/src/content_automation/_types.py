@@ -828,7 +828,9 @@ class AuditEntry(TypedDict):
     at: str
     """Time at which the gateway received the request, UTC."""
     request_id: str
-    """Id of the request."""
+    """Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no
+    request has made the entry.
+    """
     actor: "AuditActor"
     """Who made the request."""
     key_id: Optional[str]
@@ -840,7 +842,8 @@ class AuditEntry(TypedDict):
     such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
     review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
     account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
-    link.
+    link. erasure.…: an erasure that an owner asks for, cancels or exports again for, and its end.
+    publication.published: a post was published, as the request has ordered.
     """
     factory_id: Optional[str]
     """Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered
@@ -911,7 +914,9 @@ class Automation(TypedDict):
     """
     state: "AutomationState"
     """paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
-    access any more, which the failure says; set the state to active to go on, on your own behalf.
+    access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+    count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait
+    for the next day of the mandate.
     """
     failure: Optional["AutomationFailure"]
     """The last failure since the last success. Null: none."""
@@ -977,7 +982,9 @@ class AutomationDetails(TypedDict):
     """
     state: "AutomationState"
     """paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
-    access any more, which the failure says; set the state to active to go on, on your own behalf.
+    access any more, which the failure says; set the state to active to go on, on your own behalf. A run does not
+    count if the mandate of the key has no credits left on its day: it is left out, and new entries and products wait
+    for the next day of the mandate.
     """
     failure: Optional["AutomationFailure"]
     """The last failure since the last success. Null: none."""
@@ -1049,7 +1056,9 @@ class AutomationRun(TypedDict):
 
 AutomationState = Union[Literal["active", "paused", "failed"], str]
 """paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
-any more, which the failure says; set the state to active to go on, on your own behalf.
+any more, which the failure says; set the state to active to go on, on your own behalf. A run does not count if the
+mandate of the key has no credits left on its day: it is left out, and new entries and products wait for the next day
+of the mandate.
 """
 
 AutomationStateInput = Literal["active", "paused", "failed"]

@@ -23,7 +23,8 @@ type Entry struct {
 	ID string `json:"id"`
 	// Time at which the gateway received the request, UTC.
 	At resource.Time `json:"at"`
-	// Id of the request.
+	// Id of the request; of publication.published, that of the one which has ordered the publication. Empty if no
+	// request has made the entry.
 	RequestID string `json:"request_id"`
 	// Who made the request.
 	Actor Actor `json:"actor"`
@@ -35,6 +36,8 @@ type Entry struct {
 	// such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
 	// review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account
 	// area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
+	// erasure.…: an erasure that an owner asks for, cancels or exports again for, and its end.
+	// publication.published: a post was published, as the request has ordered.
 	OperationID resource.Text `json:"operation_id" example:"createFactory"`
 	// Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered
 	// from the record of its Idempotency-Key.

@@ -217,8 +217,8 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 		return err
 	}
 	e := chain.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
-		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha, FactoryID: &p.r.FactoryID,
-		Kind: new(string(p.r.Kind))}
+		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha, RequestID: p.tx.Origin,
+		FactoryID: &p.r.FactoryID, Kind: new(string(p.r.Kind))}
 	if p.Profile != "" {
 		e.ProfileID = new(string(p.Profile))
 	}

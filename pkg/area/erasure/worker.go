@@ -1,0 +1,281 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// People are the people who sign in, outside of the table.
+type People interface {
+	// Forget deletes all people with an e-mail address, and returns their number. Repeated it finds none.
+	Forget(ctx context.Context, email string) (int, error)
+}
+
+// Worker takes the steps of erasures. Whatever a step does can be done again: what is gone is not found, and a step
+// that is taken twice finds less.
+type Worker struct {
+	Deleter
+	// Entries is the audit table, and EntryRegion the region that writes it. Nil: nothing is noted.
+	Entries     *store.DB
+	EntryRegion string
+	// People is nil in a system whose people are not stored by it.
+	People People
+}
+
+var _ task.Handler = (*Worker)(nil)
+
+// stage is a part of the work. Each begins after the one before has ended.
+type stage int
+
+const (
+	// wait waits for the date and for the last export.
+	wait stage = iota
+	// stop ends what acts by itself: keys, social accounts with what is scheduled on them, CRMs, sign-on.
+	stop
+	// settle waits until the platforms have revoked the tokens.
+	settle
+	// remove deletes what was made, each as its own operation does.
+	remove
+	// sweep deletes all other items, once no task works for the scope, and last the people and the account.
+	sweep
+	sweepAll
+)
+
+// progress is the payload of the task.
+type progress struct {
+	Stage stage `json:"stage"`
+	// Pass is the place in remove, of the Mode-th mode.
+	Pass
+	Mode int `json:"mode,omitempty"`
+	// Scan is the position of the sweep in the whole table.
+	Scan *store.Cursor `json:"scan,omitempty"`
+	// Since is the time at which the stage has begun.
+	Since time.Time `json:"since,omitzero"`
+	Items int       `json:"items,omitempty"`
+}
+
+// enter returns the payload at the begin of a stage.
+func (p progress) enter(s stage, now time.Time) progress {
+	return progress{Stage: s, Since: now, Items: p.Items}
+}
+
+// Step does the next part of the work.
+func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p progress
+	if err := s.Decode(&p); err != nil {
+		return o, task.Permanent(err)
+	}
+	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
+	if errors.Is(err, store.ErrNotFound) {
+		return task.Outcome{Done: true}, nil
+	}
+	var r Record
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if !r.Open() || r.message().ID != s.ID {
+		return task.Outcome{Done: true}, nil
+	}
+	switch p.Stage {
+	case wait:
+		o, err = w.wait(ctx, s, &r, p)
+	case stop:
+		o, err = w.stop(ctx, s, &r, p)
+	case settle:
+		o, err = w.settle(ctx, &r, p)
+	case remove:
+		o, err = w.remove(ctx, s, &r, p)
+	default:
+		o, err = w.sweep(ctx, s, &r, p)
+	}
+	if err != nil {
+		return o, task.Again(fmt.Errorf("erasure: %s: %w", s.Subject, err))
+	}
+	return o, nil
+}
+
+// changing returns what an outcome adds to its transaction: the record with a change. The record is read anew, because
+// its owner may have canceled the erasure meanwhile.
+func (w *Worker) changing(s *task.Step, from State, change func(*store.Tx, *Record) error) func(context.Context,
+	*store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
+		it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
+		if errors.Is(err, store.ErrNotFound) {
+			return task.ErrMoved
+		}
+		var r Record
+		if err == nil {
+			err = it.Decode(&r)
+		}
+		if err == nil && (r.State != from || r.message().ID != s.ID) {
+			err = task.ErrMoved
+		}
+		if err == nil {
+			err = change(tx, &r)
+		}
+		if err == nil {
+			err = r.into(&it)
+		}
+		tx.Replace(it)
+		return err
+	}
+}
+
+const (
+	// exportPause is the time between two looks at an export that goes on.
+	exportPause = time.Minute
+	// afterFailure is the time between the news that the last export has failed and the erasure: a day in which owners
+	// export again, or cancel.
+	afterFailure = 24 * time.Hour
+)
+
+// wait follows the last export, and begins the erasure at its time.
+func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+	now := w.Now()
+	last := r.EraseAt.Add(-r.lead())
+	x, found, err := transfer.Find(ctx, w.DB, r.ExportID)
+	switch {
+	case err != nil:
+		return o, err
+	case found && x.State == transfer.Running:
+		o.Wait = exportPause
+	case r.Told != r.ExportID: // it has ended, or was deleted by somebody
+		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+			what := "exported"
+			r.Told = r.ExportID
+			if !found || x.State == transfer.Failed {
+				what = "export_failed"
+				if sooner := now.Add(afterFailure); r.EraseAt.Before(sooner) {
+					r.EraseAt = sooner
+				}
+			}
+			return r.tell(tx, now, what, "#"+r.ExportID)
+		})
+	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
+		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+			r.Renewed = true
+			return r.export(tx, now)
+		})
+	case now.Before(last):
+		o.Wait = last.Sub(now)
+	case now.Before(r.EraseAt):
+		o.Wait = r.EraseAt.Sub(now)
+	default:
+		owns, err := w.owns(ctx, r)
+		if err != nil {
+			return o, err
+		}
+		if !owns {
+			o.Done, o.Join = true, w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+				r.State, r.EndedAt = Canceled, now
+				return r.tell(tx, now, "canceled", "")
+			})
+			return o, nil
+		}
+		o.Payload = p.enter(stop, now)
+		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+			r.State = Erasing
+			if !r.Whole() {
+				// Nothing is made in the profile any more: what is made notes its use.
+				tx.Remove(ledger.UsesKey(r.Scope))
+			}
+			return r.tell(tx, now, "begun", "")
+		})
+	}
+	return o, nil
+}
+
+// owns reports whether the person who has asked for the erasure still is an owner: a right is read when it is used.
+func (w *Worker) owns(ctx context.Context, r *Record) (bool, error) {
+	who, _, err := person.NewService(w.DB, w.Now, nil).Find(ctx, r.Scope.Account, r.By)
+	if errs.CodeOf(err) == errs.NotFound {
+		return false, nil
+	}
+	return who.State == person.Active && who.Role == auth.Owner, err
+}
+
+// owners are the owners of what is deleted: both modes of an account, or a profile.
+func (r *Record) owners() []tenant.Owner {
+	if r.Whole() {
+		return []tenant.Owner{tenant.Of(r.Scope.Account, tenant.Live), tenant.Of(r.Scope.Account, tenant.Test)}
+	}
+	return []tenant.Owner{r.Scope}
+}
+
+// mostFailures is the number of tries after which the rest of a kind is left to the sweep, which asks nobody.
+const mostFailures = 5
+
+// remove deletes the next items of what was made.
+func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+	owners := r.owners()
+	deleted, pause, done, err := w.Next(ctx, owners[p.Mode], &p.Pass, time.Time{}, r.kept())
+	if err != nil && s.Failures >= mostFailures {
+		slog.Warn("items are not deleted as their operation does", "task", s.ID, "kind", Made[p.At].Name, "error", err)
+		if done = p.At+1 == len(Made); !done {
+			p.At, p.After = p.At+1, nil
+		}
+	} else if err != nil {
+		return o, err
+	}
+	p.Items += deleted
+	switch {
+	case done && p.Mode+1 < len(owners):
+		p.Mode, p.Pass = p.Mode+1, Pass{}
+	case done:
+		p = p.enter(sweep, w.Now())
+	}
+	o.Payload, o.Wait = p, pause
+	return o, nil
+}
+
+// kept is the id of the export that outlives the erasure: callers of the account can fetch that of a profile.
+func (r *Record) kept() string {
+	if r.Whole() {
+		return ""
+	}
+	return r.ExportID
+}
+
+// doneOperation is the operation of the end of an erasure in the audit log.
+const doneOperation = "erasure.done"
+
+// end ends the erasure. If its transaction fails and is repeated, the audit log has an entry for each try.
+func (w *Worker) end(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+	now := w.Now()
+	if w.Entries != nil {
+		e := chain.Entry{At: resource.Instant(now), OperationID: doneOperation, Status: http.StatusOK, Count: 1,
+			Path: "/settings/erasure " + ScopeName(r.Scope)}
+		if err := chain.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live),
+			auth.Actor{Kind: auth.Person, ID: r.By}, e); err != nil {
+			return o, err
+		}
+	}
+	o.Done, o.Payload = true, p
+	o.Join = w.changing(s, Erasing, func(tx *store.Tx, r *Record) error {
+		r.State, r.EndedAt, r.Items = Done, now, p.Items
+		if r.Whole() {
+			r.Name = ""
+			return nil // nobody is left who could be told of it
+		}
+		return r.tell(tx, now, "done", "")
+	})
+	return o, nil
+}
