@@ -143,11 +143,12 @@ func same(t *testing.T, before, after exported, ids map[string]string) (compared
 	if err != nil {
 		t.Fatal(err)
 	}
+	var pairs []string
 	for old, made := range ids {
-		text = []byte(strings.ReplaceAll(string(text), old, made))
+		pairs = append(pairs, old, made)
 	}
 	var want map[string]object
-	if err := json.Unmarshal(text, &want); err != nil {
+	if err := json.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(string(text))), &want); err != nil {
 		t.Fatal(err)
 	}
 	kinds := map[string]string{}
