@@ -44,7 +44,9 @@ func (n *noted) add(value string, made bool) {
 type noteKey struct{}
 
 // WithConcern returns a context in which the concern of a call is noted.
-func WithConcern(ctx context.Context) context.Context { return context.WithValue(ctx, noteKey{}, &note{}) }
+func WithConcern(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noteKey{}, &note{})
+}
 
 // ConcernOf returns the concern of the call of a context. It is empty if the context is of none.
 func ConcernOf(ctx context.Context) Concern {
