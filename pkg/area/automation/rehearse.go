@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -33,7 +34,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 	// What was refused is shown as well, as the call has sent it.
 	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = r.set.Trigger, r.set.Template, r.set.MaxPerDay, r.set.UTM,
 		Active
-	r.Metadata = r.set.Metadata.OrEmpty()
+	r.Metadata, r.CreatedBy = r.set.Metadata.OrEmpty(), auth.FromContext(ctx).Actor.ID
 	times := []*resource.Time{nil}
 	if r.Trigger.Kind == OfTime {
 		if times, err = r.times(now); terms.Meet(err) != nil {

@@ -76,7 +76,8 @@ func TestARehearsalOfAFeedHasThePriceOfAnEntry(t *testing.T) {
 	if len(r.Refusals) != 1 || r.Refusals[0].Code != errs.InvalidState || len(r.Items) != 1 || r.Items[0].Credits == 0 {
 		t.Errorf("the rehearsal of a paused factory is %+v", r)
 	}
-	if a := w.create(f, feed, "rehearse", true); a.FactoryID != f || a.Trigger.Kind != automation.OfFeed {
+	if a := w.create(f, feed, "rehearse", true); a.FactoryID != f || a.Trigger.Kind != automation.OfFeed ||
+		a.CreatedBy != w.Principal.Actor.ID {
 		t.Errorf("the refused automation is %+v", a)
 	}
 }
