@@ -9571,7 +9571,7 @@ type PriorExceptionInput struct {
 // PriorExceptionUpdate: The reason for another prior price in a merge patch.
 type PriorExceptionUpdate struct {
 	// The reason, as of a new promotion.
-	Reason *PriorPriceReasonInput `json:"reason,omitzero"`
+	Reason PriorPriceReasonInput `json:"reason"`
 }
 
 // PriorPrice: The prior price of a product in a promotion.

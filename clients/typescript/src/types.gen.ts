@@ -9010,7 +9010,7 @@ export interface PriorExceptionInput {
 /** The reason for another prior price in a merge patch. */
 export interface PriorExceptionUpdate {
   /** The reason, as of a new promotion. */
-  reason?: PriorPriceReasonInput | undefined;
+  reason: PriorPriceReasonInput;
 }
 
 /** The prior price of a product in a promotion. */

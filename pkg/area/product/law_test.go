@@ -116,6 +116,8 @@ func TestAChangeOfAPromotionIsCheckedToo(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/promotions/"+out.ID, object{"prior_price": object{"amount": 9500,
 		"currency": "EUR"}}).
 		Refused(t, http.StatusUnprocessableEntity, errs.RuleViolated, "/prior_price")
+	w.Call(http.MethodPatch, "/v1/promotions/"+out.ID, object{"prior_price_exception": object{}}).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/prior_price_exception/reason")
 	w.Call(http.MethodPatch, "/v1/promotions/"+out.ID, object{"prior_price": object{"amount": 8900,
 		"currency": "EUR"}}).
 		Into(t, http.StatusOK, &out)

@@ -65,7 +65,7 @@ type PriorPriceUpdate struct {
 type PriorExceptionUpdate struct {
 	_ struct{} `nullable:"true"`
 	// The reason, as of a new promotion.
-	Reason string `json:"reason,omitempty" enum:"progressive_reduction,perishable,new_product"`
+	Reason string `json:"reason" enum:"progressive_reduction,perishable,new_product"`
 }
 
 type promotionPatchBody struct {

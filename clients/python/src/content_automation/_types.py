@@ -8967,7 +8967,7 @@ class PriorExceptionInput(TypedDict):
 class PriorExceptionUpdate(TypedDict):
     """The reason for another prior price in a merge patch."""
 
-    reason: NotRequired["PriorPriceReasonInput"]
+    reason: "PriorPriceReasonInput"
     """The reason, as of a new promotion."""
 
 

@@ -353,7 +353,7 @@ export const promotionsDescription: INodeProperties[] = [
         name: 'prior_price_exception',
         type: 'json',
         default: '{}',
-        description: 'Reason for another prior price than the lowest of 30 days. Null: none. Members: reason.',
+        description: 'Reason for another prior price than the lowest of 30 days. Null: none. Members: reason (required).',
         routing: {
           send: {
             type: 'body',
