@@ -319,8 +319,8 @@ func TestGetAllKeepsTheOrderAndTheHoles(t *testing.T) {
 	commit(t, db, func(tx *store.Tx) { tx.Count(store.IDKey("count"), 3, 10, nil) })
 	faults.Reset()
 	items, err := db.GetAll(t.Context(), store.IDKey("thing_003"), store.IDKey("nothing"), store.IDKey("count"),
-		store.IDKey("thing_000"))
-	if err != nil || len(items) != 4 {
+		store.IDKey("thing_000"), store.IDKey("thing_003"))
+	if err != nil || len(items) != 5 || items[4].PK != "thing_003" {
 		t.Fatalf("%v, %v", items, err)
 	}
 	if items[0].PK != "thing_003" || items[3].PK != "thing_000" || items[0].Kind != "thing" {

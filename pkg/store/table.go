@@ -81,7 +81,7 @@ func (db *DB) expired(it *Item) bool {
 const maxKeys = 100
 
 // GetAll reads items, strongly consistent, and returns them in the order of their keys. It reads up to 100 in one round
-// trip, and more in several concurrent ones. Keys must be distinct. The item of a missing key is the zero Item.
+// trip, and more in several concurrent ones. A key may be given twice. The item of a missing key is the zero Item.
 func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 	if len(keys) <= maxKeys {
 		return db.getAll(ctx, keys)
@@ -97,10 +97,12 @@ func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 }
 
 func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
-	asked := make([]attributes, len(keys))
-	at := make(map[Key]int, len(keys))
+	var asked []attributes
+	at := make(map[Key][]int, len(keys))
 	for i, k := range keys {
-		asked[i], at[k] = k.attributes(), i
+		if at[k] = append(at[k], i); len(at[k]) == 1 { // DynamoDB refuses to read an item twice
+			asked = append(asked, k.attributes())
+		}
 	}
 	items, tries := make([]Item, len(keys)), db.reading()
 	for attempt := 0; len(asked) > 0; attempt++ {
@@ -122,7 +124,9 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 				return nil, err
 			}
 			if !db.expired(&it) && it.Visible(ctx) {
-				items[at[it.Key]] = it
+				for _, i := range at[it.Key] {
+					items[i] = it
+				}
 			}
 		}
 		if asked = out.UnprocessedKeys[db.name].Keys; len(asked) > 0 {

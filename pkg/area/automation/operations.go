@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -169,7 +170,13 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	set := settings{b.Trigger, b.Template, b.MaxPerDay, b.UTM, Active, b.Metadata}
-	if err := terms.Meet(s.apply(ctx, r, f, set)); err != nil {
+	err = s.apply(ctx, r, f, set)
+	// A trigger that is no trigger cannot be shown in a rehearsal.
+	if refused := errs.As(err); err != nil && refused.Code == errs.ValidationFailed &&
+		strings.HasPrefix(refused.Param, "/trigger") {
+		return out, err
+	}
+	if err := terms.Meet(err); err != nil {
 		return out, err
 	}
 	filled := terms.Tx(tx)

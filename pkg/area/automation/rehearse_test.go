@@ -80,4 +80,8 @@ func TestARehearsalOfAFeedHasThePriceOfAnEntry(t *testing.T) {
 		a.CreatedBy != w.Principal.Actor.ID {
 		t.Errorf("the refused automation is %+v", a)
 	}
+	// What is no trigger cannot be shown.
+	w.Call(http.MethodPost, automations, object{"factory_id": f, "max_per_day": 1, "rehearse": true,
+		"trigger": object{"kind": "time", "cron": "now"}, "template": object{"kind": "post", "prompt": "{{title}}"}}).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/trigger/cron")
 }

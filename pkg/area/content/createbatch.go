@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -69,7 +70,8 @@ func (a *acceptance) check(ctx context.Context) error {
 		}
 		r, err := a.accepted(ctx, a.p, b, a.refs, a.p.Mode, a.now)
 		if err != nil {
-			if a.terms.Rehearsed() {
+			// An item of no factory cannot be shown in a rehearsal.
+			if a.terms.Rehearsed() && id.Valid(id.Factory, b.FactoryID) {
 				err = a.terms.MeetAt(i, err)
 			} else {
 				err = bad.add(i, err)

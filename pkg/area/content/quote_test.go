@@ -71,6 +71,10 @@ func TestARehearsedBatch(t *testing.T) {
 	}
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": r.ID}).
 		Refused(t, http.StatusConflict, errs.InvalidState, "")
+	// What is no factory's id cannot be shown.
+	w.Call(http.MethodPost, "/v1/content-items/batch", object{"rehearse": true,
+		"items": []object{good, w.body("factory_id", "bakery")}}).
+		Refused(t, http.StatusNotFound, errs.NotFound, "/items/1/factory_id")
 }
 
 // The items of a quoted batch cost what the quote says, whatever prices do, and however they end.

@@ -258,7 +258,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	r.Metadata = set.Metadata
+	r.Metadata = set.Metadata.OrEmpty()
 	r.Touch(s.now())
 	if set.State != r.State {
 		kind := Show

@@ -103,10 +103,11 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 	httpapi.Read(r, get, s.getTopic)
 	httpapi.Write(r, op("updatePlanTopic", http.MethodPatch, path+"/{topic_number}", "Change a topic of a content plan",
 		"Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send "+
-			"`If-Match` with its ETag, so that no change of somebody else is lost.", errs.InvalidState), s.changeTopic)
+			"`If-Match` with its ETag, so that no change of somebody else is lost.", errs.InvalidState,
+		errs.VersionMismatch), s.changeTopic)
 	httpapi.Write(r, op("deletePlanTopic", http.MethodDelete, path+"/{topic_number}", "Drop a topic of a content plan",
 		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. "+
-			"Delete the item of a topic that is written.", errs.InvalidState), s.dropTopic)
+			"Delete the item of a topic that is written.", errs.InvalidState, errs.VersionMismatch), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
 		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+

@@ -203,6 +203,10 @@ func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 		stopped.Version != 3 {
 		t.Errorf("%+v", stopped)
 	}
+	var bare map[string]any
+	if w.Call(http.MethodPatch, path, object{"metadata": nil}).Into(t, http.StatusOK, &bare); bare["metadata"] == nil {
+		t.Errorf("without metadata it is %v", bare)
+	}
 	w.Call(http.MethodPatch, path, object{"state": "running"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	w.Call(http.MethodPost, path+"/apply", object{}).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if made := w.items(e, 1); made[0].Experiment != nil {

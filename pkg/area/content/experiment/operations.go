@@ -250,7 +250,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ou
 		return out, errs.New(errs.InvalidState, "The experiment is %s. Create another one.", r.State).
 			In(string(r.State))
 	}
-	r.Metadata = set.Metadata
+	r.Metadata = set.Metadata.OrEmpty()
 	r.Touch(now)
 	if it, err = r.Into(it); err != nil {
 		return out, err
