@@ -21,6 +21,7 @@ export const expected = [];
 export const others = []; // the origins of other hosts that pages may use, such as a command line that signs in
 export async function open(context) {
   const page = await context.newPage();
+  await page.emulateMedia({ reducedMotion: 'reduce' }); // colors are not measured while they change
   page.setDefaultTimeout(60_000);
   page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, ...others].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
   page.on('pageerror', (e) => seen.complaints.push(e.message));
