@@ -203,15 +203,15 @@ func (r *Record) note(run Run) {
 
 // fail notes a failed run. The last of many in a row ends the automation, with an event.
 func (r *Record) fail(tx *store.Tx, now time.Time, o tenant.Owner, entry string, cause error) error {
-	r.skip(now, entry, errs.As(cause))
+	r.missed(now, entry, errs.As(cause))
 	if r.Failures++; r.Failures < mostFailures {
 		return nil
 	}
 	return r.stop(tx, now, o)
 }
 
-// skip notes a run that has made nothing, without counting it.
-func (r *Record) skip(now time.Time, entry string, e *errs.Error) {
+// missed notes a run that has made nothing, without counting it.
+func (r *Record) missed(now time.Time, entry string, e *errs.Error) {
 	r.Failure = &Failure{Code: string(e.Code), Message: e.Message, At: resource.Instant(now)}
 	r.note(Run{At: resource.Instant(now), Entry: entry, Failure: r.Failure})
 }

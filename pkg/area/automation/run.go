@@ -335,7 +335,7 @@ func (w *run) make(ctx context.Context, e entry) error {
 		return err
 	}
 	if of, ok := refused.Context.(errs.SpendContext); ok && of.Mandate != "" {
-		return w.skip(e.key, refused, of)
+		return w.leaveOut(e.key, refused, of)
 	}
 	_, err = w.failed(ctx, e.key, refused)
 	return err
