@@ -87,7 +87,16 @@ type disconnecting struct {
 
 // Disconnect adds the end of an integration, whose item was read, to the transaction. The transaction forgets the
 // tokens, and a task does the rest.
-func (r *Record) Disconnect(tx *store.Tx, now time.Time, it, identity store.Item) error {
+func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, it store.Item) error {
+	if r.Remote != "" {
+		identity, err := db.GetAll(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
+		if err != nil {
+			return err
+		}
+		if identity[0].Version > 0 {
+			tx.Delete(identity[0])
+		}
+	}
 	if len(r.Sealed) > 0 && r.Connection > 0 {
 		t := task.Task{Message: message(Disconnect, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection)),
 			Deadline: now.Add(revokeWithin)}
@@ -98,9 +107,6 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it, identity store.Item
 		if err := task.Wake(tx, now, syncMessage(it.Owner, r)); err != nil {
 			return err
 		}
-	}
-	if identity.Version > 0 {
-		tx.Delete(identity)
 	}
 	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
 	if r.Remote != "" {

@@ -180,15 +180,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *changeInput)
 		return out, err
 	}
 	if r.State != Disconnected {
-		var identity store.Item
-		if r.Remote != "" {
-			found, err := s.db.GetAll(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
-			if err != nil {
-				return out, err
-			}
-			identity = found[0]
-		}
-		if err := r.Disconnect(tx, s.now(), it, identity); err != nil {
+		if err := r.Disconnect(ctx, s.db, tx, s.now(), it); err != nil {
 			return out, err
 		}
 	}

@@ -101,16 +101,8 @@ func (w *Worker) disconnect(ctx context.Context, of tenant.Owner) error {
 		if err != nil || r.State == crm.Disconnected {
 			return err
 		}
-		var identity store.Item
-		if r.Remote != "" {
-			found, err := w.DB.GetAll(ctx, crm.IdentityKey(it.Owner, r.Kind, r.Remote))
-			if err != nil {
-				return err
-			}
-			identity = found[0]
-		}
 		tx := &store.Tx{}
-		if err := r.Disconnect(tx, w.Now(), it, identity); err != nil {
+		if err := r.Disconnect(ctx, w.DB, tx, w.Now(), it); err != nil {
 			return err
 		}
 		return w.DB.Commit(ctx, tx)

@@ -217,10 +217,8 @@ func (b *broom) forget(ctx context.Context, it store.Item) error {
 	if err != nil {
 		return err
 	}
-	at, err := b.w.DB.Get(ctx, store.IDKey(person.Emails(r.Email)))
-	if errors.Is(err, store.ErrNotFound) { // it was removed by an earlier step, or is nobody's
-		at, err = store.Item{}, nil
-	}
+	// Without an item, an earlier step has removed it, or the address is nobody's.
+	at, err := b.w.DB.Lookup(ctx, store.IDKey(person.Emails(r.Email)))
 	if err != nil || at.Account != "" && at.Account != b.r.Scope.Account {
 		return err
 	}

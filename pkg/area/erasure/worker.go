@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -80,12 +79,9 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Decode(&p); err != nil {
 		return o, task.Permanent(err)
 	}
-	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return task.Outcome{Done: true}, nil
-	}
+	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
 	var r Record
-	if err == nil {
+	if err == nil && it.PK != "" {
 		err = it.Decode(&r)
 	}
 	if err != nil {
@@ -117,12 +113,9 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 func (w *Worker) changing(s *task.Step, from State, change func(*store.Tx, *Record) error) func(context.Context,
 	*store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
-		if errors.Is(err, store.ErrNotFound) {
-			return task.ErrMoved
-		}
+		it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
 		var r Record
-		if err == nil {
+		if err == nil && it.PK != "" {
 			err = it.Decode(&r)
 		}
 		if err == nil && (r.State != from || r.message().ID != s.ID) {

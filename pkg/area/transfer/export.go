@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
@@ -116,13 +115,11 @@ func Last(tx *store.Tx, now time.Time, o tenant.Owner) (Export, error) {
 
 // Find returns an export without its parts, and false if it is gone.
 func Find(ctx context.Context, db *store.DB, exportID string) (x Export, found bool, err error) {
-	it, err := db.Get(ctx, store.IDKey(exportID))
-	if errors.Is(err, store.ErrNotFound) {
-		return x, false, nil
+	it, err := db.Lookup(ctx, store.IDKey(exportID))
+	if err != nil || it.PK == "" {
+		return x, false, err
 	}
-	if err == nil {
-		err = it.Decode(&x)
-	}
+	err = it.Decode(&x)
 	return x, err == nil, err
 }
 
