@@ -19,7 +19,7 @@ var groups = []group{
 				{name: "exclude_person_reads", kind: "boolean", doc: "true: without what people have read in the account area, whose pages make several requests each. Their changes and sign-ins stay"},
 				{name: "operation_id", kind: "string", doc: "Only requests for this operation"},
 				{name: "factory_id", kind: "string", doc: "Only requests that concerned this factory or its content"},
-				{name: "profile_id", kind: "string", doc: "Only requests that concerned this profile, and those of API keys that are bound to it"},
+				{name: "profile_id", kind: "string", doc: "Only requests about this profile, and requests by API keys that are bound to it"},
 				{name: "kind", kind: "string", doc: "Only requests that concerned content items or generations of the studio of this kind"},
 				{name: "status", kind: "string", doc: "Only requests with this HTTP status, or with one of a class: 4xx"},
 				{name: "request_id", kind: "string", doc: "Only the request with this id"},

@@ -138,7 +138,7 @@ type ListAuditEntriesParams struct {
 	OperationID *string `query:"operation_id"`
 	// Only requests that concerned this factory or its content.
 	FactoryID *string `query:"factory_id"`
-	// Only requests that concerned this profile, and those of API keys that are bound to it.
+	// Only requests about this profile, and requests by API keys that are bound to it.
 	ProfileID *string `query:"profile_id"`
 	// Only requests that concerned content items or generations of the studio of this kind.
 	Kind *string `query:"kind"`

@@ -823,8 +823,8 @@ type AuditEntry struct {
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
 	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link. erasure.…: an
-	// erasure that an owner asks for, cancels or exports again for, and its end. publication.published: a post was
-	// published, as the request has ordered.
+	// owner requested, canceled or exported an erasure, or it has ended. publication.published: a post was published, as
+	// the request has ordered.
 	OperationID *string `json:"operation_id"`
 	// Factory of what the request concerned. Null if it concerned none or several, and for a repeat that was answered from
 	// the record of its Idempotency-Key.

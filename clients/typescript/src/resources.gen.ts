@@ -29,7 +29,7 @@ export interface ListAuditEntriesParams {
   operation_id?: string | undefined;
   /** Only requests that concerned this factory or its content. */
   factory_id?: string | undefined;
-  /** Only requests that concerned this profile, and those of API keys that are bound to it. */
+  /** Only requests about this profile, and requests by API keys that are bound to it. */
   profile_id?: string | undefined;
   /** Only requests that concerned content items or generations of the studio of this kind. */
   kind?: string | undefined;

@@ -39,6 +39,18 @@ func (a *agent) use(tool string, arguments object, into any) string {
 	return r.text
 }
 
+// made calls a tool that makes content until its work has ended, which may take longer than the tool waits. The same
+// arguments make nothing new.
+func (a *agent) made(tool string, arguments object, into *madeItem) {
+	a.t.Helper()
+	eventually(a.t, "the work of "+tool+" ends", func() bool {
+		*into = madeItem{}
+		a.use(tool, arguments, into)
+		return into.State != "queued" && into.State != "generating" &&
+			(into.State != "generated" || arguments["publish_at"] == nil)
+	})
+}
+
 type madeItem struct {
 	ID, State, Title, Caption string
 	PublishAt                 string `json:"publish_at"`
@@ -100,7 +112,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 			}
 			tomorrow := o.Now.In(berlin).AddDate(0, 0, 1).Format("2006-01-02")
 			var made madeItem
-			a.use("create_content", object{"factory_id": o.Factories[i].ID, "kind": "post", "prompt": "Our sale: everything half price",
+			a.made("create_content", object{"factory_id": o.Factories[i].ID, "kind": "post", "prompt": "Our sale: everything half price",
 				"publish_at": tomorrow + "T09:00", "social_account_ids": []string{o.Accounts[s].ID}, "wait_seconds": 25}, &made)
 			at, err := time.Parse(time.RFC3339, made.PublishAt)
 			if made.State != "scheduled" || err != nil || at.In(berlin).Format("2006-01-02T15:04") != tomorrow+"T09:00" {
@@ -153,7 +165,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 			var ids [2]string
 			for i := range ids {
 				var made madeItem
-				a.use("create_content", object{"factory_id": checked, "kind": "post", "prompt": "A rest day", "repeat": i + 2,
+				a.made("create_content", object{"factory_id": checked, "kind": "post", "prompt": "A rest day", "repeat": i + 2,
 					"wait_seconds": 25}, &made)
 				ids[i] = made.ID
 			}
@@ -182,8 +194,8 @@ func TestScriptedAgentTasks(t *testing.T) {
 		}},
 		{"retell a post as a story", func(t *testing.T, a *agent) {
 			var post, story madeItem
-			a.use("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "wait_seconds": 25}, &post)
-			a.use("create_content", object{"factory_id": brand, "kind": "story", "from_content_item_id": post.ID,
+			a.made("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "wait_seconds": 25}, &post)
+			a.made("create_content", object{"factory_id": brand, "kind": "story", "from_content_item_id": post.ID,
 				"wait_seconds": 25}, &story)
 			if story.State != "generated" || story.ID == post.ID {
 				t.Errorf("%+v", story)
@@ -192,7 +204,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 		{"take a scheduled post off the schedule", func(t *testing.T, a *agent) {
 			var made madeItem
 			at := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
-			a.use("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "publish_at": at, "wait_seconds": 25}, &made)
+			a.made("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "publish_at": at, "wait_seconds": 25}, &made)
 			a.use("schedule_or_publish", object{"content_item_id": made.ID, "when": "never"}, &made)
 			first := made.State
 			a.use("schedule_or_publish", object{"content_item_id": made.ID, "when": at}, &made)
@@ -208,7 +220,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 			var list struct{ Elements []struct{ ID, Name string } }
 			a.use("products", object{"factory_id": seller}, &list)
 			var made madeItem
-			a.use("create_content", object{"factory_id": seller, "kind": "post", "prompt": "The shoe", "product_id": p.ID}, &made)
+			a.made("create_content", object{"factory_id": seller, "kind": "post", "prompt": "The shoe", "product_id": p.ID}, &made)
 			if len(list.Elements) != 1 || list.Elements[0].Name != "Trail shoe II" || made.State != "generated" {
 				t.Errorf("%+v, %+v", list, made)
 			}
@@ -224,7 +236,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 		}},
 		{"make a picture of a shoe", func(t *testing.T, a *agent) {
 			var g madeItem
-			a.use("studio_generate", object{"kind": "image", "prompt": "A shoe on wet rock"}, &g)
+			a.made("studio_generate", object{"kind": "image", "prompt": "A shoe on wet rock"}, &g)
 			if g.State != "generated" || len(g.Media) == 0 || g.Media[0].URL == "" {
 				t.Errorf("%+v", g)
 			}
@@ -249,7 +261,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 				t.Fatalf("%+v", found)
 			}
 			var made madeItem
-			a.use("revise_content", object{"content_item_id": bad.ID, "regenerate": true}, &made)
+			a.made("revise_content", object{"content_item_id": bad.ID, "regenerate": true}, &made)
 			if r := a.try("revise_content", object{"content_item_id": bad.ID, "prompt": "y"}); !r.error ||
 				!strings.Contains(r.data, "regenerate") {
 				t.Errorf("%+v", r)

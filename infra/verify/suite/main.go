@@ -50,19 +50,30 @@ type outcome struct {
 	passed, failed int
 }
 
-// run runs stages in their order, as many at a time as their lanes, and returns the exit status.
+// run runs stages in their order, as many at a time as their lanes, and returns the exit status. If a first stage
+// fails, the others do not run.
 func run(ctx context.Context, out io.Writer, list []stage) int {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		fmt.Fprintln(out, err)
 		return 2
 	}
 	results := make([]outcome, len(list))
+	for i, s := range list {
+		if !s.first {
+			continue
+		}
+		results[i] = s.run(ctx)
+		results[i].say(out)
+		if results[i].err != nil {
+			return closing(out, results[i:i+1])
+		}
+	}
 	var lanes sync.WaitGroup
 	var said sync.Mutex
 	for lane := range lanesOf(list) {
 		lanes.Go(func() {
 			for i, s := range list {
-				if s.lane != lane {
+				if s.first || s.lane != lane {
 					continue
 				}
 				results[i] = s.run(ctx)

@@ -6,6 +6,8 @@ type stage struct {
 	// lane is the row of stages that it belongs to: the stages of a lane run one after the other, and the lanes at the
 	// same time.
 	lane int
+	// first stages run before the lanes begin.
+	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
 	// long stages are those of make test-all alone.
@@ -14,12 +16,14 @@ type stage struct {
 	env     []string
 }
 
+// everything has all packages: the wildcard ./... leaves out testdata.
+const everything = `./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
+	`./testdata/importer`
+
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
-// the end. The wildcard ./... leaves out testdata; the end-to-end tests are a stage of their own, and those of the
-// local AWS are long.
-const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ./... ./testdata/fakes ` +
-	`./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer | ` +
-	`grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
+// the end. The end-to-end tests are a stage of their own, and those of the local AWS are long.
+const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` + everything +
+	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
 // others have an item of each kind.
@@ -34,11 +38,13 @@ func target(name string) []string { return []string{"make", "--no-print-director
 // stages are all stages. The short ones tell a right change from a wrong one on their own; docs/tests.md says what each
 // of the long ones adds.
 var stages = []stage{
-	{name: "generated", command: target("generate-check")},
+	// Lanes would compile the same packages at the same time.
+	{name: "compile", first: true, command: shell("go list -export -test " + everything + " >/dev/null")},
+	{name: "generated", lane: 1, command: target("generate-check")},
 	{name: "vet", lane: 1, command: target("vet")},
 	{name: "staticcheck", lane: 1, command: target("staticcheck")},
 	{name: "document", lane: 1, command: target("lint-document")},
-	{name: "units", command: shell("go test -json -vet=off -p 2 -timeout 25m " + packages)},
+	{name: "units", command: shell("go test -json -vet=off -p 3 -timeout 25m " + packages)},
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
 	{name: "engine", lane: 1, needs: "java", command: target("test-engine")},

@@ -68,6 +68,21 @@ func TestStagesRunInTheirLanes(t *testing.T) {
 	}
 }
 
+// A first stage ends before the lanes begin. If it fails, they do not begin.
+func TestFirstStagesRunBeforeTheLanes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out bytes.Buffer
+	list := []stage{{name: "early", command: shell("cat made")}, {name: "make", first: true, command: shell("echo x >made")}}
+	if code := run(t.Context(), &out, list); code != 0 {
+		t.Errorf("the status is %d: %s", code, &out)
+	}
+	out.Reset()
+	list[1].command = shell("exit 1")
+	if code := run(t.Context(), &out, list); code != 1 || strings.Contains(out.String(), "early") {
+		t.Errorf("the status is %d: %s", code, &out)
+	}
+}
+
 // A stage that is ended leaves no process behind.
 func TestAllProcessesOfAStageEnd(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -57,18 +57,10 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 		Method: resource.Text(c.Method), Path: c.Path, Status: c.Status, IP: resource.Text(c.IP),
 		UserAgent: resource.Text(c.UserAgent), LatencyMS: c.Latency.Milliseconds(), Count: count,
 	}
-	e.ErrorCode, e.Mandate = given(c.ErrorCode), given(c.Principal.MandateID())
-	e.FactoryID, e.Kind = given(c.Concern.FactoryID), given(c.Concern.Kind)
-	e.ProfileID = given(string(cmp.Or(c.Concern.ProfileID, c.Principal.Profile)))
+	e.ErrorCode, e.Mandate = resource.OrNil(c.ErrorCode), resource.OrNil(c.Principal.MandateID())
+	e.FactoryID, e.Kind = resource.OrNil(c.Concern.FactoryID), resource.OrNil(c.Concern.Kind)
+	e.ProfileID = resource.OrNil(string(cmp.Or(c.Concern.ProfileID, c.Principal.Profile)))
 	return chain.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
-}
-
-// given returns a pointer to a text, or nil if it is empty.
-func given(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // Sampled refusals: the first everyRefusal of a key in a minute are all logged, then

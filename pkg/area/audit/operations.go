@@ -28,7 +28,7 @@ type listInput struct {
 	OperationID string `query:"operation_id" example:"createFactory"`
 	// Only requests that concerned this factory or its content.
 	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	// Only requests that concerned this profile, and those of API keys that are bound to it.
+	// Only requests about this profile, and requests by API keys that are bound to it.
 	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
 	// Only requests that concerned content items or generations of the studio of this kind.
 	Kind string `query:"kind" maxLength:"32" example:"post"`

@@ -257,16 +257,9 @@ func NewService(db *store.DB, factories *factory.Service, items *content.Service
 
 // find reads an automation of the caller, and its task.
 func (s *Service) find(ctx context.Context, automationID string) (r Record, it, work store.Item, err error) {
-	if !id.Valid(id.Automation, automationID) {
-		return r, it, work, errs.Missing(ItemKind, automationID)
-	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Automation, []string{automationID}, taskKey(automationID))
+	it, beside, err := resource.FindWith(ctx, s.db, id.Automation, ItemKind, automationID, taskKey(automationID))
 	if err != nil {
 		return r, it, work, err
-	}
-	it, ok := found[automationID]
-	if !ok {
-		return r, it, work, errs.Missing(ItemKind, automationID)
 	}
 	return r, it, beside[0], it.Decode(&r)
 }

@@ -115,7 +115,7 @@ func (w *world) exported(name, exportID, resourceID string) {
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		resp, err := bucket{w.engine.Objects}.Do(req)
+		resp, err := w.engine.Objects.Do(req)
 		if err != nil {
 			w.T.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,20 +72,6 @@ type world struct {
 	mails   []people.Message
 }
 
-// bucket answers for the signed URLs of objects.
-type bucket struct{ *generatetest.Objects }
-
-func (b bucket) Do(req *http.Request) (*http.Response, error) {
-	body, err := b.Open(req.Context(), strings.TrimPrefix(req.URL.Path, "/"))
-	if err != nil {
-		return &http.Response{StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader(""))}, nil
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
-}
-
-// CheckURL implements safehttp.Checker: all addresses are permitted.
-func (bucket) CheckURL(context.Context, string) error { return nil }
-
 // Of implements the adapters of platforms: those of the sandbox, whose revocations count.
 func (w *world) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
 	a, ok := registry.Sandbox(name, w.Now)
@@ -112,7 +97,7 @@ func (w *world) Send(_ context.Context, m people.Message) error {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: servicetest.New(t)}
-	files := &bucket{}
+	files := &generatetest.Objects{}
 	signer := apitest.Signer(t, w.Now, func(c *aws.Config) { c.HTTPClient = files })
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
 	factories := factory.NewService(w.DB, w.Now)
@@ -126,14 +111,14 @@ func newWorld(t *testing.T) *world {
 	sign := item.SignedBy(signer)
 	loaders := map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign},
 		studio.ItemKind: studio.Loader{Sign: sign}}
-	w.engine = generatetest.New(t, w.DB, w.Clock, generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, loaders)
-	files.Objects = w.engine.Objects
+	w.engine = generatetest.NewWith(t, w.DB, w.Clock, files, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
+		loaders)
 	w.entries = storetest.Open(t, w.Now)
 	w.worker = &erasure.Worker{Deleter: erasure.Deleter{DB: w.DB, Loaders: loaders, Now: w.Now}, Entries: w.entries}
 	w.service = erasure.NewService(w.DB, w.Now)
 	w.engine.Handle(erasure.TaskKind, w.worker)
 	w.engine.Handle(transfer.ExportKind, &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now})
-	w.engine.Handle(mediaarea.Kind, &mediaarea.Importer{DB: w.DB, Objects: objects{files.Objects}, Now: w.Now})
+	w.engine.Handle(mediaarea.Kind, &mediaarea.Importer{DB: w.DB, Objects: objects{files}, Now: w.Now})
 	w.handle((&publication.Worker{DB: w.DB, Platforms: w, Vault: vault, Files: nil, Now: w.Now}).Handlers())
 	w.handle((&social.Worker{DB: w.DB, Platforms: w, Vault: vault, Now: w.Now, Cleaners: []social.Cleaner{
 		publication.AccountCleaner{DB: w.DB, Now: w.Now}}}).Handlers())

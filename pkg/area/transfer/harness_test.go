@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
-	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/webhooktest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -53,10 +53,7 @@ type object = map[string]any
 
 // world is an account with one of everything that an export has, and workers.
 type world struct {
-	*apitest.Caller
-	t      *testing.T
-	db     *store.DB
-	clock  *apitest.Clock
+	*servicetest.World
 	engine *generatetest.Engine
 	out    *transfer.Exporter
 	in     *transfer.Importer
@@ -64,47 +61,32 @@ type world struct {
 	secret, factory, seller, media, profile string
 }
 
-// bucket answers for the signed URLs of objects.
-type bucket struct{ *generatetest.Objects }
-
-func (b bucket) Do(req *http.Request) (*http.Response, error) {
-	body, err := b.Open(req.Context(), strings.TrimPrefix(req.URL.Path, "/"))
-	if err != nil {
-		return &http.Response{StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader(""))}, nil
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
-}
-
-// CheckURL implements safehttp.Checker: all addresses are permitted.
-func (bucket) CheckURL(context.Context, string) error { return nil }
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock()}
-	w.db = storetest.Open(t, w.clock.Now)
-	files := &bucket{}
-	signer := apitest.Signer(t, w.clock.Now, func(c *aws.Config) { c.HTTPClient = files })
+	w := &world{World: servicetest.New(t)}
+	files := &generatetest.Objects{}
+	signer := apitest.Signer(t, w.Now, func(c *aws.Config) { c.HTTPClient = files })
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
-	factories := factory.NewService(w.db, w.clock.Now)
+	factories := factory.NewService(w.DB, w.Now)
 	envelope := sealtest.Envelope("secret")
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories,
-		content.NewService(w.db, factories, signer, offer, w.clock.Now),
-		studio.NewService(w.db, signer, nil, offer, w.clock.Now),
-		mediaarea.NewService(w.db, signer, nil, w.clock.Now), planarea.NewService(w.db, factories, offer, w.clock.Now),
-		product.NewService(w.db, signer, nil, w.clock.Now), product.NewPromotions(w.db, w.clock.Now),
-		profile.NewService(w.db, signer, w.clock.Now), experiment.NewService(w.db, factories, w.clock.Now),
-		webhook.NewService(w.db, files, webhooktest.DeliverRole, envelope, w.clock.Now, rand.Reader),
-		transfer.NewService(w.db, signer, files, w.clock.Now)).Kept()
+	w.Serve(factories,
+		content.NewService(w.DB, factories, signer, offer, w.Now),
+		studio.NewService(w.DB, signer, nil, offer, w.Now),
+		mediaarea.NewService(w.DB, signer, nil, w.Now), planarea.NewService(w.DB, factories, offer, w.Now),
+		product.NewService(w.DB, signer, nil, w.Now), product.NewPromotions(w.DB, w.Now),
+		profile.NewService(w.DB, signer, w.Now), experiment.NewService(w.DB, factories, w.Now),
+		webhook.NewService(w.DB, files, webhooktest.DeliverRole, envelope, w.Now, rand.Reader),
+		transfer.NewService(w.DB, signer, files, w.Now))
+	w.Kept()
 	sign := item.SignedBy(signer)
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)},
+	w.engine = generatetest.NewWith(t, w.DB, w.Clock, files, generatetest.Only{Provider: sandbox.NewAlike(w.Now)},
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign}})
-	files.Objects = w.engine.Objects
-	w.out = &transfer.Exporter{DB: w.db, Objects: files, Now: w.clock.Now, LineBytes: 6000, FileBytes: 100_000}
-	w.in = &transfer.Importer{DB: w.db, Objects: files, URLs: files, Now: w.clock.Now, Lines: 5,
+	w.out = &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now, LineBytes: 6000, FileBytes: 100_000}
+	w.in = &transfer.Importer{DB: w.DB, Objects: files, URLs: files, Now: w.Now, Lines: 5,
 		Envelope: envelope, Random: rand.Reader}
 	w.engine.Handle(transfer.ExportKind, w.out)
 	w.engine.Handle(transfer.ImportKind, w.in)
-	publisher := &publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now}, Now: w.clock.Now}
+	publisher := &publication.Worker{DB: w.DB, Platforms: adapters{w.Now}, Now: w.Now}
 	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)
 	}
@@ -120,19 +102,19 @@ func (a adapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
 
 // fill makes one of everything that exports have.
 func (w *world) fill() {
-	w.t.Helper()
+	w.T.Helper()
 	c := w.Caller
 	post := func(path string, status int, body object) object {
-		w.t.Helper()
+		w.T.Helper()
 		var made object
-		c.Call(http.MethodPost, path, body).Into(w.t, status, &made)
-		w.clock.Add(time.Second)
+		c.Call(http.MethodPost, path, body).Into(w.T, status, &made)
+		w.Clock.Add(time.Second)
 		return made
 	}
 	w.profile = post("/v1/profiles", 201, object{"name": "Harbour Coffee", "spend_limit_credits": 500})["id"].(string)
 	picture, err := sandbox.JPEG(sandbox.Scene{Width: 640, Height: 640})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.media = w.bring(picture)
 	w.factory = post("/v1/factories", 201, object{"type": "brand", "name": "Acme", "language": "de",
@@ -142,7 +124,7 @@ func (w *world) fill() {
 	shoe := post("/v1/products", 201, object{"factory_id": w.seller, "sku": "A-1", "name": "Shoe",
 		"price": object{"amount": 9900, "currency": "EUR"}})["id"].(string)
 	post("/v1/promotions", 201, object{"factory_id": w.seller, "product_ids": []string{shoe}, "name": "Sale",
-		"discount": object{"kind": "percent", "value": 5}, "ends_at": w.clock.Now().Add(999 * time.Hour)})
+		"discount": object{"kind": "percent", "value": 5}, "ends_at": w.Now().Add(999 * time.Hour)})
 	for _, body := range []object{{"kind": "post"}, {"kind": "carousel", "slides": []object{{"text": "One"}, {}}},
 		{"kind": "story"}, {"kind": "video", "duration_seconds": 10, "visuals": "stills", "music": "generated"},
 		{"kind": "post", "sandbox": object{"outcome": "failed", "failure_code": "content_policy"}}} {
@@ -157,7 +139,7 @@ func (w *world) fill() {
 	w.engine.Drain()
 	w.secret = post("/v1/webhooks", 201, object{"url": "https://93.184.215.14/hook",
 		"event_types": []string{"content.*"}, "factory_ids": []string{w.factory}})["secret"].(string)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 // sum returns the SHA-256 of a content in hexadecimal.
@@ -165,52 +147,52 @@ func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content
 
 // bring brings in a picture, and returns the id of its media.
 func (w *world) bring(picture []byte) string {
-	w.t.Helper()
-	m := mediaarea.Media{Resource: resource.New(id.New(id.Media, w.clock.Now()), w.clock.Now(), nil), Type: media.Image,
+	w.T.Helper()
+	m := mediaarea.Media{Resource: resource.New(id.New(id.Media, w.Now()), w.Now(), nil), Type: media.Image,
 		MIMEType: "image/jpeg", Bytes: int64(len(picture)), SHA256: sum(picture), Width: 640, Height: 640}
 	o := w.Principal.Owner
 	key := fmt.Sprintf("media/%s/%s/%s/1/%s.jpg", o.Account, o.Mode, m.ID, m.SHA256)
 	tx := &store.Tx{}
-	if err := errors.Join(mediaarea.Adopt(tx, w.clock.Now(), o, m, key, false), w.db.Commit(w.t.Context(), tx),
-		w.engine.Objects.Put(w.t.Context(), media.File{Key: key}, bytes.NewReader(picture))); err != nil {
-		w.t.Fatal(err)
+	if err := errors.Join(mediaarea.Adopt(tx, w.Now(), o, m, key, false), w.DB.Commit(w.T.Context(), tx),
+		w.engine.Objects.Put(w.T.Context(), media.File{Key: key}, bytes.NewReader(picture))); err != nil {
+		w.T.Fatal(err)
 	}
 	return m.ID
 }
 
 // export exports the account or a profile.
 func (w *world) export(c *apitest.Caller, body object) transfer.Export {
-	w.t.Helper()
+	w.T.Helper()
 	var x transfer.Export
-	c.Call(http.MethodPost, "/v1/exports", body).Into(w.t, http.StatusAccepted, &x)
+	c.Call(http.MethodPost, "/v1/exports", body).Into(w.T, http.StatusAccepted, &x)
 	w.engine.Drain()
-	c.Call(http.MethodGet, "/v1/exports/"+x.ID, nil).Into(w.t, http.StatusOK, &x)
+	c.Call(http.MethodGet, "/v1/exports/"+x.ID, nil).Into(w.T, http.StatusOK, &x)
 	if x.State != transfer.Completed {
-		w.t.Fatalf("the export is %+v", x)
+		w.T.Fatalf("the export is %+v", x)
 	}
 	return x
 }
 
 // take imports an export, and waits for its end.
 func (w *world) take(c *apitest.Caller, x transfer.Export) transfer.Import {
-	w.t.Helper()
+	w.T.Helper()
 	return w.takeParts(c, x.Parts)
 }
 
 func (w *world) takeParts(c *apitest.Caller, parts any) (i transfer.Import) {
-	w.t.Helper()
-	c.Call(http.MethodPost, "/v1/imports", object{"parts": parts}).Into(w.t, http.StatusAccepted, &i)
+	w.T.Helper()
+	c.Call(http.MethodPost, "/v1/imports", object{"parts": parts}).Into(w.T, http.StatusAccepted, &i)
 	w.engine.Drain()
-	c.Call(http.MethodGet, "/v1/imports/"+i.ID, nil).Into(w.t, http.StatusOK, &i)
+	c.Call(http.MethodGet, "/v1/imports/"+i.ID, nil).Into(w.T, http.StatusOK, &i)
 	return i
 }
 
 // part reads a part of an export.
 func (w *world) part(p transfer.Part) []byte {
-	w.t.Helper()
+	w.T.Helper()
 	content := w.fetch(p.URL)
 	if int64(len(content)) != p.Bytes || sum(content) != p.SHA256 {
-		w.t.Fatalf("%s has %d bytes", p.URL, len(content))
+		w.T.Fatalf("%s has %d bytes", p.URL, len(content))
 	}
 	return content
 }
@@ -220,9 +202,9 @@ func (w *world) text(p transfer.Part) string { return string(w.part(p)) }
 
 // keep stores the content of a part, and returns the part.
 func (w *world) keep(name, content string) transfer.Part {
-	w.t.Helper()
-	if err := w.engine.Objects.Put(w.t.Context(), media.File{Key: name}, strings.NewReader(content)); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.engine.Objects.Put(w.T.Context(), media.File{Key: name}, strings.NewReader(content)); err != nil {
+		w.T.Fatal(err)
 	}
 	return transfer.Part{Kind: "lines", URL: "https://93.184.215.14/" + name, Bytes: int64(len(content)),
 		SHA256: sum([]byte(content))}
@@ -230,19 +212,19 @@ func (w *world) keep(name, content string) transfer.Part {
 
 // fetch reads an object by its signed URL.
 func (w *world) fetch(url string) []byte {
-	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, nil)
+	w.T.Helper()
+	req, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, url, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	resp, err := bucket{w.engine.Objects}.Do(req)
+	resp, err := w.engine.Objects.Do(req)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	content, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: %d, %v", url, resp.StatusCode, err)
+		w.T.Fatalf("%s: %d, %v", url, resp.StatusCode, err)
 	}
 	return content
 }
@@ -256,7 +238,7 @@ type exported struct {
 }
 
 func (w *world) read(x transfer.Export) exported {
-	w.t.Helper()
+	w.T.Helper()
 	e := exported{byID: map[string]object{}, files: map[string][]byte{}}
 	for _, p := range x.Parts {
 		content := w.part(p)
@@ -268,10 +250,10 @@ func (w *world) read(x transfer.Export) exported {
 					break
 				}
 				if err != nil {
-					w.t.Fatal(err)
+					w.T.Fatal(err)
 				}
 				if e.files[h.Name], err = io.ReadAll(archive); err != nil {
-					w.t.Fatal(err)
+					w.T.Fatal(err)
 				}
 			}
 			continue
@@ -279,7 +261,7 @@ func (w *world) read(x transfer.Export) exported {
 		for line := range strings.Lines(string(content)) {
 			var l object
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
-				w.t.Fatalf("%s: %v", line, err)
+				w.T.Fatalf("%s: %v", line, err)
 			}
 			e.lines = append(e.lines, l)
 			if resourceID, ok := l["id"].(string); ok {
@@ -307,48 +289,48 @@ func (d dying) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 
 // copies adds copies of an item to its factory.
 func (w *world) copies(n int) {
-	w.t.Helper()
+	w.T.Helper()
 	var all []object
-	w.Call(http.MethodGet, "/v1/content-items?limit=100&state=generated&kind=post", nil).Into(w.t, 200, &all)
-	it, err := w.db.Get(w.t.Context(), store.IDKey(all[len(all)-1]["id"].(string)))
+	w.Call(http.MethodGet, "/v1/content-items?limit=100&state=generated&kind=post", nil).Into(w.T, 200, &all)
+	it, err := w.DB.Get(w.T.Context(), store.IDKey(all[len(all)-1]["id"].(string)))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for tx := (&store.Tx{}); n > 0; n-- {
 		r, err := item.Decode(&it)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		r.Resource = resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), r.Metadata)
+		r.Resource = resource.New(id.New(id.ContentItem, w.Now()), w.Now(), r.Metadata)
 		r.Caption, r.ContentPlanID, r.Files = fmt.Sprintf("Copy %d", n), nil, slices.Clone(r.Files[:0])
 		entry, err := r.Entry(it.Owner)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if tx.Create(entry, nil); tx.Len() == 50 || n == 1 {
-			if err := w.db.Commit(w.t.Context(), tx); err != nil {
-				w.t.Fatal(err)
+			if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+				w.T.Fatal(err)
 			}
 			tx = &store.Tx{}
 		}
 	}
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 }
 
 // checkSchema compares the lines of an export with their schema.
 func (w *world) checkSchema(e exported) {
-	w.t.Helper()
+	w.T.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../../../clients/export/v1/lines.schema.json")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, l := range e.lines {
 		if err := schema.Validate(map[string]any(l)); err != nil {
-			w.t.Errorf("%v: %v", l["id"], err)
+			w.T.Errorf("%v: %v", l["id"], err)
 		}
 	}
 	empty := map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
 	if schema.Validate(empty) == nil {
-		w.t.Error("the schema permits an empty factory")
+		w.T.Error("the schema permits an empty factory")
 	}
 }

@@ -88,7 +88,7 @@ func TestAnExportIsOfItsStart(t *testing.T) {
 	w.fill()
 	var x transfer.Export
 	w.Call(http.MethodPost, "/v1/exports", object{}).Into(t, http.StatusAccepted, &x)
-	w.clock.Add(time.Second)
+	w.Clock.Add(time.Second)
 	var later object
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t, 201, &later)
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"name": "Changed"}).Into(t, 200, new(object))
@@ -223,7 +223,7 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 
 // mapOf returns the new ids by the old ones.
 func (w *world) mapOf(i transfer.Import) map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	if len(i.Map) > 0 {
 		return i.Map
 	}
@@ -232,7 +232,7 @@ func (w *world) mapOf(i transfer.Import) map[string]string {
 	for line := range strings.Lines(string(w.fetch(p.URL))) {
 		var m map[string]string
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		ids[m["old_id"]] = m["new_id"]
 	}

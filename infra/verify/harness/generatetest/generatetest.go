@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,18 @@ func (o *Objects) Keys() []string {
 	return slices.Sorted(maps.Keys(o.files))
 }
 
+// Do answers for the signed URL of a file.
+func (o *Objects) Do(req *http.Request) (*http.Response, error) {
+	body, err := o.Open(req.Context(), strings.TrimPrefix(req.URL.Path, "/"))
+	if err != nil {
+		return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, nil
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+}
+
+// CheckURL implements safehttp.Checker: all addresses are permitted.
+func (o *Objects) CheckURL(context.Context, string) error { return nil }
+
 // Engine is an engine with a relay and queues in memory.
 type Engine struct {
 	t       testing.TB
@@ -143,10 +156,16 @@ type message struct {
 	at time.Time
 }
 
-// New makes an engine for the areas with the given loaders.
+// New makes an engine for the areas with the given loaders, with files of its own.
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers,
 	loaders map[string]generate.Loader) *Engine {
-	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
+	return NewWith(t, db, clock, &Objects{}, providers, loaders)
+}
+
+// NewWith is New with the files of a test.
+func NewWith(t testing.TB, db *store.DB, clock *apitest.Clock, files *Objects, providers generate.Providers,
+	loaders map[string]generate.Loader) *Engine {
+	e := &Engine{t: t, db: db, clock: clock, Objects: files, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects,
 		Composer: Composer{Objects: e.Objects},
 		Now:      clock.Now}
@@ -164,8 +183,8 @@ const late = 7 * 24 * time.Hour
 // Step handles the message that is due first, and moves the clock to its time. It reports whether there was one.
 func (e *Engine) Step() bool {
 	e.t.Helper()
-	for _, row := range storetest.Rows(e.t, e.db) {
-		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || e.relayed[row["pk"]] {
+	for _, row := range storetest.Rows(e.t, e.db, task.ItemKind, task.OutboxKind) {
+		if e.relayed[row["pk"]] {
 			continue
 		}
 		var m task.Task

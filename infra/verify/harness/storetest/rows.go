@@ -47,11 +47,14 @@ func rawOf(t testing.TB, db *store.DB) raw {
 // Row is an item as it is stored, but with a readable document: each attribute as text.
 type Row map[string]string
 
-// Rows reads the whole table, including the items that pkg/store would hide.
-func Rows(t testing.TB, db *store.DB) []Row {
+// Rows reads the items of some kinds, or the whole table without any, including the items that pkg/store would hide.
+func Rows(t testing.TB, db *store.DB, kinds ...string) []Row {
 	t.Helper()
 	var rows []Row
 	for _, item := range rawOf(t, db).items(t) {
+		if len(kinds) > 0 && !slices.Contains(kinds, text(item["kind"])) {
+			continue
+		}
 		row, err := rowOf(item)
 		if err != nil {
 			t.Fatalf("storetest: read the table: %v", err)

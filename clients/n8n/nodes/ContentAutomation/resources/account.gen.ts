@@ -179,7 +179,7 @@ export const accountDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Only requests that concerned this profile, and those of API keys that are bound to it',
+        description: 'Only requests about this profile, and requests by API keys that are bound to it',
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
