@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -56,6 +57,16 @@ const colours = 6
 
 // colour gives a name the n-th colour, whatever its rank is.
 func (c *chart) colour(name string, n int) { c.classes[name] = "c" + strconv.Itoa(n%colours+1) }
+
+// colourAll gives names the colours in the order of their ids, which is that of their age: a new name changes none of
+// them, and names have the same colour only if there are more names than colours between them.
+func (c *chart) colourAll(nameOf map[string]string) {
+	for i, id := range slices.Sorted(maps.Keys(nameOf)) {
+		if name := nameOf[id]; c.classes[name] == "" {
+			c.colour(name, i)
+		}
+	}
+}
 
 // classOf returns the colour of a name: always the same one.
 func (c *chart) classOf(name string) string {

@@ -29,6 +29,22 @@ func TestRefusedCallsAreRed(t *testing.T) {
 	}
 }
 
+// Names of keys have different colours, and keep them if a key is added.
+func TestKeysHaveTheirColours(t *testing.T) {
+	at := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	u := readUsage{Keys: []key{{ID: "key_03", Name: "Nightly import"}, {ID: "key_01", Name: "CRM integration"},
+		{ID: "key_02", Name: "Shop"}}}
+	one, two := newChart(at, 1, "Requests"), newChart(at, 1, "Credits")
+	u.colours(one, "key")
+	u.Keys = append(u.Keys, key{ID: "key_04", Name: "Acme"})
+	u.colours(two, "key")
+	for name, want := range map[string]string{"CRM integration": "c1", "Shop": "c2", "Nightly import": "c3"} {
+		if a, b := one.classOf(name), two.classOf(name); a != want || b != want {
+			t.Errorf("%s has the colours %s and %s, want %s", name, a, b, want)
+		}
+	}
+}
+
 func TestTheForecastOfAMonth(t *testing.T) {
 	for at, want := range map[string]int64{"2026-11-16T00:00:00Z": 200, "2026-11-01T01:00:00Z": 3000} {
 		now, err := time.Parse(time.RFC3339, at)

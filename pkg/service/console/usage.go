@@ -219,9 +219,30 @@ func (u readUsage) profileOf(v *view, id string) string {
 	return v.T("Without a profile")
 }
 
+// colours gives the keys, profiles or factories of a chart their colours.
+func (u readUsage) colours(c *chart, split string) {
+	nameOf := map[string]string{}
+	switch split {
+	case "key":
+		for _, k := range u.Keys {
+			nameOf[k.ID] = k.Name
+		}
+	case "profile":
+		for _, p := range u.Names.Profiles {
+			nameOf[p.ID] = p.Name
+		}
+	case "factory":
+		for _, f := range u.Names.Factories {
+			nameOf[f.ID] = f.Name
+		}
+	}
+	c.colourAll(nameOf)
+}
+
 // requests returns the chart of the requests.
 func (u readUsage) requests(v *view, from time.Time, days int, split string) *chart {
 	c := newChart(from, days, v.T("Requests"))
+	u.colours(c, split)
 	if split == "outcome" {
 		accepted, refused, failed := v.T("Accepted"), v.T("Refused"), v.T("Failed")
 		c.classes[accepted], c.classes[refused], c.classes[failed] = "cgood", "cbad", "c3"
@@ -275,6 +296,7 @@ func showUsage(r *request) error {
 	for i, kind := range slices.Sorted(maps.Values(subjects)) {
 		credits.colour(v.T(kind), i)
 	}
+	u.colours(credits, split)
 	byFactory, month := map[string]int64{}, newMonth(r.site.Now(), u.Account.Balance.Credits)
 	var spent int64
 	for _, e := range u.Entries {
