@@ -74,35 +74,34 @@ func listed(o tenant.Owner, kind string) store.Query {
 // disconnect disconnects the social accounts and CRMs of an owner, as their operations do: what is scheduled on them is
 // withdrawn, and their tokens are revoked.
 func (w *Worker) disconnect(ctx context.Context, of tenant.Owner) error {
-	err := w.DB.Each(ctx, listed(of, social.Kind), func(listed store.Item) error {
-		it, err := w.DB.Get(ctx, listed.Key)
-		if err != nil {
-			return err
-		}
+	err := w.change(ctx, listed(of, social.Kind), func(tx *store.Tx, it store.Item) error {
 		r, err := social.Decode(&it)
 		if err != nil || r.State == social.Disconnected {
 			return err
 		}
-		tx := &store.Tx{}
-		if err := r.Disconnect(tx, w.Now(), it); err != nil {
-			return err
-		}
-		return w.DB.Commit(ctx, tx)
+		return r.Disconnect(tx, w.Now(), it)
 	})
 	if err != nil {
 		return err
 	}
-	return w.DB.Each(ctx, listed(of, crm.Kind), func(listed store.Item) error {
-		it, err := w.DB.Get(ctx, listed.Key)
-		if err != nil {
-			return err
-		}
+	return w.change(ctx, listed(of, crm.Kind), func(tx *store.Tx, it store.Item) error {
 		r, err := crm.Decode(&it)
 		if err != nil || r.State == crm.Disconnected {
 			return err
 		}
+		return r.Disconnect(ctx, w.DB, tx, w.Now(), it)
+	})
+}
+
+// change commits what add puts into a transaction for each item of a list, as it is stored now.
+func (w *Worker) change(ctx context.Context, list store.Query, add func(*store.Tx, store.Item) error) error {
+	return w.DB.Each(ctx, list, func(listed store.Item) error {
+		it, err := w.DB.Get(ctx, listed.Key)
+		if err != nil {
+			return err
+		}
 		tx := &store.Tx{}
-		if err := r.Disconnect(ctx, w.DB, tx, w.Now(), it); err != nil {
+		if err := add(tx, it); err != nil || tx.Len() == 0 {
 			return err
 		}
 		return w.DB.Commit(ctx, tx)
