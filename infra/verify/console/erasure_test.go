@@ -61,7 +61,7 @@ func TestAnOwnerErasesAProfile(t *testing.T) {
 	if wrong.status != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong name: %d", wrong.status)
 	}
-	b.get("/settings/erasure").shows(t, "Nothing is erased")
+	b.get("/settings/erasure").shows(t, "No erasures")
 	typed := url.Values{"typed": {"Harbour Coffee"}}
 	b.post(path, typed).shows(t, "The erasure is scheduled", "Cancel the erasure")
 	if p := b.post(path, typed); p.status != http.StatusConflict ||
@@ -69,14 +69,14 @@ func TestAnOwnerErasesAProfile(t *testing.T) {
 		t.Errorf("asked twice: %d", p.status)
 	}
 	for _, role := range []string{"owner", "auditor"} {
-		s.signedIn(t, role).get("/settings/usage").shows(t, "The profile Harbour Coffee is erased on")
+		s.signedIn(t, role).get("/settings/usage").shows(t, "The profile Harbour Coffee will be erased on")
 	}
 	eventually(t, "the last export", func() bool {
 		return scheduledLink.MatchString(b.get("/settings/erasure").body)
 	})
 	s.mailed(t, "owner@demo.example", "An erasure was asked for: Harbour Coffee")
 	b.post("/settings/erasure/"+id+"/cancel", url.Values{}).shows(t, "The erasure is canceled")
-	if strings.Contains(b.get("/settings/usage").body, "is erased on") {
+	if strings.Contains(b.get("/settings/usage").body, "will be erased on") {
 		t.Error("a canceled erasure is still announced")
 	}
 	b.post(path, typed).shows(t, "The erasure is scheduled")
@@ -120,7 +120,7 @@ func TestAnOwnerErasesTheAccount(t *testing.T) {
 	b.post("/settings/erasure/account", url.Values{"typed": {"not " + name}}).
 		shows(t, "Type the name as it is shown above.")
 	b.post("/settings/erasure/account", url.Values{"typed": {name}}).shows(t, "The erasure is scheduled")
-	s.signedIn(t, "developer").get("/settings").shows(t, "This account is erased on")
+	s.signedIn(t, "developer").get("/settings").shows(t, "This account will be erased on")
 	s.must(t, "POST", "/v1/factories", object{"type": "blogger", "name": "Still works"}, 201)
 	s.pass(t, 8*time.Hour, "the end of the keys", func() bool {
 		status, _ := s.call(t, s.Live, "GET", "/v1/me", nil)

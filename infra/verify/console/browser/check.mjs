@@ -194,6 +194,25 @@ async function journeyOfAPerson(page) {
   await page.getByText('The person is removed.').waitFor();
 }
 
+// An owner has the account erased, which takes its name, and cancels that.
+async function journeyOfAnErasure(page) {
+  await page.goto(given.base + '/settings/erasure');
+  await everywhere(page, 'erasure none');
+  await page.getByRole('link', { name: 'Erase the account' }).click();
+  await page.getByLabel('Type the name to go on').fill('Dem');
+  expected.push('422 (Unprocessable Entity)');
+  await page.getByRole('button', { name: 'Schedule the erasure' }).click();
+  await page.locator('#typed-error', { hasText: 'as it is shown above' }).waitFor();
+  expected.pop();
+  await everywhere(page, 'erasure ask');
+  await page.getByLabel('Type the name to go on').fill('Demo');
+  await page.getByRole('button', { name: 'Schedule the erasure' }).click();
+  await page.getByText('The erasure is scheduled').waitFor();
+  await everywhere(page, 'erasure');
+  await page.getByRole('button', { name: 'Cancel the erasure' }).click();
+  await page.getByText('The erasure is canceled').waitFor();
+}
+
 // The IT of a customer opens a set-up link without an account.
 async function journeyOfASetUpLink(page) {
   await page.goto(given.base + '/settings/sign-on');
@@ -449,7 +468,7 @@ try {
   const cookies = (await context.cookies()).filter((c) => c.name === '__Host-session');
   if (cookies.length !== 1 || !cookies[0].secure || !cookies[0].httpOnly || cookies[0].sameSite !== 'Lax') wrong(`the cookie is ${JSON.stringify(cookies)}`);
   const pages = async () => { await everyPage(page); await weigh(context); };
-  const journeys = { journeyOfAKey, journeyOfAWebhook, journeyOfARepair, journeyOfACall, journeyOfUsage, journeyOfAPerson, journeyOfTheCommandLine, journeyOfASetUpLink, journeyOfAStepUp, journeyOfFederation, pages, journeyOfTheLanguage, journeyOfTheEnd };
+  const journeys = { journeyOfAKey, journeyOfAWebhook, journeyOfARepair, journeyOfACall, journeyOfUsage, journeyOfAPerson, journeyOfAnErasure, journeyOfTheCommandLine, journeyOfASetUpLink, journeyOfAStepUp, journeyOfFederation, pages, journeyOfTheLanguage, journeyOfTheEnd };
   for (const [name, journey] of Object.entries(journeys)) if (!given.only || name.includes(given.only)) await journey(page);
 } catch (e) {
   wrong(`${page.url()}: ${e.message}`);
