@@ -35,9 +35,9 @@ func TestKeysHaveTheirColours(t *testing.T) {
 	u := readUsage{Keys: []key{{ID: "key_03", Name: "Nightly import"}, {ID: "key_01", Name: "CRM integration"},
 		{ID: "key_02", Name: "Shop"}}}
 	one, two := newChart(at, 1, "Requests"), newChart(at, 1, "Credits")
-	u.colours(one, "key")
+	u.paint(one, "key")
 	u.Keys = append(u.Keys, key{ID: "key_04", Name: "Acme"})
-	u.colours(two, "key")
+	u.paint(two, "key")
 	for name, want := range map[string]string{"CRM integration": "c1", "Shop": "c2", "Nightly import": "c3"} {
 		if a, b := one.classOf(name), two.classOf(name); a != want || b != want {
 			t.Errorf("%s has the colours %s and %s, want %s", name, a, b, want)

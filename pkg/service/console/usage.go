@@ -219,8 +219,8 @@ func (u readUsage) profileOf(v *view, id string) string {
 	return v.T("Without a profile")
 }
 
-// colours gives the keys, profiles or factories of a chart their colours.
-func (u readUsage) colours(c *chart, split string) {
+// paint gives the keys, profiles or factories of a chart their colours.
+func (u readUsage) paint(c *chart, split string) {
 	nameOf := map[string]string{}
 	switch split {
 	case "key":
@@ -242,7 +242,7 @@ func (u readUsage) colours(c *chart, split string) {
 // requests returns the chart of the requests.
 func (u readUsage) requests(v *view, from time.Time, days int, split string) *chart {
 	c := newChart(from, days, v.T("Requests"))
-	u.colours(c, split)
+	u.paint(c, split)
 	if split == "outcome" {
 		accepted, refused, failed := v.T("Accepted"), v.T("Refused"), v.T("Failed")
 		c.classes[accepted], c.classes[refused], c.classes[failed] = "cgood", "cbad", "c3"
@@ -296,7 +296,7 @@ func showUsage(r *request) error {
 	for i, kind := range slices.Sorted(maps.Values(subjects)) {
 		credits.colour(v.T(kind), i)
 	}
-	u.colours(credits, split)
+	u.paint(credits, split)
 	byFactory, month := map[string]int64{}, newMonth(r.site.Now(), u.Account.Balance.Credits)
 	var spent int64
 	for _, e := range u.Entries {
