@@ -75,12 +75,14 @@ func TestASeedAlwaysGoesTheSameWay(t *testing.T) {
 
 func TestDefectsAreFound(t *testing.T) {
 	const most = 1000
-	for name, d := range map[string]Defect{"a lease that is not checked": LeaseIgnored,
-		"an outcome that is not fenced": StepUnfenced} {
+	// The seeds from which the search begins have found the defect, as long as the code takes the same steps.
+	for name, d := range map[string]struct {
+		defect Defect
+		from   uint64
+	}{"a lease that is not checked": {LeaseIgnored, 5}, "an outcome that is not fenced": {StepUnfenced, 3}} {
 		t.Run(name, func(t *testing.T) {
-			// Without a fence, the messages of a plan multiply, and seed 0 would not end.
-			for seed := uint64(1); seed <= most; seed++ {
-				if r := Run(t, seed, Config{Defect: d}); len(r.Broken) > 0 {
+			for seed := d.from; seed < d.from+most; seed++ {
+				if r := Run(t, seed, Config{Defect: d.defect}); len(r.Broken) > 0 {
 					t.Logf("found by seed %d: %s", seed, r.Broken[0])
 					return
 				}
