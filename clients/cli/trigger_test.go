@@ -85,8 +85,8 @@ func text(t *testing.T, v any) string {
 	return string(b)
 }
 
-// No file depends on the architecture, so one of each system is enough. All that differs between systems differs between
-// Linux and Windows.
+// No file depends on the architecture, so one of each system is enough. All that differs between systems differs
+// between Linux and Windows.
 func TestTheCommandIsBuiltForEverySystem(t *testing.T) {
 	systems := map[string]string{"windows": "amd64"}
 	if breadth.All() {

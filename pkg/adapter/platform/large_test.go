@@ -15,20 +15,19 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
+	"github.com/content-automation/api/testdata/breadth"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	faketiktok "github.com/content-automation/api/testdata/platforms/tiktok"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
 	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
-const (
-	gigabyte = 1 << 30
-	// bound is far below the 256 MB of a function, and includes the fake.
-	bound = 48 << 20
-)
+// bound is far below the 256 MB of a function, and includes the fake.
+const bound = 48 << 20
 
-// A video is never in memory as a whole, whatever its size.
+// A video is never in memory as a whole, whatever its size: a quarter of a gigabyte, or one in the sweeps.
 func TestALargeVideoIsStreamed(t *testing.T) {
+	size := breadth.Of(1<<28, 1<<30)
 	token := func(f interface {
 		Grant(time.Duration) (string, string)
 	}, id string) platform.Account {
@@ -51,7 +50,7 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 			defer f.Close()
 			runtime.GC()
 			var peak, read atomic.Int64
-			video := watched(fixture.Video("large", gigabyte), &peak, &read)
+			video := watched(fixture.Video("large", int64(size)), &peak, &read)
 			post := platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A long film", Caption: "Of shoes",
 				Media: []platform.Media{video}}
 			began := time.Now()
@@ -59,7 +58,7 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 			if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 {
 				t.Fatalf("%+v, %v", done, err)
 			}
-			if read.Load() != gigabyte {
+			if read.Load() != int64(size) {
 				t.Errorf("%d bytes were read, want each byte once", read.Load())
 			}
 			t.Logf("peak heap %.1f MB, %s, %d calls", float64(peak.Load())/(1<<20),
