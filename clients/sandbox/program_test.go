@@ -49,10 +49,11 @@ func TestTheProgramIsSmallAndReadySoon(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > maxBytes {
 		t.Errorf("the binary has %v bytes, %v", info.Size(), err)
 	}
-	best := time.Hour
+	used, took := time.Hour, time.Hour // the least of five runs
 	for range 5 {
 		port := freePort(t)
 		cmd := exec.Command(path, "--port", port)
+		began := time.Now()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -69,15 +70,16 @@ func TestTheProgramIsSmallAndReadySoon(t *testing.T) {
 			}
 			<-time.After(5 * time.Millisecond)
 		}
+		took = min(took, time.Since(began))
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-		// The CPU time of the whole run: other tests may use the processors meanwhile.
-		best = min(best, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		used = min(used, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	}
-	if best > maxReady {
-		t.Errorf("it is ready after %v of CPU time", best)
+	// Other tests that use the processors lengthen the start, but not its CPU time. A start that waits is longer still.
+	if used > maxReady || took > 10*maxReady {
+		t.Errorf("it is ready after %v, and uses %v of CPU time", took, used)
 	}
 }
 

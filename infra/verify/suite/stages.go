@@ -21,7 +21,7 @@ const everything = `./... ./testdata/fakes ./testdata/providers/... ./testdata/p
 	`./testdata/importer`
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
-// the end. The end-to-end tests are a stage of their own, and those of the local AWS are long.
+// the end. The end-to-end tests have a stage of their own. Those of the local AWS run in make test-all alone.
 const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/app/stack ` + everything +
 	` | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
 

@@ -156,13 +156,13 @@ type message struct {
 	at time.Time
 }
 
-// New makes an engine for the areas with the given loaders, with files of its own.
+// New returns an engine for the areas with the given loaders. It begins without files.
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers,
 	loaders map[string]generate.Loader) *Engine {
 	return NewWith(t, db, clock, &Objects{}, providers, loaders)
 }
 
-// NewWith is New with the files of a test.
+// NewWith is New with the given files.
 func NewWith(t testing.TB, db *store.DB, clock *apitest.Clock, files *Objects, providers generate.Providers,
 	loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: files, relayed: map[string]bool{}}
