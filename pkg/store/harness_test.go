@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -14,9 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// The engine in memory and a real one must behave alike.
-func TestMain(m *testing.M) { os.Exit(storetest.Run(m)) }
 
 // doc is the document of the tests' items.
 type doc struct {

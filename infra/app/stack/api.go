@@ -23,6 +23,10 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 	if err := s.Ready(); err != nil {
 		return err
 	}
+	functions, err := functionOf(routes)
+	if err != nil {
+		return err
+	}
 	d := newData(app, s)
 	if s.Replicated() {
 		// The replicas of the tables and files are encrypted with the key of that stack.
@@ -32,7 +36,8 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 	areas := newAreas(app, d)
 	// The API has an operation once there are the functions that do its work.
 	areas.AddDependency(work.stack, nil)
-	return newAPI(app, d, areas, routes)
+	newAPI(app, d, areas, functions)
+	return nil
 }
 
 // besideGateway reports whether a function is in the stack of the gateway. The authorizer is, and so are functions that
@@ -77,8 +82,8 @@ func (l lambdas) elsewhere(f topology.Function) awslambda.IFunction {
 }
 
 // newAPI makes the stack of the public interface: the gateway and the functions beside it. It is deployed after the
-// stack of the areas.
-func newAPI(app constructs.Construct, d *data, after awscdk.Stack, routes []httpapi.Route) error {
+// stack of the areas. Each path that needs a key has a function.
+func newAPI(app constructs.Construct, d *data, after awscdk.Stack, keyed map[string]string) {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway, its authorizer and the account area")
 	stack.AddDependency(after, nil)
 	functions := d.lambdasIn(stack)
@@ -100,9 +105,7 @@ func newAPI(app constructs.Construct, d *data, after awscdk.Stack, routes []http
 	if d.signOn != nil {
 		d.signOn.introduce(functions, g)
 	}
-	if err := g.serve(areas, routes); err != nil {
-		return err
-	}
+	g.serve(areas, keyed)
 	g.respond()
 	g.addDomain(d.settings)
 	g.addProbeName(d)
@@ -123,5 +126,4 @@ func newAPI(app constructs.Construct, d *data, after awscdk.Stack, routes []http
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())
 	output(stack, "KeylessLimit", jsii.String(strconv.Itoa(d.settings.KeylessLimit)))
-	return nil
 }

@@ -2,6 +2,8 @@ package stack
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -10,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
@@ -18,7 +21,8 @@ import (
 type gateway struct {
 	api        awsapigateway.RestApi
 	authorizer awsapigateway.IAuthorizer
-	named      bool // has the customer's own domain
+	named      bool                               // has the customer's own domain
+	resources  map[string]awsapigateway.IResource // by path
 }
 
 func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *gateway {
@@ -74,8 +78,9 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept " +
 			"without end or encryption by the customer's key."})
 	return &gateway{
-		api:   api,
-		named: named,
+		api:       api,
+		named:     named,
+		resources: map[string]awsapigateway.IResource{},
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"),
 			&awsapigateway.RequestAuthorizerProps{
 				Handler: authorizer,
@@ -97,10 +102,28 @@ const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.reque
 	`"authorizer_error":"$context.authorizer.error","integration_error":"$context.integrationErrorMessage",` +
 	`"trace_id":"$context.xrayTraceId"}`
 
+// functionOf returns the function of each path that needs a key.
+func functionOf(routes []httpapi.Route) (map[string]string, error) {
+	functions := map[string]string{}
+	for _, r := range append([]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}}, routes...) {
+		if !slices.ContainsFunc(topology.Functions, func(f topology.Function) bool {
+			return f.Name == r.Function && f.Trigger == topology.ByGateway
+		}) {
+			return nil, fmt.Errorf("%s is answered by %q, which is no function of the gateway", r.Path, r.Function)
+		}
+		if other, taken := functions[r.Path]; taken && other != r.Function {
+			return nil, fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path, other,
+				r.Function)
+		}
+		functions[r.Path] = r.Function
+	}
+	return functions, nil
+}
+
 // serve adds a resource for every path. Each path that needs a key also gets the method ANY,
 // so that its function can tell a method that is not allowed from a path that does not
 // exist.
-func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.Route) error {
+func (g *gateway) serve(areas map[string]awslambda.IFunction, keyed map[string]string) {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {
 		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
@@ -110,56 +133,33 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 			ScopePermissionToMethod: jsii.Bool(false),
 		})
 	}
-	open := &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE}
-	keyed := &awsapigateway.MethodOptions{
-		AuthorizationType: awsapigateway.AuthorizationType_CUSTOM,
-		Authorizer:        g.authorizer,
-	}
-	add := func(path, function string, options *awsapigateway.MethodOptions) error {
-		integration, ok := integrations[function]
-		if !ok {
-			return fmt.Errorf("%s is answered by %q, which is no function of the gateway", path, function)
-		}
-		method := g.resource(path).AddMethod(jsii.String("ANY"), integration, options)
-		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
-		if options == open {
-			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of " +
-				"platforms are public. SCIM has a token of its own."})
-		}
-		return nil
+	add := func(path, function string, options *awsapigateway.MethodOptions, findings ...finding) {
+		method := g.resource(path).AddMethod(jsii.String("ANY"), integrations[function], options)
+		accept(method, append(findings, finding{"AwsSolutions-COG4",
+			"Callers are systems with API keys, which the authorizer checks."})...)
 	}
 	for _, r := range api.PublicRoutes {
-		if err := add(r.Path, r.Function, open); err != nil {
-			return err
-		}
+		add(r.Path, r.Function,
+			&awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE},
+			finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of " +
+				"platforms are public. SCIM has a token of its own."})
 	}
-	functions := map[string]string{api.UnknownPath: api.UnknownFunction}
-	if err := add(api.UnknownPath, api.UnknownFunction, keyed); err != nil {
-		return err
+	for _, path := range slices.Sorted(maps.Keys(keyed)) {
+		add(path, keyed[path], &awsapigateway.MethodOptions{
+			AuthorizationType: awsapigateway.AuthorizationType_CUSTOM, Authorizer: g.authorizer})
 	}
-	for _, r := range routes {
-		switch function, ok := functions[r.Path]; {
-		case !ok:
-			functions[r.Path] = r.Function
-			if err := add(r.Path, r.Function, keyed); err != nil {
-				return err
-			}
-		case function != r.Function:
-			return fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path,
-				function, r.Function)
-		}
-	}
-	return nil
 }
 
+// resource returns the resource of a path. It keeps those that it has made, because each question to the CDK is a call
+// of another process.
 func (g *gateway) resource(path string) awsapigateway.IResource {
-	at := g.api.Root()
-	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' }) {
-		next := at.GetResource(jsii.String(part))
-		if next == nil {
-			next = at.AddResource(jsii.String(part), nil)
-		}
-		at = next
+	path = strings.TrimSuffix(path, "/")
+	if path == "" {
+		return g.api.Root()
 	}
-	return at
+	if g.resources[path] == nil {
+		at := strings.LastIndexByte(path, '/')
+		g.resources[path] = g.resource(path[:at]).AddResource(jsii.String(path[at+1:]), nil)
+	}
+	return g.resources[path]
 }

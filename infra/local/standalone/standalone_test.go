@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
@@ -144,19 +145,6 @@ func (h *hooks) about(id string) (kinds []string) {
 	return kinds
 }
 
-// within polls until f holds. It counts looks, not time: each takes longer on a busy machine.
-func within(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	const most = 1200
-	for range most {
-		if f() {
-			return
-		}
-		<-time.After(100 * time.Millisecond)
-	}
-	t.Fatalf("%s: not within %d looks", what, most)
-}
-
 func TestAServiceDoesItsJob(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "service")
 	for name, dir := range map[string]string{"in memory": "", "in a folder": folder} {
@@ -181,7 +169,7 @@ func TestAServiceDoesItsJob(t *testing.T) {
 			if made.status != http.StatusAccepted || id == "" {
 				t.Fatal(made.raw)
 			}
-			within(t, "the event", func() bool { return len(h.about(id)) > 0 })
+			poll.Until(t, "the event", func() bool { return len(h.about(id)) > 0 })
 			if got := h.about(id)[0]; got != "content.generated" {
 				t.Errorf("the event is %s", got)
 			}

@@ -10,22 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// until polls a condition for a while.
-func until(t *testing.T, condition string, done func() bool) {
-	t.Helper()
-	deadline := time.After(2 * time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatalf("in vain: %s", condition)
-		case <-tick.C:
-		}
-	}
-}
+	"github.com/content-automation/api/infra/verify/harness/poll"
+)
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
@@ -33,7 +20,7 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 func grandchild(t *testing.T, file string) int {
 	t.Helper()
 	var pid int
-	until(t, "the grandchild tells its pid", func() bool {
+	poll.Until(t, "the grandchild tells its pid", func() bool {
 		data, err := os.ReadFile(file)
 		if err != nil || !strings.HasSuffix(string(data), "\n") {
 			return false
@@ -62,7 +49,7 @@ func TestEndTakesTheWholeGroup(t *testing.T) {
 			}
 			p.end(100 * time.Millisecond)
 			p.end(time.Hour) // A second time does nothing, and does not wait.
-			until(t, "the grandchild ends", func() bool { return !running(pid) })
+			poll.Until(t, "the grandchild ends", func() bool { return !running(pid) })
 		})
 	}
 }
@@ -94,7 +81,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	until(t, "the grandchild ends", func() bool { return !running(pid) })
+	poll.Until(t, "the grandchild ends", func() bool { return !running(pid) })
 }
 
 func TestAFailureTellsTheEndOfTheLog(t *testing.T) {

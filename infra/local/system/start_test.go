@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -104,7 +105,7 @@ func TestStartAndStop(t *testing.T) {
 			t.Errorf("%s still answers", url)
 		}
 	}
-	until(t, "every process of it ends", func() bool { return len(processes(t, dir)) == 0 })
+	poll.Until(t, "every process of it ends", func() bool { return len(processes(t, dir)) == 0 })
 	if _, err := os.Stat(filepath.Join(dir, "tmp")); !os.IsNotExist(err) {
 		t.Errorf("the functions' code is left: %v", err)
 	}

@@ -161,7 +161,7 @@ func (w *World) Examples() map[string]Example {
 		}},
 		"getContentPlan": {ID: of(&w.planned)},
 		"createPlanTopic": {ID: w.proposed, Body: Object{"topic": "Why the left shoe wears out first",
-			"publish_at": w.Now().AddDate(0, 0, 4), "content_type": "post", "angle": "a mistake that we made"}},
+			"publish_at": w.Now().AddDate(0, 0, 4), "content_type": "post", "angle": "a mistake that every second runner makes"}},
 		"getPlanTopic": {ID: w.proposed, Part: &firstTopic},
 		"updatePlanTopic": {ID: w.proposed, Part: &firstTopic,
 			Body: Object{"topic": "Why the left shoe wears out first", "hook": "Look at your left heel"}},

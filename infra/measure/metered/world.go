@@ -79,6 +79,8 @@ var configured = strings.Join(provider.RowNames(), ",")
 type World struct {
 	Meter *Meter
 	State *store.DB
+	// entries is the table of the audit log.
+	entries *store.DB
 	// Workers is what the functions that work in the background are made from.
 	Workers worker.Env
 	// Routes are the operations by their ids.
@@ -93,14 +95,19 @@ type World struct {
 	// running is the function that is called, without a name if none is. Its calls without permission are forbidden.
 	running   topology.Function
 	forbidden []string
-	key, live string         // secrets of a test key and a live one
-	account   tenant.Account // of the test key
 	// issuer signs the access token of the owner of the test key's account.
 	issuer *signintest.Issuer
 	drops  []func(context.Context) error
 	// admitted is the authorizer's result for each header Authorization.
 	admitted map[string]map[string]any
 
+	resources
+}
+
+// resources are what a world makes at its beginning.
+type resources struct {
+	key, live string         // secrets of a test key and a live one
+	account   tenant.Account // of the test key
 	// The ids of resources of the account, one of each kind.
 	apiKey, person, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
 	integration                                                                                             string
@@ -162,7 +169,8 @@ func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
 	})
 }
 
-// NewWith creates tables in the engine of the tests, and fills them.
+// NewWith creates tables in the engine of the tests, and fills them. In memory, a later world with the same settings
+// begins with a copy of what the first one made.
 func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w := &World{Meter: &Meter{}, settings: s, functions: map[string]function{},
 		Routes: map[string]httpapi.Route{}, Clock: s.Clock}
@@ -176,11 +184,11 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.State = state
 	entries, err := w.table(ctx, permit.Audit)
 	if err != nil {
 		return nil, err
 	}
+	w.State, w.entries = state, entries
 	cfg := aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -211,7 +219,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	for _, r := range routes() {
 		w.Routes[r.OperationID] = r
 	}
-	return w, w.fill(ctx, state)
+	return w, w.begin(ctx)
 }
 
 // Now returns the time of the clock.
@@ -236,7 +244,8 @@ func (w *World) Close(ctx context.Context) error {
 }
 
 // fill creates an account for each mode, with a key and resources of every kind.
-func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
+func (w *World) fill(ctx context.Context) (err error) {
+	state := w.State
 	accounts := account.NewService(state, w.Now)
 	keys := apikey.NewService(state, accounts, w.Now, rand.Reader)
 	// There are two accounts, so that each lists keys of one mode alone: items that a query reads and does not

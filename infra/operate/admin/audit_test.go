@@ -107,7 +107,7 @@ func TestCredentialsAndDeadLettersAreInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := o.entries("system#live"); len(all) != 1 || all[0].OperationID != "admin.providers.set" ||
-		strings.Contains(storetest.Snapshot(t, o.audit), "7319") {
+		strings.Contains(storetest.Snapshot(t, o.audit), "-7319") {
 		t.Errorf("%+v", all)
 	}
 }

@@ -126,9 +126,20 @@ func (u used) check() string {
 	return strings.Join(r.Broken, "\n")
 }
 
-// Each kind of items that an operation writes is classified, and all accepted work has its task.
-func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
+func TestAnAccountThatUsedEverything(t *testing.T) {
 	u := everyOperation(t)
+	before := u.rows("")
+	u.known(t)
+	for _, r := range before {
+		u.set(r, "kind", func(kind string) string { return kind })
+	}
+	u.exportedAndErased(t)
+}
+
+// known checks that each kind of items that an operation writes is classified, and that all accepted work has its task.
+// It leaves faults in the table.
+func (u used) known(t *testing.T) {
+	t.Helper()
 	if broken := u.check(); broken != "" {
 		t.Errorf("after a call of each operation:\n%s", broken)
 	}
@@ -154,10 +165,10 @@ func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 	}
 }
 
-// An account that has called every operation is exported with everything that it can read,
-// without secrets, and erased completely.
-func TestAnAccountThatUsedEverything(t *testing.T) {
-	u := everyOperation(t)
+// exportedAndErased checks that an account that has called every operation is exported with everything that it can
+// read, without secrets, and erased completely.
+func (u used) exportedAndErased(t *testing.T) {
+	t.Helper()
 	for id, name := range u.names {
 		var out bytes.Buffer
 		lines, err := u.data.Export(t.Context(), id, &out)

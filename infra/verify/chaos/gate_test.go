@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -93,7 +93,7 @@ func TestALostAnswer(t *testing.T) {
 	if status, answer, lost := b.post(t, "A.Write", "even"); !lost {
 		t.Errorf("got %d %q", status, answer)
 	}
-	within(t, func() bool { return len(b.reached()) == 1 })
+	poll.Until(t, "the gate is reached", func() bool { return len(b.reached()) == 1 })
 	if _, _, lost := b.post(t, "A.Write", "even"); lost || len(b.reached()) != 2 {
 		t.Errorf("the next call does not pass: %q", b.reached())
 	}
@@ -161,22 +161,6 @@ func TestOperations(t *testing.T) {
 	} {
 		if got := ofAWS(&http.Request{Method: http.MethodPut, Header: header}); got != want {
 			t.Errorf("%v is %q, want %q", header, got, want)
-		}
-	}
-}
-
-// within polls until so returns true.
-func within(t *testing.T, so func() bool) {
-	t.Helper()
-	const patience = 10 * time.Second
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !so() {
-		select {
-		case <-deadline:
-			t.Fatalf("not within %v", patience)
-		case <-tick.C:
 		}
 	}
 }

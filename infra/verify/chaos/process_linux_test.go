@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestMain lets this program act as a function: it makes a call for each line that it reads, and writes the result.
@@ -65,7 +67,7 @@ func TestOnlyTheFunctionsOfTheSystemAreFound(t *testing.T) {
 	s := processes{endpoint: "http://127.0.0.1:1/ours", proc: "/proc"}
 	a, b := startFunction(t, "local-local-deliver", s.endpoint), startFunction(t, "local-local-generate-it", s.endpoint)
 	other := startFunction(t, "local-local-deliver", "http://127.0.0.1:1/theirs")
-	within(t, func() bool { return len(s.pids("")) == 2 })
+	poll.Until(t, "both are found", func() bool { return len(s.pids("")) == 2 })
 	if all := s.pids(""); !slices.Contains(all, a.Process.Pid) || !slices.Contains(all, b.Process.Pid) {
 		t.Errorf("found are %v, not %d and %d", all, a.Process.Pid, b.Process.Pid)
 	}
@@ -137,7 +139,7 @@ func TestAFrozenCallerGoesOn(t *testing.T) {
 		_, after, _ := strings.Cut(string(text), ") ")
 		return after[:1]
 	}
-	within(t, func() bool { return stat() == "T" })
+	poll.Until(t, "it stops", func() bool { return stat() == "T" })
 	if err := p.resume(); err != nil {
 		t.Fatal(err)
 	}

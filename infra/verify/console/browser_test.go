@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/standalone"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -89,7 +90,7 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 // first returns the id of the first row of a list, once there is one.
 func (s *system) first(t *testing.T, path string) (id string) {
 	t.Helper()
-	eventually(t, "there is a row of "+path, func() bool {
+	poll.Until(t, "there is a row of "+path, func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // The log has names, hides what the account area reads itself, filters by one click, and leads to the detail of a call.
@@ -28,7 +30,7 @@ func TestACallInDetail(t *testing.T) {
 	b.get("/settings/webhooks")
 	b.get("/settings/api-keys")
 	var p page
-	eventually(t, "the calls are in the log", func() bool {
+	poll.Until(t, "the calls are in the log", func() bool {
 		p = b.get("/settings/audit-log?key_id=" + id)
 		return strings.Contains(p.body, "listFactories") && strings.Contains(p.body, "getMe")
 	})
@@ -112,7 +114,7 @@ func TestCallsByFactoryAndKind(t *testing.T) {
 	if !strings.Contains(csv.body, ","+other+",,carousel\n") {
 		t.Errorf("%s", csv.body)
 	}
-	eventually(t, "the kinds are counted", func() bool {
+	poll.Until(t, "the kinds are counted", func() bool {
 		return strings.Contains(b.get("/settings/usage?requests=kind").main(), `<span class="truncate">Carousel</span>`)
 	})
 }
@@ -162,7 +164,7 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	path := "/settings/webhooks/" + hook
 	link := regexp.MustCompile(`href="(` + path + `/deliveries/dlv_\w+)" data-hx-get`)
 	var at []string
-	eventually(t, "a delivery has failed", func() bool {
+	poll.Until(t, "a delivery has failed", func() bool {
 		p := b.get(path + "?state=pending")
 		at = link.FindStringSubmatch(p.body)
 		return at != nil && strings.Contains(p.body, "HTTP 502")
@@ -196,7 +198,7 @@ func TestADeliveryInDetailAndAReplay(t *testing.T) {
 	to.broken.Store(false)
 	b.get(path+"/replay").shows(t, "Since it fails", "Last 24 hours", "did not arrive: ")
 	b.post(path+"/replay", url.Values{"period": {"24h"}}).shows(t, "are sent again")
-	eventually(t, "all have arrived", func() bool {
+	poll.Until(t, "all have arrived", func() bool {
 		p := b.get(path)
 		return strings.Contains(p.body, ">delivered<") && !strings.Contains(p.main(), `data-tone="warn">pending`)
 	})

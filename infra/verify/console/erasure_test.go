@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 var scheduledLink = regexp.MustCompile(`href="(http[^"]*/exports/[^"]+)"`)
@@ -14,7 +16,7 @@ var scheduledLink = regexp.MustCompile(`href="(http[^"]*/exports/[^"]+)"`)
 // pass moves the clock, and has overdue tasks taken, until something is so.
 func (s *system) pass(t *testing.T, by time.Duration, what string, is func() bool) {
 	t.Helper()
-	eventually(t, what, func() bool {
+	poll.Until(t, what, func() bool {
 		if is() {
 			return true
 		}
@@ -71,7 +73,7 @@ func TestAnOwnerErasesAProfile(t *testing.T) {
 	for _, role := range []string{"owner", "auditor"} {
 		s.signedIn(t, role).get("/settings/usage").shows(t, "The profile Harbour Coffee will be erased on")
 	}
-	eventually(t, "the last export", func() bool {
+	poll.Until(t, "the last export", func() bool {
 		return scheduledLink.MatchString(b.get("/settings/erasure").body)
 	})
 	s.mailed(t, "owner@demo.example", "An erasure was asked for: Harbour Coffee")

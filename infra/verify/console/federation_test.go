@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/crewjam/saml"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 var (
@@ -60,7 +62,7 @@ func (s *system) connected(t *testing.T, c *customer) string {
 		t.Errorf("the link works twice: %d", p.status)
 	}
 	// A task offers the provider to people after it was set.
-	eventually(t, "the offer of "+id, func() bool {
+	poll.Until(t, "the offer of "+id, func() bool {
 		return !strings.Contains(s.browser(t).startBy(id).at, "error=")
 	})
 	return id

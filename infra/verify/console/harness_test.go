@@ -239,15 +239,3 @@ func (s *system) call(t testing.TB, key, method, path string, body any) (int, ma
 	_ = json.NewDecoder(resp.Body).Decode(&out)
 	return resp.StatusCode, out.Data
 }
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for !is() {
-		select {
-		case <-t.Context().Done():
-			t.Fatalf("the test ends before %s", what)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
@@ -25,7 +26,7 @@ func TestTheHomePageOfANewAccount(t *testing.T) {
 	s.signedIn(t, "developer").get("/settings").hides(t, "Invite a colleague")
 	s.must(t, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/", "event_types": []string{"balance.low"}}, 201)
 	s.call(t, s.Live, "GET", "/v1/me", nil)
-	eventually(t, "the steps are done", func() bool { return !strings.Contains(b.get("/settings").body, "First steps") })
+	poll.Until(t, "the steps are done", func() bool { return !strings.Contains(b.get("/settings").body, "First steps") })
 	b.post("/settings/language", url.Values{"language": {"ru"}})
 	b.get("/settings").shows(t, "Что ждёт вас", "Ближайшие посты")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
@@ -53,7 +54,7 @@ func (s *system) published(t *testing.T) (pages []string, given map[string]any) 
 		"prompt": "News: {{title}}"}, "trigger": object{"kind": "feed", "url": feed.URL + "/broken.xml"}}, 201)["id"].(string)
 	broken.Store(true)
 	looks := 0
-	eventually(t, "the automation has failed", func() bool {
+	poll.Until(t, "the automation has failed", func() bool {
 		if looks++; looks%100 == 1 { // the feed is read every 15 minutes
 			s.clock.advance(16 * time.Minute)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
@@ -51,7 +52,7 @@ func (s *system) generated(t *testing.T, factory, kind, prompt string) string {
 	t.Helper()
 	id := s.must(t, "POST", "/v1/content-items", object{"factory_id": factory, "kind": kind, "prompt": prompt},
 		202)["id"].(string)
-	eventually(t, prompt+" is generated", func() bool {
+	poll.Until(t, prompt+" is generated", func() bool {
 		return s.must(t, "GET", "/v1/content-items/"+id, nil, 200)["state"] == "generated"
 	})
 	return id

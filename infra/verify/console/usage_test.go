@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // The page of usage has all calls of the account: those of more keys than a page of the list has, of revoked keys, and
@@ -40,7 +42,7 @@ func TestTheUsageIsTrue(t *testing.T) {
 	b := s.signedIn(t, "owner")
 	shown := regexp.MustCompile(`>Requests</h2><p [^>]*>([0-9\x{a0}]+)</p>`)
 	var p page
-	eventually(t, "all calls are counted", func() bool {
+	poll.Until(t, "all calls are counted", func() bool {
 		p = b.get("/settings/usage")
 		found := shown.FindStringSubmatch(p.body)
 		return found != nil && strings.ReplaceAll(found[1], "\u00a0", "") == fmt.Sprint(made)

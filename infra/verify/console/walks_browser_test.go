@@ -5,6 +5,8 @@ package console
 import (
 	"fmt"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // mostPerson is what the first admin takes at most from the sign-in to a verified webhook, in seconds of a person by
@@ -34,7 +36,7 @@ func TestAnAuditorInChromium(t *testing.T) {
 	s.call(t, key["secret"].(string), "GET", "/v1/factories", nil)
 	hook := s.must(t, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/", "event_types": []string{"*"}},
 		201)["id"].(string)
-	eventually(t, "the calls are in the log", func() bool { return len(s.entries(t, "status=4xx")) > 0 })
+	poll.Until(t, "the calls are in the log", func() bool { return len(s.entries(t, "status=4xx")) > 0 })
 	read := []string{"", "/api-keys", "/api-keys/" + key["id"].(string), "/mandates", "/webhooks", "/webhooks/" + hook,
 		"/events", "/usage", "/approvals", "/content-items/" + a.item, "/calendar", "/review-links", "/automations",
 		"/experiments", "/profiles", "/profiles/" + a.profile, "/social-accounts", "/applications", "/integrations",

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // amounts are the figures of analytics about the tests' content.
@@ -37,7 +39,7 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 		into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	}
 	want := amounts{Made: 2, Failed: 1, Published: 1}
-	eventually(t, "analytics of the sandbox", func() bool { return of(key, path).Totals == want })
+	poll.Until(t, "analytics of the sandbox", func() bool { return of(key, path).Totals == want })
 	if got := of(key, path+"?group_by=kind&timezone=Asia/Kathmandu"); got.Totals != want || len(got.Series) != 1 ||
 		*got.Series[0].Kind != "post" || got.Series[0].amounts != want {
 		t.Errorf("%+v", got)
@@ -53,7 +55,7 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 		"prompt": "A shoe"}), http.StatusAccepted)
 	ended(t, live, made.ID)
 	want = amounts{Made: 1, SpendCredits: 1000 - c.balance()}
-	eventually(t, "analytics", func() bool { return of(live, path).Totals == want })
+	poll.Until(t, "analytics", func() bool { return of(live, path).Totals == want })
 	into[contentItem](call(t, live, http.MethodDelete, contentPath+"/"+made.ID, nil), http.StatusOK)
 	if got := of(live, path); got.Totals != want {
 		t.Errorf("after the deletion: %+v", got)

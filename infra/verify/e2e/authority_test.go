@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -50,7 +51,7 @@ func TestWhatAKeyHasSetUpEndsWithIt(t *testing.T) {
 	}
 
 	call(t, rest, http.MethodDelete, "/v1/api-keys/"+key.ID, nil)
-	eventually(t, "the automation fails", func() bool {
+	poll.Until(t, "the automation fails", func() bool {
 		got := call(t, rest, http.MethodGet, "/v1/automations/"+automation.ID, nil)
 		return strings.Contains(got.Raw, `"state":"failed"`) && strings.Contains(got.Raw, `"code":"authority_ended"`)
 	})
@@ -64,7 +65,7 @@ func TestWhatAKeyHasSetUpEndsWithIt(t *testing.T) {
 	if status := page(asked.URL); status != http.StatusForbidden {
 		t.Errorf("the link of the connection answers %d", status)
 	}
-	eventually(t, "the scheduled post fails", func() bool {
+	poll.Until(t, "the scheduled post fails", func() bool {
 		got := call(t, rest, http.MethodGet, contentPath+"/"+item, nil)
 		return strings.Contains(got.Raw, `"state":"failed"`) && strings.Contains(got.Raw, `"code":"authority_ended"`)
 	})

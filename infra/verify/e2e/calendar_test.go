@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // One call creates an item that is published at its time. Automatic publishing that is turned on later schedules what a
@@ -39,13 +41,13 @@ func TestCalendar(t *testing.T) {
 	of := func(query string) items {
 		return into[items](call(t, secret, http.MethodGet, contentPath+"?"+query, nil), http.StatusOK)
 	}
-	eventually(t, "the plan holds its items", func() bool {
+	poll.Until(t, "the plan holds its items", func() bool {
 		held := of("state=generated&factory_id=" + factory)
 		return len(held) == 2
 	})
 	into[object](call(t, secret, http.MethodPatch, path, object{"auto_publish": true}), http.StatusOK)
 	tomorrow := url.QueryEscape(started.Add(time.Hour).UTC().Format(time.RFC3339))
-	eventually(t, "the plan is scheduled", func() bool {
+	poll.Until(t, "the plan is scheduled", func() bool {
 		return len(of("state=scheduled&publish_from="+tomorrow)) == 2
 	})
 	if got := of("metadata[order]=4711&publish_to=" + tomorrow); len(got) != 1 || got[0].ID != one.ID {

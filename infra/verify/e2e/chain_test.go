@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
@@ -39,7 +40,7 @@ func TestTheAuditLogShowsItsAlteration(t *testing.T) {
 	}
 	db := store.Open(running.AWS(), running.AuditTable)
 	today := chain.On(tenant.Account(c.id), time.Now())
-	eventually(t, "the chain", func() bool {
+	poll.Until(t, "the chain", func() bool {
 		r, err := chain.Verify(t.Context(), db, today, time.Now())
 		if err != nil {
 			t.Fatal(err)

@@ -173,24 +173,6 @@ func (a answer) refused(status int, code string) error {
 	return nil
 }
 
-// polls is the number of times that a test looks for a condition. It counts looks, not seconds: each look is a call of
-// the service, which takes longer on a starved machine, so that no test fails for slowness alone.
-const polls = 1800
-
-// eventually polls until f reports that it is done.
-func eventually(t *testing.T, condition string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for range polls {
-		if f() {
-			return
-		}
-		<-tick.C
-	}
-	t.Fatalf("%s: not within %d looks", condition, polls)
-}
-
 // object is a JSON object.
 type object = map[string]any
 

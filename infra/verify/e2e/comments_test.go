@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/oauth"
@@ -43,7 +44,7 @@ func TestComments(t *testing.T) {
 		return into[[]readerComment](call(t, secret, http.MethodGet, "/v1/comments?publication_id="+pub+query, nil),
 			http.StatusOK)
 	}
-	eventually(t, "the comments", func() bool { return len(list("")) == 2 })
+	poll.Until(t, "the comments", func() bool { return len(list("")) == 2 })
 	all := list("&order=asc")
 	first, second := "/v1/comments/"+all[0].ID, "/v1/comments/"+all[1].ID
 	if all[0].Text == "" || all[0].Author.Handle == "" || all[0].State != "visible" || all[0].PublicationID != pub {
@@ -53,13 +54,13 @@ func TestComments(t *testing.T) {
 		http.StatusAccepted)
 	into[readerComment](call(t, secret, http.MethodPatch, first, object{"suggest_reply": true}), http.StatusOK)
 	into[readerComment](call(t, secret, http.MethodPatch, second, object{"state": "hidden"}), http.StatusOK)
-	eventually(t, "the reply, the suggestion and the hidden comment", func() bool {
+	poll.Until(t, "the reply, the suggestion and the hidden comment", func() bool {
 		now := list("&order=asc")
 		return now[0].Reply != nil && now[0].Reply.State == "done" && now[0].SuggestedReply != nil &&
 			now[1].State == "hidden" && now[1].Change.State == "done"
 	})
 	into[readerComment](call(t, secret, http.MethodDelete, second, nil), http.StatusOK)
-	eventually(t, "the deleted comment", func() bool { return len(list("&state=deleted")) == 1 })
+	poll.Until(t, "the deleted comment", func() bool { return len(list("&state=deleted")) == 1 })
 	if err := call(t, secret, http.MethodPatch, second, object{"state": "visible"}).refused(http.StatusConflict,
 		"invalid_state"); err != nil {
 		t.Error(err)
@@ -72,7 +73,7 @@ func TestComments(t *testing.T) {
 		return into[[]struct{ Type string }](call(t, secret, http.MethodGet,
 			"/v1/events?type=comment.created,comment.replied", nil), http.StatusOK)
 	}
-	eventually(t, "the events", func() bool { return len(events()) == 3 })
+	poll.Until(t, "the events", func() bool { return len(events()) == 3 })
 }
 
 // A reader comments on a post on the fake of Facebook, which announces it by a webhook. The comment is read and
@@ -108,15 +109,15 @@ func TestCommentsOnAPlatform(t *testing.T) {
 		return into[[]readerComment](call(t, secret, http.MethodGet, "/v1/comments?publication_id="+pub.ID, nil),
 			http.StatusOK)
 	}
-	eventually(t, "the comment", func() bool { return len(list()) == 1 })
+	poll.Until(t, "the comment", func() bool { return len(list()) == 1 })
 	into[readerComment](call(t, secret, http.MethodPost, "/v1/comments/"+list()[0].ID+"/replies",
 		object{"text": "Yes: in red."}), http.StatusAccepted)
-	eventually(t, "the reply", func() bool { return list()[0].Reply.State == "done" })
+	poll.Until(t, "the reply", func() bool { return list()[0].Reply.State == "done" })
 	events := func() []struct{ Type string } {
 		return into[[]struct{ Type string }](call(t, secret, http.MethodGet,
 			"/v1/events?type=comment.created,comment.replied", nil), http.StatusOK)
 	}
-	eventually(t, "the events", func() bool { return len(events()) == 2 })
+	poll.Until(t, "the events", func() bool { return len(events()) == 2 })
 	var all []control.Comment
 	_, body := browse(t, http.MethodGet, running.Platforms+"/_comments?"+fake.Encode())
 	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all) != 2 || !all[0].Own ||

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 const contentPath = "/v1/content-items"
@@ -11,7 +13,7 @@ const contentPath = "/v1/content-items"
 // ended waits for the end of the work of a content item.
 func ended(t *testing.T, secret, itemID string) (item contentItem) {
 	t.Helper()
-	eventually(t, "the end of "+itemID, func() bool {
+	poll.Until(t, "the end of "+itemID, func() bool {
 		item = into[contentItem](call(t, secret, http.MethodGet, contentPath+"/"+itemID, nil), http.StatusOK)
 		return item.State != "queued" && item.State != "generating"
 	})
@@ -91,5 +93,5 @@ func TestChangesOfContent(t *testing.T) {
 	if err := call(t, key, http.MethodGet, at, nil).refused(http.StatusNotFound, "not_found"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the removal of its file", func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
+	poll.Until(t, "the removal of its file", func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
 }

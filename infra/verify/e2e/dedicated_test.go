@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/infra/local/edge"
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/adapter/crm/hubspot"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -375,7 +376,7 @@ func (d *dedicated) showsReviewers(caller, outside *http.Client) {
 	d.ask(caller, http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}, &factory)
 	d.ask(caller, http.MethodPost, "/v1/content-items", object{"factory_id": factory.ID, "kind": "post",
 		"prompt": "A walk by the sea"}, &item)
-	eventually(d.t, "the post is generated", func() bool {
+	poll.Until(d.t, "the post is generated", func() bool {
 		d.ask(caller, http.MethodGet, "/v1/content-items/"+item.ID, nil, &item)
 		return item.State == "generated"
 	})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestDeliveries follows an event through the log of deliveries, rotates the webhook's secret,
@@ -42,7 +44,7 @@ func TestDeliveries(t *testing.T) {
 	hook := into[[]webhook](call(t, key, "GET", "/v1/webhooks", nil), http.StatusOK)[0]
 	path := "/v1/webhooks/" + hook.ID
 	var made []delivery
-	eventually(t, "the delivery", func() bool {
+	poll.Until(t, "the delivery", func() bool {
 		made = into[[]delivery](call(t, key, "GET", path+"/deliveries?state=delivered", nil), http.StatusOK)
 		return len(made) == 1
 	})
@@ -62,7 +64,7 @@ func TestDeliveries(t *testing.T) {
 	if again.ID != made[0].ID || again.State != "pending" {
 		t.Errorf("redelivered %+v", again)
 	}
-	eventually(t, "the repeat", func() bool { return len(hooks.about(item.ID)) == 2 })
+	poll.Until(t, "the repeat", func() bool { return len(hooks.about(item.ID)) == 2 })
 	repeat := hooks.about(item.ID)[1]
 	if id := repeat.header.Get("webhook-id"); id != made[0].EventID {
 		t.Errorf("the repeat has the id %s, not %s", id, made[0].EventID)
@@ -79,7 +81,7 @@ func TestDeliveries(t *testing.T) {
 			t.Errorf("signature: %v", err)
 		}
 	}
-	eventually(t, "the second attempt's record", func() bool {
+	poll.Until(t, "the second attempt's record", func() bool {
 		d := into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
 		return len(d) == 1 && d[0].State == "delivered" && len(d[0].Attempts) == 2
 	})
@@ -124,9 +126,9 @@ func TestASampleOfAReceiverThatIsDown(t *testing.T) {
 	for range 5 {
 		sample()
 	}
-	eventually(t, "an open circuit breaker", func() bool { return slices.ContainsFunc(all(), down) })
+	poll.Until(t, "an open circuit breaker", func() bool { return slices.ContainsFunc(all(), down) })
 	tried := sample()
-	eventually(t, "an attempt while the receiver is down", func() bool {
+	poll.Until(t, "an attempt while the receiver is down", func() bool {
 		i := slices.IndexFunc(all(), func(d delivery) bool { return d.ID == tried.ID })
 		tried = all()[i]
 		return len(tried.Attempts) > 0
@@ -143,7 +145,7 @@ func TestASampleOfAReceiverThatIsDown(t *testing.T) {
 	back.Start()
 	t.Cleanup(back.Close)
 	last := sample()
-	eventually(t, "the end of the outage", func() bool {
+	poll.Until(t, "the end of the outage", func() bool {
 		waits := func(d delivery) bool { return d.State != "delivered" && (d.ID == last.ID || d.ID == tried.ID) }
 		return !slices.ContainsFunc(all(), waits)
 	})

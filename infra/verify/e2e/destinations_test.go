@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // foreign is a customer's AWS account. The local AWS accepts its number as the credentials of
@@ -60,7 +62,7 @@ func newInbox(t *testing.T, name string) inbox {
 // next waits for a message and removes it from the queue.
 func (q inbox) next() (m types.Message) {
 	q.t.Helper()
-	eventually(q.t, "a message in "+q.arn, func() bool {
+	poll.Until(q.t, "a message in "+q.arn, func() bool {
 		out, err := q.client.ReceiveMessage(q.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &q.url,
 			MessageAttributeNames: []string{"All"}})
 		if err != nil {
@@ -171,7 +173,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	queue := newInbox(t, "content-events")
 	hook := aim(t, key, "sqs", queue.arn, "content-automation-queue")
 	first := sample(t, key, hook.ID)
-	eventually(t, "the first attempt", func() bool { return len(first().Attempts) == 1 })
+	poll.Until(t, "the first attempt", func() bool { return len(first().Attempts) == 1 })
 	if a := first().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden || a.Error == nil ||
 		!strings.Contains(*a.Error, "trust policy") {
 		t.Errorf("before there is the role: %+v", first())
@@ -194,7 +196,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 		e.ID != headers.Get("webhook-id") || e.AccountID != c.id {
 		t.Errorf("event %+v, %v", e, err)
 	}
-	eventually(t, "the record", func() bool { return first().State == "delivered" })
+	poll.Until(t, "the record", func() bool { return first().State == "delivered" })
 	if d := first(); len(d.Attempts) != 2 || *d.Attempts[1].Status != http.StatusOK || d.Attempts[1].Error != nil ||
 		d.EventID != e.ID || !strings.Contains(d.Attempts[1].Body, *m.MessageId) {
 		t.Errorf("delivery %+v", d)
@@ -204,7 +206,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	thief := newCustomer(t)
 	theirs := aim(t, thief.test.Secret, "sqs", queue.arn, "content-automation-queue")
 	stolen := sample(t, thief.test.Secret, theirs.ID)
-	eventually(t, "the thief's attempt", func() bool { return len(stolen().Attempts) == 1 })
+	poll.Until(t, "the thief's attempt", func() bool { return len(stolen().Attempts) == 1 })
 	if d := stolen(); *d.Attempts[0].Status != http.StatusForbidden || !strings.Contains(*d.Attempts[0].Error,
 		"external_id") {
 		t.Errorf("delivery %+v", d)
@@ -219,7 +221,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 		t.Errorf("moved %+v", moved)
 	}
 	refused := sample(t, key, hook.ID)
-	eventually(t, "an attempt at the other queue", func() bool { return len(refused().Attempts) == 1 })
+	poll.Until(t, "an attempt at the other queue", func() bool { return len(refused().Attempts) == 1 })
 	if a := refused().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden ||
 		!strings.Contains(*a.Error, "sqs:SendMessage on "+other.arn) {
 		t.Errorf("attempt %+v", refused())
@@ -267,7 +269,7 @@ func TestABusOfTheCustomersOwn(t *testing.T) {
 		got.Detail.Data.Object.ID != item.ID || got.Detail.AccountID != c.id {
 		t.Errorf("got %s", *m.Body)
 	}
-	eventually(t, "the record", func() bool {
+	poll.Until(t, "the record", func() bool {
 		made := into[[]logged](call(t, key, "GET", "/v1/webhooks/"+hook.ID+"/deliveries?state=delivered", nil),
 			http.StatusOK)
 		return len(made) == 1 && made[0].EventID == got.Detail.ID &&

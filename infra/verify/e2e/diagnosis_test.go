@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 type diagnosis struct {
@@ -27,7 +29,7 @@ func diagnosed(t *testing.T, key, factory string) (d diagnosis) {
 	t.Helper()
 	a := call(t, key, http.MethodPost, "/v1/factories/"+factory+"/diagnose", nil)
 	into[diagnosis](a, http.StatusAccepted)
-	eventually(t, "the diagnosis of "+factory, func() bool {
+	poll.Until(t, "the diagnosis of "+factory, func() bool {
 		d = into[diagnosis](call(t, key, http.MethodGet, a.Header.Get("Location"), nil), http.StatusOK)
 		return d.State == "completed" || d.State == "failed"
 	})

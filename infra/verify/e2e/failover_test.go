@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	settings "github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // failOver runs the service in the replica's region, as after the loss of the customer's region.
@@ -83,7 +84,7 @@ func replicate(t *testing.T, home, there *dynamodb.Client, name string) {
 	if _, err := home.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &name, Item: key}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the item in the replica of "+name, func() bool {
+	poll.Until(t, "the item in the replica of "+name, func() bool {
 		out, err := there.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &name, Key: key})
 		return err == nil && len(out.Item) > 0
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -32,7 +33,7 @@ func TestFigures(t *testing.T) {
 				http.StatusOK)
 			c.titled(secret, factory)
 			path := "/v1/analytics/accounts?social_account_id=" + account
-			eventually(t, "the figures of "+account, func() bool {
+			poll.Until(t, "the figures of "+account, func() bool {
 				days := into[[]struct {
 					Followers *int64
 					Reach     *int64

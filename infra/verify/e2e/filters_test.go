@@ -5,6 +5,8 @@ package e2e
 import (
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestWebhooksOfFactories has two factories and a webhook for each of them.
@@ -43,8 +45,8 @@ func TestWebhooksOfFactories(t *testing.T) {
 		places[i].item = generate(places[i].factory)
 	}
 	for i, p := range places {
-		eventually(t, "the webhook of the factory", func() bool { return len(p.hooks.about(p.item)) > 0 })
-		eventually(t, "the webhook of all factories", func() bool { return len(everything.about(p.item)) > 0 })
+		poll.Until(t, "the webhook of the factory", func() bool { return len(p.hooks.about(p.item)) > 0 })
+		poll.Until(t, "the webhook of all factories", func() bool { return len(everything.about(p.item)) > 0 })
 		// One dispatch makes all deliveries of an event, so the other delivery would be known by now.
 		other := places[1-i]
 		if made := into[[]object](call(t, key, "GET", "/v1/webhooks/"+other.webhook+"/deliveries", nil),
@@ -63,7 +65,7 @@ func TestWebhooksOfFactories(t *testing.T) {
 		t.Errorf("freed: %+v", freed)
 	}
 	again := generate(places[1].factory)
-	eventually(t, "the webhook without its filter", func() bool { return len(places[0].hooks.about(again)) > 0 })
+	poll.Until(t, "the webhook without its filter", func() bool { return len(places[0].hooks.about(again)) > 0 })
 
 	// A factory of the other mode does not exist for the caller.
 	a := call(t, c.live.Secret, "POST", "/v1/webhooks", object{

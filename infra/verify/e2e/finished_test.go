@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	parts "github.com/content-automation/api/infra/verify/harness/sample"
 )
 
@@ -203,7 +204,7 @@ func TestACompositionIsCanceled(t *testing.T) {
 		"duration_seconds": 30, "visuals": "stills"}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	reserved := credits - c.balance()
-	eventually(t, "the composition", func() bool { return composing(t) })
+	poll.Until(t, "the composition", func() bool { return composing(t) })
 	foreseen := into[struct {
 		Cost int64 `json:"cancel_cost_credits"`
 	}](call(t, key, http.MethodGet, contentPath+"/"+made.ID, nil), http.StatusOK).Cost
@@ -211,7 +212,7 @@ func TestACompositionIsCanceled(t *testing.T) {
 	if got.State != "canceled" || got.Cost != reserved || got.Cost == 0 || foreseen != got.Cost {
 		t.Errorf("reserved %d, foreseen %d: %+v", reserved, foreseen, got)
 	}
-	eventually(t, "the end of ffmpeg", func() bool { return !composing(t) })
+	poll.Until(t, "the end of ffmpeg", func() bool { return !composing(t) })
 	// The parts that were charged are delivered: the voice and the pictures.
 	kept := into[contentItem](call(t, key, http.MethodGet, contentPath+"/"+made.ID, nil), http.StatusOK).Media
 	if len(kept) != 1+6 || kept[0].Role != "narration" || kept[1].Role != "still" {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // program writes the samples in Python of a guide as one program, and returns a command that runs it with a key.
@@ -75,7 +77,7 @@ func TestProgramsOfTheGuides(t *testing.T) {
 		"profile_id": profile, "settings": object{"brand_name": "Café"}}), http.StatusCreated).ID
 	made := into[madeItem](call(t, c.live.Secret, "POST", "/v1/content-items", object{"factory_id": brand, "kind": "post",
 		"prompt": "Cake"}), http.StatusAccepted)
-	eventually(t, "it is generated", func() bool {
+	poll.Until(t, "it is generated", func() bool {
 		return into[madeItem](call(t, c.live.Secret, "GET", "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generated"
 	})
 	for _, one := range []guideRun{
@@ -163,7 +165,7 @@ func TestTheReceiverOfTheGuide(t *testing.T) {
 	}
 	event := `{"id":"evt_1","type":"content.generated","data":{"object":{"id":"cnt_1"}}}`
 	now := time.Now()
-	eventually(t, "it listens", func() bool { return send("evt_1", now, event, event) == http.StatusNoContent })
+	poll.Until(t, "it listens", func() bool { return send("evt_1", now, event, event) == http.StatusNoContent })
 	for name, got := range map[string]int{"a change": send("evt_2", now, event, event+" "),
 		"an old request": send("evt_3", now.Add(-10*time.Minute), event, event)} {
 		if got != http.StatusUnauthorized {

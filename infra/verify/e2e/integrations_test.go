@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/testdata/fakes/crms"
 )
 
@@ -113,18 +114,18 @@ func TestIntegrationsWithCRMs(t *testing.T) {
 			"stages": []object{{"pipeline": "7", "stage": "142", "kind": "post",
 				"template": "A case study about the deal"}},
 		}})
-		eventually(t, name+": the product is imported", func() bool {
+		poll.Until(t, name+": the product is imported", func() bool {
 			return len(into[[]object](call(t, secret, http.MethodGet, "/v1/products?factory_id="+shop, nil),
 				http.StatusOK)) == 1
 		})
-		eventually(t, name+": the synchronization ends", func() bool {
+		poll.Until(t, name+": the synchronization ends", func() bool {
 			return c.integration(secret, made.ID).LastSync != nil
 		})
 		if resp, text := browse(t, http.MethodPost, running.Platforms+"/_deal?"+url.Values{"crm": {name}, "id": {"1"},
 			"stage": {"142"}, "hook": {hook}}.Encode()); resp.StatusCode != http.StatusNoContent {
 			t.Fatalf("%s: %s %s", name, resp.Status, text)
 		}
-		eventually(t, name+": the note is written", func() bool {
+		poll.Until(t, name+": the note is written", func() bool {
 			return c.integration(secret, made.ID).Counts.Notes > 0
 		})
 		items := into[[]struct{ ID, State, Prompt string }](call(t, secret, http.MethodGet,

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -24,7 +25,7 @@ func TestServiceLevelsCountTheCallsOfAnAccount(t *testing.T) {
 		for range 3 {
 			call(t, key, "GET", "/v1/me", nil)
 		}
-		eventually(t, "the counts", func() bool {
+		poll.Until(t, "the counts", func() bool {
 			for _, o := range levels(key).Operations {
 				if o.OperationID == "getMe" {
 					return o.Calls == 3 && o.Failed == 0 && *o.Availability == 100 && o.LatencyP95 != nil

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // private are the texts that callers sent and received. answered are the calls that a function
@@ -174,10 +176,10 @@ func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 	a := call(t, c.test.Secret, "POST", "/v1/content-items", object{"factory_id": c.factory(c.test.Secret),
 		"kind": "post", "prompt": "A shoe that only this test describes"})
 	made := into[contentItem](a, http.StatusAccepted)
-	eventually(t, "the webhook", func() bool { return len(hooks.about(made.ID)) > 0 })
+	poll.Until(t, "the webhook", func() bool { return len(hooks.about(made.ID)) > 0 })
 	delivered := hooks.about(made.ID)[0].event.ID
 	var calls, ends, deliveries []logLine
-	eventually(t, "the line of the delivery", func() bool {
+	poll.Until(t, "the line of the delivery", func() bool {
 		calls, ends, deliveries = nil, nil, nil
 		err := eachLine(running.Logs, func(_ int, _ string, l logLine) {
 			switch {
@@ -263,7 +265,7 @@ func TestTextsOfCallersStayOutOfTheLogs(t *testing.T) {
 			t.Errorf("%v is answered with %d", body, a.Status)
 		}
 	}
-	eventually(t, "the webhooks", func() bool { return len(hooks.about(item)) > 0 && len(hooks.about(failed)) > 0 })
+	poll.Until(t, "the webhooks", func() bool { return len(hooks.about(item)) > 0 && len(hooks.about(failed)) > 0 })
 	found, err := (&search{forms: map[string][]form{text("")[:first]: {{text(""), "a text"}}}}).logs(running.Logs)
 	if err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)

@@ -12,6 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
@@ -172,7 +173,7 @@ func TestMainJob(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
-			eventually(t, "the webhook of "+kind.name, func() bool { return len(hooks.about(ids[kind.name])) > 0 })
+			poll.Until(t, "the webhook of "+kind.name, func() bool { return len(hooks.about(ids[kind.name])) > 0 })
 			d := hooks.about(ids[kind.name])[0]
 			if err := verifier.Verify(d.body, d.header); err != nil {
 				t.Errorf("signature: %v", err)
@@ -259,12 +260,12 @@ func TestRehearsedOutcomes(t *testing.T) {
 	began := time.Now()
 	delayed := into[contentItem](call(t, key, "POST", "/v1/content-items", body), http.StatusAccepted)
 
-	eventually(t, "content.failed", func() bool { return len(hooks.about(failed.ID)) > 0 })
+	poll.Until(t, "content.failed", func() bool { return len(hooks.about(failed.ID)) > 0 })
 	if e := hooks.about(failed.ID)[0].event; e.Type != "content.failed" || e.Data.Object.State != "failed" ||
 		e.Data.Object.Failure == nil || e.Data.Object.Failure.Stage != "generate" || e.Data.Object.Failure.Code == "" {
 		t.Errorf("%+v", e)
 	}
-	eventually(t, "content.published", func() bool { return len(hooks.about(published.ID)) > 0 })
+	poll.Until(t, "content.published", func() bool { return len(hooks.about(published.ID)) > 0 })
 	if e := hooks.about(published.ID)[0].event; e.Type != "content.published" || e.Data.Object.State != "published" ||
 		e.Data.Object.Published == "" {
 		t.Errorf("%+v", e)
@@ -275,7 +276,7 @@ func TestRehearsedOutcomes(t *testing.T) {
 	if s := get().State; time.Since(began) < 3*time.Second && s != "queued" && s != "generating" {
 		t.Errorf("before its delay the item is %s", s)
 	}
-	eventually(t, "the delayed item", func() bool { return get().State == "generated" })
+	poll.Until(t, "the delayed item", func() bool { return get().State == "generated" })
 	if took := time.Since(began); took < 4*time.Second {
 		t.Errorf("the delay of 4 s took %v", took)
 	}
@@ -290,7 +291,7 @@ func TestEvents(t *testing.T) {
 		"sandbox": object{"outcome": "published"}}
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", body), http.StatusAccepted)
 	var events []webhookEvent
-	eventually(t, "two events", func() bool {
+	poll.Until(t, "two events", func() bool {
 		events = into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&from="+from, nil), http.StatusOK)
 		return len(events) == 2
 	})
@@ -338,11 +339,11 @@ func TestWebhookRetries(t *testing.T) {
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "story", "prompt": "A shoe",
 	}), http.StatusAccepted)
-	eventually(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
+	poll.Until(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
 	hooks.mu.Lock()
 	hooks.status = 0
 	hooks.mu.Unlock()
-	eventually(t, "the second attempt", func() bool { return len(hooks.about(item.ID)) == 2 })
+	poll.Until(t, "the second attempt", func() bool { return len(hooks.about(item.ID)) == 2 })
 	d := hooks.about(item.ID)
 	if d[0].event.ID != d[1].event.ID {
 		t.Errorf("the repeat has another id: %s, %s", d[0].event.ID, d[1].event.ID)

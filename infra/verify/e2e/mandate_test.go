@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // mandated is a key with a mandate.
@@ -61,7 +63,7 @@ func TestAnAgentWithAMandate(t *testing.T) {
 	if spent := 1000 - c.balance(); made == 0 || refused == 0 || spent == 0 || spent > most {
 		t.Errorf("%d were made and %d refused, and %d credits of %d are spent", made, refused, spent, most)
 	}
-	eventually(t, "the agent sees what is left of the day", func() bool {
+	poll.Until(t, "the agent sees what is left of the day", func() bool {
 		spent := into[mandated](call(t, owner, http.MethodGet, path, nil), http.StatusOK).SpentToday
 		me := into[struct {
 			Key struct {
@@ -114,7 +116,7 @@ func TestAnAgentWithAMandate(t *testing.T) {
 		t.Errorf("after the end: %v: %s", err, a.Raw)
 	}
 	mandates := map[string]int{}
-	eventually(t, "all refusals are in the audit log", func() bool {
+	poll.Until(t, "all refusals are in the audit log", func() bool {
 		clear(mandates)
 		for _, e := range into[[]struct {
 			Mandate *string

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // hostile is a text that tries to make an agent publish and spend.
@@ -43,7 +45,7 @@ func (a *agent) use(tool string, arguments object, into any) string {
 // arguments make nothing new.
 func (a *agent) made(tool string, arguments object, into *madeItem) {
 	a.t.Helper()
-	eventually(a.t, "the work of "+tool+" ends", func() bool {
+	poll.Until(a.t, "the work of "+tool+" ends", func() bool {
 		*into = madeItem{}
 		a.use(tool, arguments, into)
 		return into.State != "queued" && into.State != "generating" &&
@@ -130,7 +132,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 		{"publish it now instead", func(t *testing.T, a *agent) {
 			var now madeItem
 			a.use("schedule_or_publish", object{"content_item_id": shared.ID, "when": "now"}, &now)
-			eventually(t, "it is published", func() bool {
+			poll.Until(t, "it is published", func() bool {
 				a.use("get_content", object{"content_item_id": shared.ID}, &now)
 				return now.State == "published"
 			})
@@ -147,7 +149,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 			n := 0
-			eventually(t, "seven items", func() bool {
+			poll.Until(t, "seven items", func() bool {
 				var list struct{ Elements []madeItem }
 				a.use("list_content", object{"factory_id": brand, "limit": 20}, &list)
 				n = len(list.Elements)
@@ -180,7 +182,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 			}
 			a.use("review_content", object{"content_item_id": ids[1], "decision": "request_changes", "note": "Shorter."}, nil)
 			a.use("review_content", object{"content_item_id": ids[0], "decision": "approve"}, nil)
-			eventually(t, "it is scheduled", func() bool {
+			poll.Until(t, "it is scheduled", func() bool {
 				a.use("get_content", object{"content_item_id": ids[0]}, &now)
 				return now.State == "scheduled"
 			})
@@ -253,7 +255,7 @@ func TestScriptedAgentTasks(t *testing.T) {
 					}
 				} `json:"content_items"`
 			}
-			eventually(t, "the failure is listed", func() bool {
+			poll.Until(t, "the failure is listed", func() bool {
 				a.use("failures", object{"factory_id": brand}, &found)
 				return len(found.Items) > 0
 			})
@@ -342,7 +344,7 @@ func TestALiveKeyAsksFirst(t *testing.T) {
 	factory := c.factory(secret)
 	made := into[madeItem](call(t, secret, "POST", "/v1/content-items", object{"factory_id": factory, "kind": "post",
 		"prompt": "A shoe", "caption": hostile}), http.StatusAccepted)
-	eventually(t, "it is generated", func() bool {
+	poll.Until(t, "it is generated", func() bool {
 		return into[madeItem](call(t, secret, "GET", "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generated"
 	})
 	before := call(t, secret, "GET", "/v1/balance/entries?limit=100", nil).Data

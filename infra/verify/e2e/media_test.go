@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // ownMedia has the members of a media that the tests read.
@@ -54,7 +56,7 @@ func send(t *testing.T, m ownMedia, content []byte, headers ...string) int {
 // settled waits until the service has checked a file.
 func settled(t *testing.T, secret, mediaID string) (m ownMedia) {
 	t.Helper()
-	eventually(t, "the import of "+mediaID, func() bool {
+	poll.Until(t, "the import of "+mediaID, func() bool {
 		m = into[ownMedia](call(t, secret, http.MethodGet, "/v1/media/"+mediaID, nil), http.StatusOK)
 		return m.State != "pending"
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestReceiversThatMisbehave sends one event to a healthy receiver, and to others that never
@@ -70,7 +72,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	}), http.StatusAccepted)
 	for name, r := range receivers {
 		var made []logged
-		eventually(t, "the attempt at the receiver that "+name, func() bool {
+		poll.Until(t, "the attempt at the receiver that "+name, func() bool {
 			made = into[[]logged](call(t, key, "GET", "/v1/webhooks/"+ids[name]+"/deliveries", nil), http.StatusOK)
 			return len(made) == 1 && len(made[0].Attempts) > 0
 		})
@@ -83,7 +85,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 			t.Errorf("%s: not deleted", name)
 		}
 	}
-	eventually(t, "the healthy receiver", func() bool { return len(healthy.about(item.ID)) == 1 })
+	poll.Until(t, "the healthy receiver", func() bool { return len(healthy.about(item.ID)) == 1 })
 }
 
 // TestTwentyWebhooksAndNoMore makes one webhook more than permitted.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -81,7 +82,7 @@ func TestALateCancelIsCharged(t *testing.T) {
 	fault(t, "fal", "status", "rate_limited", "A late shoe") // Delays the picture.
 	made := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items",
 		object{"factory_id": factory, "kind": "post", "prompt": "A late shoe"}), http.StatusAccepted)
-	eventually(t, "the text of "+made.ID, func() bool {
+	poll.Until(t, "the text of "+made.ID, func() bool {
 		return into[contentItem](call(t, secret, http.MethodGet, "/v1/content-items/"+made.ID, nil),
 			http.StatusOK).State == "generating"
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 )
@@ -90,7 +91,7 @@ func TestOwnPosts(t *testing.T) {
 		state  string
 	}{{http.MethodPatch, object{"caption": "Changed"}, "published"}, {http.MethodDelete, nil, "deleted"}} {
 		into[change](call(t, secret, step.method, at, step.body), http.StatusOK)
-		eventually(t, step.method+" is done", func() bool {
+		poll.Until(t, step.method+" is done", func() bool {
 			now := into[change](call(t, secret, http.MethodGet, at, nil), http.StatusOK)
 			return now.Change.State == "done" && now.State == step.state
 		})
@@ -104,7 +105,7 @@ func TestOwnPosts(t *testing.T) {
 		t.Errorf("a deleted link answers %d", resp.StatusCode)
 	}
 	var events []struct{ Type string }
-	eventually(t, "the events", func() bool {
+	poll.Until(t, "the events", func() bool {
 		events = into[[]struct{ Type string }](call(t, secret, http.MethodGet,
 			"/v1/events?type=content.approved,publication.deleted", nil), http.StatusOK)
 		return len(events) == 2

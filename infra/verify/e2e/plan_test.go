@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // planned waits until a plan is in a state.
 func planned(t *testing.T, key, at, state string) (p contentPlan) {
 	t.Helper()
-	eventually(t, "the plan at "+at+" is "+state, func() bool {
+	poll.Until(t, "the plan at "+at+" is "+state, func() bool {
 		p = into[contentPlan](call(t, key, http.MethodGet, at, nil), http.StatusOK)
 		return p.State == state
 	})
@@ -112,7 +114,7 @@ func TestPauseResumeAndDeleteAFactory(t *testing.T) {
 	if err := call(t, key, http.MethodGet, factory, nil).refused(http.StatusNotFound, "not_found"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the work of "+factory+" has ended", func() bool {
+	poll.Until(t, "the work of "+factory+" has ended", func() bool {
 		cost := int64(0)
 		for _, it := range into[[]struct {
 			State string

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // soldProduct has the members of a product that the tests read.
@@ -61,7 +63,7 @@ func TestProductsWithPhotosAndPromotions(t *testing.T) {
 		wrong := into[ownMedia](call(t, secret, http.MethodPost, path+"/photos",
 			object{"source_url": server.URL + "/a.svg"}), http.StatusCreated)
 		var got soldProduct
-		eventually(t, "the photos", func() bool {
+		poll.Until(t, "the photos", func() bool {
 			got = into[soldProduct](call(t, secret, http.MethodGet, path, nil), http.StatusOK)
 			n := 0
 			for _, p := range got.Photos {
@@ -127,7 +129,7 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 		t.Errorf("the first page of the products: %s", a.Raw)
 	}
 	into[object](call(t, secret, http.MethodDelete, "/v1/factories/"+shop, nil), http.StatusOK)
-	eventually(t, "the end of the products", func() bool {
+	poll.Until(t, "the end of the products", func() bool {
 		return len(into[[]object](call(t, secret, http.MethodGet, "/v1/products", nil), http.StatusOK)) == 0
 	})
 }
@@ -148,7 +150,7 @@ func TestContentPresentsAProduct(t *testing.T) {
 		if s := send(t, uploaded, photo); s != http.StatusOK {
 			t.Fatalf("%s: the upload answers %d", mode, s)
 		}
-		eventually(t, "the photo", func() bool {
+		poll.Until(t, "the photo", func() bool {
 			return into[soldProduct](call(t, secret, http.MethodGet, "/v1/products/"+made.ID, nil),
 				http.StatusOK).Photos[0].State == "ready"
 		})
@@ -166,7 +168,7 @@ func TestContentPresentsAProduct(t *testing.T) {
 		it := into[presented](call(t, secret, http.MethodPost, "/v1/content-items", object{
 			"factory_id": shop, "kind": "post", "prompt": "Our shoe", "product_id": made.ID,
 		}), http.StatusAccepted)
-		eventually(t, "the item", func() bool {
+		poll.Until(t, "the item", func() bool {
 			it = into[presented](call(t, secret, http.MethodGet, "/v1/content-items/"+it.ID, nil), http.StatusOK)
 			return it.State != "queued" && it.State != "generating"
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -39,7 +40,7 @@ func TestProfiles(t *testing.T) {
 	item := into[contentItem](call(t, c.test.Secret, "POST", "/v1/content-items", object{
 		"factory_id": factory, "kind": "post", "prompt": "A new roast",
 	}), http.StatusAccepted)
-	eventually(t, "the event of the first client", func() bool {
+	poll.Until(t, "the event of the first client", func() bool {
 		return len(hooks.about(item.ID)) == 1 && len(agency.about(item.ID)) == 1
 	})
 	if n := len(others.about(item.ID)); n != 0 {
@@ -131,7 +132,7 @@ func TestAnAutomationOfAClient(t *testing.T) {
 	if a.Profile != made.profile || a.State != "active" {
 		t.Errorf("created %+v", a)
 	}
-	eventually(t, "the item of the next minute", func() bool {
+	poll.Until(t, "the item of the next minute", func() bool {
 		got := call(t, made.key, "GET", "/v1/content-items", nil)
 		return strings.Contains(got.Raw, `"prompt":"A tip for 2`)
 	})

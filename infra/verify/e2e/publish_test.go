@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -63,7 +64,7 @@ func (c *customer) post(secret, factory, caption string) string {
 // until waits for a state of an item.
 func until(t *testing.T, secret, itemID, state string) (got published) {
 	t.Helper()
-	eventually(t, itemID+" is "+state, func() bool {
+	poll.Until(t, itemID+" is "+state, func() bool {
 		got = into[published](call(t, secret, http.MethodGet, contentPath+"/"+itemID, nil), http.StatusOK)
 		return got.State == state
 	})
@@ -196,7 +197,7 @@ func TestPublishingAgain(t *testing.T) {
 		t.Error(err)
 	}
 	c.wake(tenant.Test, publication.Read, made.ID, got.Publications[0].ID)
-	eventually(t, "the metrics of "+made.ID, func() bool {
+	poll.Until(t, "the metrics of "+made.ID, func() bool {
 		all := into[[]struct{ Metrics *struct{ Views *int64 } }](call(t, secret, http.MethodGet, at+"/publications",
 			nil), http.StatusOK)
 		return len(all) == 2 && all[0].Metrics != nil && all[0].Metrics.Views != nil

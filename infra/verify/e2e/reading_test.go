@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -44,7 +45,7 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	path := "/v1/webhooks/" + made.ID
 
 	first := generate()
-	eventually(t, "the event at both that may read it", func() bool {
+	poll.Until(t, "the event at both that may read it", func() bool {
 		return len(witness.about(first)) == 1 &&
 			len(narrowed.about(first)) == 1
 	})
@@ -76,7 +77,7 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	moved := newReceiver(t)
 	into[webhook](call(t, maker.Secret, "PATCH", path, object{"url": moved.URL + "/hook"}), http.StatusOK)
 	second := generate()
-	eventually(t, "the event at the new address", func() bool {
+	poll.Until(t, "the event at the new address", func() bool {
 		return len(moved.about(second)) == 1 &&
 			len(witness.about(second)) == 1
 	})
@@ -84,11 +85,11 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID,
 		object{"scopes": []string{"webhooks:manage"}}), http.StatusOK)
 	third := generate()
-	eventually(t, "the event at the witness", func() bool { return len(witness.about(third)) == 1 })
+	poll.Until(t, "the event at the witness", func() bool { return len(witness.about(third)) == 1 })
 	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID,
 		object{"scopes": []string{"webhooks:manage", "content:read"}}), http.StatusOK)
 	fourth := generate()
-	eventually(t, "the event after the scope is back", func() bool { return len(moved.about(fourth)) == 1 })
+	poll.Until(t, "the event after the scope is back", func() bool { return len(moved.about(fourth)) == 1 })
 	denied.mu.Lock()
 	defer denied.mu.Unlock()
 	if n := len(moved.about(third)) + len(narrowed.about(second)) + len(denied.got); n != 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
@@ -59,7 +60,7 @@ func TestRefusals(t *testing.T) {
 	target := func(arn, role string) object {
 		return object{"destination": object{"type": "sqs", "arn": arn, "role_arn": role}, "event_types": []string{"*"}}
 	}
-	eventually(t, "the end of a key", func() bool { return time.Now().After(soon) })
+	poll.Until(t, "the end of a key", func() bool { return time.Now().After(soon) })
 
 	tests := []struct {
 		name, key, method, path string
@@ -241,7 +242,7 @@ func TestRateLimit(t *testing.T) {
 	limit := account.DefaultRateLimits.Test
 	c := newCustomer(t, func(s *account.Settings) { s.TestLimit = &limit })
 	// Not at the end of a minute, when the count restarts.
-	eventually(t, "a moment well within a minute", func() bool { return time.Now().Second() < 40 })
+	poll.Until(t, "a moment well within a minute", func() bool { return time.Now().Second() < 40 })
 	left, calls := limit, 0
 	for left > 0 {
 		a := call(t, c.test.Secret, "GET", "/v1/me", nil)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -50,7 +51,7 @@ func TestARepeatGivesNoSecretAway(t *testing.T) {
 	into[newKey](call(t, c.test.Secret, "PATCH", "/v1/api-keys/"+wide.ID, object{"scopes": []string{"account:manage"}}),
 		http.StatusOK)
 	for _, made := range calls {
-		eventually(t, "the key has lost its scopes", func() bool {
+		poll.Until(t, "the key has lost its scopes", func() bool {
 			return call(t, wide.Secret, "GET", "/v1/factories", nil).Status == http.StatusForbidden
 		})
 		if err := call(t, wide.Secret, "POST", made.path, made.body, made.headers...).refused(http.StatusForbidden,

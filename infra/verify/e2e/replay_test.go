@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestReplayAndSample sends a new webhook the earlier events, and a sample.
@@ -14,7 +16,7 @@ func TestReplayAndSample(t *testing.T) {
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "story", "prompt": "A shoe",
 	}), http.StatusAccepted)
-	eventually(t, "the event", func() bool {
+	poll.Until(t, "the event", func() bool {
 		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*", nil), http.StatusOK)) == 1
 	})
 	hooks := newReceiver(t)
@@ -25,13 +27,13 @@ func TestReplayAndSample(t *testing.T) {
 		"replay-1"); a.Status != http.StatusAccepted {
 		t.Fatal(a.Raw)
 	}
-	eventually(t, "the replayed event", func() bool { return len(hooks.about(item.ID)) == 1 })
+	poll.Until(t, "the replayed event", func() bool { return len(hooks.about(item.ID)) == 1 })
 
 	sample := into[struct {
 		EventID   string `json:"event_id"`
 		EventType string `json:"event_type"`
 	}](call(t, key, "POST", path+"/test", object{"event_type": "social_account.connected"}), http.StatusAccepted)
-	eventually(t, "the sample", func() bool {
+	poll.Until(t, "the sample", func() bool {
 		hooks.mu.Lock()
 		defer hooks.mu.Unlock()
 		last := hooks.got[len(hooks.got)-1].event

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/infra/operate/recovery"
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // A backup of the state table is restored into a new table during work. The account's money adds
@@ -41,7 +42,7 @@ func TestARestoredTableIsWhole(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: restored})
 	})
-	eventually(t, "the restored table", func() bool {
+	poll.Until(t, "the restored table", func() bool {
 		out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: restored})
 		return err == nil && out.Table.TableStatus == types.TableStatusActive
 	})

@@ -3,6 +3,8 @@ package e2e
 import (
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestTheSandboxIsReset fills and empties a sandbox, while live data stay.
@@ -13,7 +15,7 @@ func TestTheSandboxIsReset(t *testing.T) {
 	factory := c.factory(test)
 	body := object{"factory_id": factory, "kind": "post", "prompt": "A shoe made of recycled nets"}
 	item := into[contentItem](call(t, test, "POST", "/v1/content-items", body), http.StatusAccepted)
-	eventually(t, "the item", func() bool {
+	poll.Until(t, "the item", func() bool {
 		item = into[contentItem](call(t, test, "GET", "/v1/content-items/"+item.ID, nil), http.StatusOK)
 		return item.State == "generated"
 	})
@@ -29,7 +31,7 @@ func TestTheSandboxIsReset(t *testing.T) {
 		t.Fatalf("answered %d %v: %s", a.Status, a.Header, a.Raw)
 	}
 	count := func(key, path string) int { return len(into[[]any](call(t, key, "GET", path, nil), http.StatusOK)) }
-	eventually(t, "the end of the reset", func() bool { return count(test, "/v1/factories") == 0 })
+	poll.Until(t, "the end of the reset", func() bool { return count(test, "/v1/factories") == 0 })
 	for _, path := range []string{"/v1/content-items", "/v1/events", "/v1/studio/generations"} {
 		if n := count(test, path); n != 0 {
 			t.Errorf("%s lists %d", path, n)
@@ -41,7 +43,7 @@ func TestTheSandboxIsReset(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "the removal of the files", func() bool {
+	poll.Until(t, "the removal of the files", func() bool {
 		resp, err := http.Get(item.Media[0].URL)
 		if err != nil {
 			return false

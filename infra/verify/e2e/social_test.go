@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/social"
@@ -177,7 +178,7 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		db := store.Open(running.AWS(), running.Table)
-		eventually(t, "the token is revoked", func() bool {
+		poll.Until(t, "the token is revoked", func() bool {
 			it, err := db.Get(t.Context(), store.IDKey("task#social.disconnect#"+id+"#1"))
 			if err != nil {
 				t.Fatal(err)
@@ -187,7 +188,7 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 	})
 	t.Run("the factory is deleted", func(t *testing.T) {
 		call(t, secret, http.MethodDelete, "/v1/factories/"+factory, nil)
-		eventually(t, "its accounts are detached",
+		poll.Until(t, "its accounts are detached",
 			func() bool { return len(c.social(secret, connected["telegram"]).FactoryIDs) == 0 })
 	})
 	if n := len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?type=social_account.connected", nil),
@@ -226,7 +227,7 @@ func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int)
 	if n := posts(t, caption); n != accounts {
 		t.Errorf("there are %d posts on %d accounts", n, accounts)
 	}
-	eventually(t, "the metrics of "+made.ID, func() bool {
+	poll.Until(t, "the metrics of "+made.ID, func() bool {
 		return slices.ContainsFunc(until(t, secret, made.ID, "published").Publications,
 			func(p publicationView) bool { return p.Metrics != nil && p.Metrics.Views != nil })
 	})
@@ -260,7 +261,7 @@ func (c *customer) refresh(t *testing.T, id string) {
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the token is refreshed", func() bool {
+	poll.Until(t, "the token is refreshed", func() bool {
 		_, r := read()
 		return r.Tokens == 2 &&
 			r.State == social.Connected
@@ -285,7 +286,7 @@ func TestSocialAccountsOfTheSandbox(t *testing.T) {
 		"not_found"); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the event", func() bool {
+	poll.Until(t, "the event", func() bool {
 		return len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?object_id="+a.ID, nil),
 			http.StatusOK)) == 1
 	})

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // generation has the members that the tests read.
@@ -17,7 +19,7 @@ type generation struct {
 // generated waits for the end of a generation.
 func generated(t *testing.T, secret, generationID string) (g generation) {
 	t.Helper()
-	eventually(t, "the end of "+generationID, func() bool {
+	poll.Until(t, "the end of "+generationID, func() bool {
 		g = into[generation](call(t, secret, http.MethodGet, "/v1/studio/generations/"+generationID, nil),
 			http.StatusOK)
 		return g.State != "queued" && g.State != "generating"
@@ -58,7 +60,7 @@ func TestStudio(t *testing.T) {
 				t.Errorf("its file answers %d", s)
 			}
 			into[generation](call(t, secret, http.MethodDelete, "/v1/studio/generations/"+made.ID, nil), http.StatusOK)
-			eventually(t, "the removal of its file",
+			poll.Until(t, "the removal of its file",
 				func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/content-automation/api/infra/verify/harness/poll"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -46,7 +47,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
-	eventually(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
+	poll.Until(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
 
 	waiting := func() (n int) {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
@@ -68,7 +69,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	}
 	// The message of the first attempt is gone, and the message of the second has arrived with
 	// a delay of five seconds.
-	eventually(t, "the message of the second attempt", func() bool {
+	poll.Until(t, "the message of the second attempt", func() bool {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{
 				types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
@@ -86,7 +87,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	hooks.status = 0
 	hooks.mu.Unlock()
 	// Until the second attempt is due, the sweep finds nothing.
-	eventually(t, "the second attempt", func() bool {
+	poll.Until(t, "the second attempt", func() bool {
 		sweep(t)
 		return len(hooks.about(item.ID)) == 2
 	})
@@ -123,11 +124,11 @@ func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
 	lost := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
-	eventually(t, "the event", func() bool {
+	poll.Until(t, "the event", func() bool {
 		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*", nil), http.StatusOK)) == 1
 	})
 	if swept := sweep(t); swept.Events.Made < 1 {
 		t.Errorf("swept %+v", swept)
 	}
-	eventually(t, "the webhook", func() bool { return len(hooks.about(lost.ID)) == 1 })
+	poll.Until(t, "the webhook", func() bool { return len(hooks.about(lost.ID)) == 1 })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 type training struct {
@@ -49,7 +51,7 @@ func TestTraining(t *testing.T) {
 				t.Error(err)
 			}
 			for n := int64(10); n <= samples; n += 10 {
-				eventually(t, fmt.Sprint(n, " items are generated"), func() bool {
+				poll.Until(t, fmt.Sprint(n, " items are generated"), func() bool {
 					return into[contentPlan](call(t, key, http.MethodGet, path+"/content-plan", nil),
 						http.StatusOK).Items.Generated >= n
 				})
@@ -61,7 +63,7 @@ func TestTraining(t *testing.T) {
 				t.Errorf("%+v", started)
 			}
 			var done training
-			eventually(t, "the training of "+factory, func() bool {
+			poll.Until(t, "the training of "+factory, func() bool {
 				done = into[training](call(t, key, http.MethodGet, a.Header.Get("Location"), nil), http.StatusOK)
 				return done.State == "completed" || done.State == "failed"
 			})
@@ -76,7 +78,7 @@ func TestTraining(t *testing.T) {
 				http.StatusOK); len(events) != 1 || events[0]["type"] != "training.completed" {
 				t.Errorf("events %v", events)
 			}
-			eventually(t, "analytics count the training", func() bool {
+			poll.Until(t, "analytics count the training", func() bool {
 				sums := into[struct {
 					Series []struct {
 						Kind  *string
@@ -96,12 +98,12 @@ func TestTraining(t *testing.T) {
 				http.StatusOK)
 			made := into[plannedItem](call(t, key, http.MethodPost, "/v1/content-items",
 				object{"factory_id": factory, "kind": "post", "prompt": "A shoe for rain"}), http.StatusAccepted)
-			eventually(t, "an item is written by the trained model", func() bool {
+			poll.Until(t, "an item is written by the trained model", func() bool {
 				return into[plannedItem](call(t, key, http.MethodGet, "/v1/content-items/"+made.ID, nil),
 					http.StatusOK).State == "generated"
 			})
 			into[object](call(t, key, http.MethodDelete, path, nil), http.StatusOK)
-			eventually(t, "the model is removed with its factory", func() bool { return len(trained(t, key)) == 0 })
+			poll.Until(t, "the model is removed with its factory", func() bool { return len(trained(t, key)) == 0 })
 		})
 	}
 }

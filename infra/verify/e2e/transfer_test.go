@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // transferred is an export or import.
@@ -22,7 +24,7 @@ type transferred struct {
 // transferEnds waits for the end of an export or import.
 func transferEnds(t *testing.T, secret, path string, begun transferred) (ended transferred) {
 	t.Helper()
-	eventually(t, "the end of "+begun.ID, func() bool {
+	poll.Until(t, "the end of "+begun.ID, func() bool {
 		ended = into[transferred](call(t, secret, "GET", path+"/"+begun.ID, nil), http.StatusOK)
 		return ended.State != "running"
 	})
@@ -57,7 +59,7 @@ func TestAnAccountMoves(t *testing.T) {
 		"kind": "post", "prompt": "A shoe made of recycled nets"}), http.StatusAccepted).ID)
 	begun := into[transferred](call(t, old, "POST", "/v1/exports", object{}), http.StatusAccepted)
 	x := transferEnds(t, old, "/v1/exports", begun)
-	eventually(t, "export.completed", func() bool { return len(hooks.about(x.ID)) == 1 })
+	poll.Until(t, "export.completed", func() bool { return len(hooks.about(x.ID)) == 1 })
 	if first := download(t, x.Parts[0]["url"].(string)); !bytes.HasPrefix(first, []byte(`{"type":"header"`)) {
 		t.Errorf("it begins with %.100s", first)
 	}

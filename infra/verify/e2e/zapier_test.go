@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/harness/poll"
 )
 
 // TestTheRequestsForZapierAndMake runs the requests of the guide in a shell, in their order and unchanged.
@@ -66,13 +68,13 @@ func TestTheRequestsForZapierAndMake(t *testing.T) {
 	for i, b := range blocks[:last] {
 		out := run(b[1])
 		if strings.Contains(b[1], "/test ") {
-			eventually(t, "the sample comes", heard(`"type":"content.generated"`))
+			poll.Until(t, "the sample comes", heard(`"type":"content.generated"`))
 		}
 		if i == last-1 && !strings.Contains(out, `"kind":"post"`) {
 			t.Errorf("the item is not read: %s", out)
 		}
 	}
-	eventually(t, "the event comes", heard(`"row":"1"`))
+	poll.Until(t, "the event comes", heard(`"row":"1"`))
 	if out := run(blocks[4][1] + "echo $ITEM"); !strings.HasPrefix(out, "cnt_") {
 		t.Errorf("the step repeated: %s", out)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -45,8 +44,6 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/sample"
 )
-
-func TestMain(m *testing.M) { os.Exit(storetest.Run(m)) }
 
 type object = map[string]any
 

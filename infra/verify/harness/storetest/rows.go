@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -42,6 +43,24 @@ func rawOf(t testing.TB, db *store.DB) raw {
 		t.Fatal("storetest: the table was not opened by Open")
 	}
 	return v.(raw)
+}
+
+// Contents returns the items of a table, for Refill. It reports false if the table is not in memory.
+func Contents(db *store.DB) (items []map[string]types.AttributeValue, inMemory bool) {
+	v, _ := opened.Load(db)
+	r, _ := v.(raw)
+	if r.memory == nil {
+		return nil, false
+	}
+	out, err := r.memory.Scan(context.Background(), &dynamodb.ScanInput{TableName: &r.name})
+	return out.Items, err == nil
+}
+
+// Refill puts items into an empty table in memory.
+func Refill(db *store.DB, items []map[string]types.AttributeValue) error {
+	v, _ := opened.Load(db)
+	r := v.(raw)
+	return r.memory.Restore(r.name, items...)
 }
 
 // Row is an item as it is stored, but with a readable document: each attribute as text.

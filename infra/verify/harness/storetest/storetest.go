@@ -1,5 +1,5 @@
 // Package storetest makes tables for tests: in memory, or in the DynamoDB engine that
-// AWS_ENDPOINT_URL_DYNAMODB names. Run runs the tests of a package on both.
+// AWS_ENDPOINT_URL_DYNAMODB names.
 package storetest
 
 import (
@@ -70,10 +70,6 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 // takes none of their CPU time.
 var onEngine = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB") != "" || !testing.Testing()
 
-// UseEngine places all tables in a real engine from now on: by default the local AWS that `make tools` installs, which
-// is started once and ends with the program.
-func UseEngine() { onEngine = true }
-
 // InMemory places the tables of one test in memory, whatever engine is used. The clock of a synctest bubble stops while
 // a call is on the network.
 func InMemory(t testing.TB) {
@@ -84,19 +80,6 @@ func InMemory(t testing.TB) {
 
 // UseMemory places all tables in memory from now on.
 func UseMemory() { onEngine = false }
-
-// Run runs the tests of a package twice: with tables in memory and in a real engine.
-func Run(m *testing.M) int {
-	if !onEngine {
-		fmt.Println("storetest: tables in memory")
-		if code := m.Run(); code != 0 {
-			return code
-		}
-	}
-	fmt.Println("storetest: tables in a real engine")
-	UseEngine()
-	return m.Run()
-}
 
 // engine returns the configuration that reaches the engine.
 func engine(now func() time.Time) (aws.Config, error) {
