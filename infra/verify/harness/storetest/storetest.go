@@ -86,6 +86,7 @@ func engine(now func() time.Time) (aws.Config, error) {
 	if !onEngine {
 		cfg := config("http://memory")
 		cfg.HTTPClient = memtable.New(now)
+		cfg.Credentials = aws.AnonymousCredentials{} // nobody reads signatures, which take a tenth of the time of a call
 		return cfg, nil
 	}
 	address, err := endpoint()
