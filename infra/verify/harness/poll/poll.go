@@ -22,7 +22,7 @@ func Until(t testing.TB, condition string, is func() bool) {
 		if is() {
 			return
 		}
-		time.Sleep(pause)
+		<-time.After(pause)
 		pause = min(2*pause, longest)
 	}
 	t.Fatalf("%s: not within %d looks", condition, looks)
