@@ -14,3 +14,6 @@ func Of(sample, all int) int {
 	}
 	return sample
 }
+
+// First returns the first n of a sweep for make test, and all of it for make test-all.
+func First[T any](n int, all ...T) []T { return all[:Of(n, len(all))] }

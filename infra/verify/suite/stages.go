@@ -59,7 +59,7 @@ var stages = []stage{
 	{name: "sweeps", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "25m",
 		"./pkg/area/webhook", "./pkg/area/crm", "./pkg/area/content", "./pkg/area/transfer", "./pkg/record/ledger",
 		"./infra/verify/simulate/backlog", "./clients/sandbox/internal/sketch", "./infra/measure/metered",
-		"./clients/cli", "./pkg/adapter/platform"},
+		"./clients/cli", "./pkg/adapter/platform", "./pkg/media/compose"},
 		env: []string{"BREADTH=all"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +

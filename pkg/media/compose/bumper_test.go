@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 // colored makes a clip of one color, with a tone if it has a frequency.
@@ -51,7 +52,7 @@ func TestAVideoShowsItsHookItsIntroAndItsOutro(t *testing.T) {
 	b := newBench(t)
 	const length = 12 * time.Second
 	intro := b.colored("intro", "red", "270x480", 2500*time.Millisecond, "700")
-	for _, quality := range []Quality{Full, Draft} {
+	for _, quality := range breadth.First(1, Full, Draft) {
 		v := Video{
 			Format: Portrait, Quality: quality, scale: small, Captions: true, Language: "en", Fade: true,
 			Narration: b.part("voice.wav", sample.Voice(6*time.Second)), Music: b.part("music.wav", sample.Track(20*time.Second)),

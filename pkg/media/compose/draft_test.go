@@ -10,11 +10,12 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 func TestADraft(t *testing.T) {
 	b := newBench(t)
-	for _, kind := range []string{"stills", "clips"} {
+	for _, kind := range breadth.First(1, "clips", "stills") {
 		res, _ := b.draft(kind, 2)
 		final := b.find(res, media.Final)
 		f := b.facts(final, b.probe(final.Path))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 // corners returns a photo of a size with a marker in each corner, on a gray of two kinds, so that its ground is
@@ -76,7 +77,8 @@ func offered() *Offer {
 func TestProductsAreShownWhole(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, size := range []image.Point{{1600, 900}, {1200, 900}, {900, 900}, {900, 1600}} {
+	for _, size := range breadth.First(2, image.Pt(1600, 900), image.Pt(900, 1600), image.Pt(1200, 900),
+		image.Pt(900, 900)) {
 		photo := b.part(fmt.Sprintf("photo%dx%d.png", size.X, size.Y), corners(size.X, size.Y))
 		for name, w := range map[string]Work{
 			"post": Picture{Use: Post, Path: photo, Whole: true, Offer: offered(), Language: "de"},

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 // small is a quarter of the size, for tests that do not depend on it.
@@ -229,9 +230,11 @@ func TestAVideoHasTheRequestedLength(t *testing.T) {
 	b := newBench(t)
 	const length = 12 * time.Second
 	clip := b.clip(4*time.Second, 270, 480, false)
-	for _, spoken := range []time.Duration{14200 * time.Millisecond, 11 * time.Second, 8 * time.Second} {
+	still, moving := Scene{Picture: b.picture(0)}, Scene{Clip: clip}
+	for i, spoken := range breadth.First(2, 14200*time.Millisecond, 8*time.Second, 11*time.Second) {
 		voice := b.part("voice.wav", sample.Voice(spoken))
-		for _, see := range []Scene{{Picture: b.picture(0)}, {Clip: clip}} {
+		scenes := []Scene{still, moving}
+		for _, see := range breadth.First(1, scenes[i%2], scenes[1-i%2]) {
 			v := Video{Format: Portrait, Quality: Draft, scale: small, Captions: true, Narration: voice, Length: length}
 			for _, text := range []string{"Made of nets that were lost.", "Divers pull them out.", "Try it today, please."} {
 				see.Text = text

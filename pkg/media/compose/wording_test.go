@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/text"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 // rows returns the groups of rows that have light pixels, from top to bottom.
@@ -74,7 +75,7 @@ func TestTheLongestBodiesFitEveryLayout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
-	for _, sign := range []string{"字", "W", "😀", "ก"} {
+	for _, sign := range breadth.First(2, "字", "W", "😀", "ก") {
 		long := Slide{Path: dark, Heading: script.Slide.Clip(strings.Repeat(sign, 200)),
 			Body: script.Body.Clip(strings.Repeat(sign, 200))}
 		whole := long
