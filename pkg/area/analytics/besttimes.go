@@ -222,14 +222,14 @@ func (s *Service) zoneOf(ctx context.Context, it store.Item, a social.Record) (*
 	if len(a.FactoryIDs) == 0 {
 		return time.UTC, nil
 	}
-	items, err := s.db.GetAll(ctx, factoryrecord.Key(a.FactoryIDs[0]))
+	found, err := s.db.Lookup(ctx, factoryrecord.Key(a.FactoryIDs[0]))
 	if err != nil {
 		return nil, err
 	}
-	if items[0].Kind != factoryrecord.Kind || !items[0].Owner.Same(it.Owner) {
+	if found.Kind != factoryrecord.Kind || !found.Owner.Same(it.Owner) {
 		return time.UTC, nil
 	}
-	return ZoneOf(items[0])
+	return ZoneOf(found)
 }
 
 // hoursOf compares the hours of the week of a sample.

@@ -102,12 +102,12 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 		return err
 	}
 	in := inspection{db, name, now, repair}
-	training, err := db.GetAll(ctx, job.Key(r.Factory))
+	training, err := db.Lookup(ctx, job.Key(r.Factory))
 	if err != nil {
 		return err
 	}
-	if training[0].Kind == job.ItemKind {
-		c, err := ofTraining(training[0])
+	if training.Kind == job.ItemKind {
+		c, err := ofTraining(training)
 		if err == nil {
 			err = r.subjects(ctx, in, []change{c})
 		}

@@ -40,7 +40,7 @@ func (l lineage) unchanged(tx *store.Tx) {
 // key or secret is made at the same time: it would have the limit before.
 func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.Account,
 	limit auth.KeyLimit) error {
-	counter, err := s.db.GetAll(ctx, account.SecretsKey(accountID))
+	counter, err := s.db.Lookup(ctx, account.SecretsKey(accountID))
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.
 		return err
 	})
 	if err != nil || len(made) == 0 {
-		tx.Counted(account.SecretsKey(accountID), counter[0].Count())
+		tx.Counted(account.SecretsKey(accountID), counter.Count())
 		return err
 	}
 	limits[limit.Key] = limit
@@ -68,6 +68,6 @@ func (s *Service) limitMade(ctx context.Context, tx *store.Tx, accountID tenant.
 		}
 		credential.ChangeMakers(tx, k.item.Attributes[account.SecretAttribute], all)
 	}
-	tx.Counted(account.SecretsKey(accountID), counter[0].Count())
+	tx.Counted(account.SecretsKey(accountID), counter.Count())
 	return nil
 }

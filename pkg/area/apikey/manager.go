@@ -28,11 +28,9 @@ type manager struct {
 func (s *Service) manager(ctx context.Context, p *auth.Principal) (m manager, err error) {
 	caller := store.Item{}
 	if p.KeyID() != "" {
-		items, err := s.db.GetAll(ctx, credential.KeyOf(p.Account, p.KeyID()))
-		if err != nil {
+		if caller, err = s.db.Lookup(ctx, credential.KeyOf(p.Account, p.KeyID())); err != nil {
 			return m, err
 		}
-		caller = items[0]
 	}
 	return s.managerBy(ctx, p, caller)
 }
@@ -53,11 +51,11 @@ func (s *Service) managerBy(ctx context.Context, p *auth.Principal, caller store
 		m.role = auth.Owner // the operator's keys manage all
 		return m, err
 	}
-	found, err := s.db.GetAll(ctx, credential.KeyOf(p.Account, m.root))
-	if err != nil || found[0].Kind != person.Kind {
+	found, err := s.db.Lookup(ctx, credential.KeyOf(p.Account, m.root))
+	if err != nil || found.Kind != person.Kind {
 		return m, err
 	}
-	m.person = &found[0]
+	m.person = &found
 	of, err := person.Read(m.person, s.now())
 	if of.State == person.Active {
 		m.role = of.Role

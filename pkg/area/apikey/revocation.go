@@ -126,7 +126,7 @@ const maxWrites = 90
 // or secret was made at the same time: it may be one of those to revoke, and the caller tries again.
 func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending, caller string) (int, error) {
 	accountID := root.item.Account
-	counter, err := s.db.GetAll(ctx, account.SecretsKey(accountID))
+	counter, err := s.db.Lookup(ctx, account.SecretsKey(accountID))
 	if err != nil {
 		return 0, err
 	}
@@ -163,7 +163,7 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 		}
 		batch = append(batch, k)
 	}
-	tx.Counted(account.SecretsKey(accountID), counter[0].Count())
+	tx.Counted(account.SecretsKey(accountID), counter.Count())
 	return len(created), s.revoke(tx, append(batch, root)...)
 }
 

@@ -279,10 +279,7 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 	if err != nil || r.Attempt == 1 || !r.Runs() {
 		return r, it, beside[0], err
 	}
-	items, err := s.db.GetAll(ctx, generate.TaskKey(r.ID, r.Attempt))
-	if err == nil {
-		work = items[0]
-	}
+	work, err = s.db.Lookup(ctx, generate.TaskKey(r.ID, r.Attempt))
 	return r, it, work, err
 }
 

@@ -198,13 +198,13 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *R
 	default:
 		return errAnother
 	}
-	known, err := s.db.GetAll(ctx, IdentityKey(o, r.Kind, c.Account.ID))
+	known, err := s.db.Lookup(ctx, IdentityKey(o, r.Kind, c.Account.ID))
 	if err != nil {
 		return err
 	}
 	var named Identity
-	if known[0].Kind != "" {
-		if err := known[0].Decode(&named); err != nil {
+	if known.Kind != "" {
+		if err := known.Decode(&named); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *R
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
 		return err
 	}
-	return r.Connect(tx, s.now(), o, it, known[0], c.Account)
+	return r.Connect(tx, s.now(), o, it, known, c.Account)
 }
 
 // callerError returns the caller's error for an error of a CRM; param names the credential.

@@ -89,12 +89,12 @@ type disconnecting struct {
 // tokens, and a task does the rest.
 func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, it store.Item) error {
 	if r.Remote != "" {
-		identity, err := db.GetAll(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
+		identity, err := db.Lookup(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
 		if err != nil {
 			return err
 		}
-		if identity[0].Version > 0 {
-			tx.Delete(identity[0])
+		if identity.Version > 0 {
+			tx.Delete(identity)
 		}
 	}
 	if len(r.Sealed) > 0 && r.Connection > 0 {

@@ -49,14 +49,14 @@ func (w noter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	items, err := w.DB.GetAll(ctx, store.IDKey(p.Item))
+	it, err := w.DB.Lookup(ctx, store.IDKey(p.Item))
 	if err != nil {
 		return o, social.Again(err, 0)
 	}
-	if items[0].Kind != item.ItemKind {
+	if it.Kind != item.ItemKind {
 		return task.Outcome{Done: true}, nil // it was deleted
 	}
-	r, err := item.Decode(&items[0])
+	r, err := item.Decode(&it)
 	if err != nil {
 		return o, err
 	}

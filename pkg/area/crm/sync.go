@@ -238,11 +238,11 @@ func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (la
 		if d.Changed.Before(c.r.FirstAt.Truncate(time.Second)) || c.r.before(d) || c.r.stageOf(d) == nil {
 			continue
 		}
-		made, err := w.DB.GetAll(ctx, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage))
+		made, err := w.DB.Lookup(ctx, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage))
 		if err != nil {
 			return false, err
 		}
-		if made[0].Kind != "" {
+		if made.Kind != "" {
 			continue
 		}
 		tx := &store.Tx{}

@@ -182,12 +182,12 @@ func (s *Service) reachable(ctx context.Context, o tenant.Owner, r *Record) erro
 	if r.State == Deleted {
 		return refuse(r, "The comment does not exist on the platform any more.")
 	}
-	items, err := s.db.GetAll(ctx, store.IDKey(r.SocialAccountID))
+	found, err := s.db.Lookup(ctx, store.IDKey(r.SocialAccountID))
 	if err != nil {
 		return err
 	}
-	if social.Is(items[0], o) {
-		acct, err := social.Decode(&items[0])
+	if social.Is(found, o) {
+		acct, err := social.Decode(&found)
 		if err != nil {
 			return err
 		}

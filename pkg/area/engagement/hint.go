@@ -124,11 +124,11 @@ func (s *Hints) wake(ctx context.Context, key store.Key, version string) error {
 	if err := it.Decode(&of); err != nil {
 		return err
 	}
-	accounts, err := s.db.GetAll(ctx, store.IDKey(of.Account))
-	if err != nil || !social.Is(accounts[0], it.Owner) {
+	account, err := s.db.Lookup(ctx, store.IDKey(of.Account))
+	if err != nil || !social.Is(account, it.Owner) {
 		return err
 	}
-	r, err := social.Decode(&accounts[0])
+	r, err := social.Decode(&account)
 	if err != nil || !r.Usable() {
 		return err
 	}

@@ -85,25 +85,25 @@ func StartSuggestion(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, mod
 // if it is gone.
 func (w *Suggester) read(ctx context.Context, s *task.Step, p work) (it store.Item, r *Record, of *item.Record,
 	err error) {
-	items, err := w.DB.GetAll(ctx, store.IDKey(s.Subject))
-	if err != nil || items[0].Kind != Kind || items[0].Owner != s.Owner {
+	found, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	if err != nil || found.Kind != Kind || found.Owner != s.Owner {
 		return it, nil, nil, err
 	}
-	if r, err = Decode(&items[0]); err != nil || r.Suggestion == nil ||
+	if r, err = Decode(&found); err != nil || r.Suggestion == nil ||
 		r.Suggestion.State != Pending || r.Suggestions != p.Number {
 		return it, nil, nil, err
 	}
 	of, err = w.item(ctx, s.Owner, r.ContentItemID)
-	return items[0], r, of, err
+	return found, r, of, err
 }
 
 // item reads a content item, or returns nil if it is gone.
 func (w *Suggester) item(ctx context.Context, o tenant.Owner, itemID string) (*item.Record, error) {
-	items, err := w.DB.GetAll(ctx, store.IDKey(itemID))
-	if err != nil || items[0].Kind != item.ItemKind || items[0].Owner != o {
+	found, err := w.DB.Lookup(ctx, store.IDKey(itemID))
+	if err != nil || found.Kind != item.ItemKind || found.Owner != o {
 		return nil, err
 	}
-	return item.Decode(&items[0])
+	return item.Decode(&found)
 }
 
 // gone is the failure of a comment whose content item was deleted.

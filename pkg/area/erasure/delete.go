@@ -140,11 +140,11 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		if err != nil {
 			return err
 		}
-		work, err := h.DB.GetAll(ctx, incoming.TaskKey(it.PK))
+		work, err := h.DB.Lookup(ctx, incoming.TaskKey(it.PK))
 		if err != nil {
 			return err
 		}
-		return incoming.Delete(tx, h.Now(), it, r, work[0])
+		return incoming.Delete(tx, h.Now(), it, r, work)
 	}
 	if it.Kind == product.ItemKind || it.Kind == product.PromotionKind {
 		return product.Discard(tx, h.Now(), it)
@@ -179,11 +179,11 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		return err
 	}
 	if attempt := work.Waits(); attempt > 0 {
-		items, err := h.DB.GetAll(ctx, generate.TaskKey(it.PK, attempt))
+		found, err := h.DB.Lookup(ctx, generate.TaskKey(it.PK, attempt))
 		if err != nil {
 			return err
 		}
-		if _, _, err := generate.Cancel(tx, h.Now(), it.Owner, work.Ticket(), items[0]); err != nil {
+		if _, _, err := generate.Cancel(tx, h.Now(), it.Owner, work.Ticket(), found); err != nil {
 			return err
 		}
 	}

@@ -225,11 +225,11 @@ func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error
 
 // cancelChunk cancels the items of the next chunk that are not generated yet, and drops its topics without an item.
 func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err error) {
-	items, err := h.DB.GetAll(ctx, chunkKey(j.Subject, j.Canceled+1))
+	it, err := h.DB.Lookup(ctx, chunkKey(j.Subject, j.Canceled+1))
 	if err != nil {
 		return o, err
 	}
-	it, c := items[0], chunk{}
+	var c chunk
 	if it.Kind == "" { // the model has failed before its topics were chosen
 		j.Canceled++
 		o.Payload = j.progress

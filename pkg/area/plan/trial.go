@@ -237,12 +237,12 @@ func (h *Handler) trial(ctx context.Context, j *job) (*experiment.Record, store.
 	if j.plan.ExperimentID == "" {
 		return nil, store.Item{}, nil
 	}
-	items, err := h.DB.GetAll(ctx, store.IDKey(string(j.plan.ExperimentID)))
-	if err != nil || items[0].Kind != experiment.ItemKind || items[0].Owner != j.Owner {
+	found, err := h.DB.Lookup(ctx, store.IDKey(string(j.plan.ExperimentID)))
+	if err != nil || found.Kind != experiment.ItemKind || found.Owner != j.Owner {
 		return nil, store.Item{}, err
 	}
-	r, err := experiment.Decode(&items[0])
-	return r, items[0], err
+	r, err := experiment.Decode(&found)
+	return r, found, err
 }
 
 // keepTrial adds what was drawn from an experiment to the transaction.

@@ -148,11 +148,10 @@ func (m Importer) try(ctx context.Context, o tenant.Owner, factoryID string, f F
 // change changes the product of a foreign product that was imported before.
 func (m Importer) change(ctx context.Context, tx *store.Tx, binding store.Item, b bound, f Foreign,
 	digest []byte) (Outcome, error) {
-	items, err := m.DB.GetAll(ctx, store.IDKey(b.Product))
+	it, err := m.DB.Lookup(ctx, store.IDKey(b.Product))
 	if err != nil {
 		return Unchanged, err
 	}
-	it := items[0]
 	b.Digest, b.Read = digest, f.Read
 	if err := binding.Encode(b); err != nil {
 		return Unchanged, err
@@ -263,33 +262,33 @@ func (m Importer) Archive(ctx context.Context, o tenant.Owner, source, foreignID
 }
 
 func (m Importer) archive(ctx context.Context, o tenant.Owner, key store.Key) (bool, error) {
-	found, err := m.DB.GetAll(ctx, key)
-	if err != nil || found[0].Kind == "" {
+	found, err := m.DB.Lookup(ctx, key)
+	if err != nil || found.Kind == "" {
 		return false, err
 	}
 	var b bound
-	if err := found[0].Decode(&b); err != nil {
+	if err := found.Decode(&b); err != nil {
 		return false, err
 	}
-	items, err := m.DB.GetAll(ctx, store.IDKey(b.Product))
-	if err != nil || !(items[0].Kind == ItemKind && items[0].Owner == o) {
+	it, err := m.DB.Lookup(ctx, store.IDKey(b.Product))
+	if err != nil || !(it.Kind == ItemKind && it.Owner == o) {
 		return false, err
 	}
-	r, err := Decode(&items[0])
+	r, err := Decode(&it)
 	if err != nil || r.State == Archived {
 		return false, err
 	}
 	r.State = Archived
 	r.Touch(m.Now())
 	tx := &store.Tx{}
-	if err := Replace(tx, items[0], r, r.SKU); err != nil {
+	if err := Replace(tx, it, r, r.SKU); err != nil {
 		return false, err
 	}
 	// If the other system restores it, the next import changes it again.
 	b.Digest, b.Read = nil, m.Now()
-	if err := found[0].Encode(b); err != nil {
+	if err := found.Encode(b); err != nil {
 		return false, err
 	}
-	tx.Replace(found[0])
+	tx.Replace(found)
 	return true, m.DB.Commit(ctx, tx)
 }

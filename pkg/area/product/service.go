@@ -202,11 +202,11 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[P
 	if in.Cursor != "" {
 		return httpapi.Slice(ctx, []Product{}, nil, in.SliceInput, func(p Product) string { return p.ID })
 	}
-	held, err := s.db.GetAll(ctx, SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
-	if err != nil || held[0].Kind == "" {
+	held, err := s.db.Lookup(ctx, SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
+	if err != nil || held.Kind == "" {
 		return page, err
 	}
-	r, _, err := s.find(ctx, HolderOf(held[0]))
+	r, _, err := s.find(ctx, HolderOf(held))
 	if errs.CodeOf(err) == errs.NotFound {
 		return page, nil // it was deleted in between
 	}

@@ -66,15 +66,15 @@ func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedD
 		return out, errs.New(errs.InvalidState, "The publication is %s. A dossier is made when the post is published.",
 			pub.State).In(pub.State)
 	}
-	found, err := s.db.GetAll(ctx, publication.DossierKey(in.ID))
+	found, err := s.db.Lookup(ctx, publication.DossierKey(in.ID))
 	if err != nil {
 		return out, err
 	}
-	if found[0].Kind != publication.DossierKind || found[0].Owner != it.Owner {
+	if found.Kind != publication.DossierKind || found.Owner != it.Owner {
 		return out, errs.Missing("dossier", in.ID)
 	}
 	var d publication.StoredDossier
-	if err := found[0].Decode(&d); err != nil {
+	if err := found.Decode(&d); err != nil {
 		return out, err
 	}
 	signer := s.signatures

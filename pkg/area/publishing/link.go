@@ -297,11 +297,11 @@ func (s *Service) link(ctx context.Context, in *LinkPath) (out ReviewLink, err e
 	if err != nil {
 		return out, err
 	}
-	holder, err := s.db.GetAll(ctx, l.Authority.Key(it.Owner.Account))
+	holder, err := s.db.Lookup(ctx, l.Authority.Key(it.Owner.Account))
 	if err != nil {
 		return out, err
 	}
-	return l.at(s.now(), it.Owner, holder[0])
+	return l.at(s.now(), it.Owner, holder)
 }
 
 func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {
@@ -329,25 +329,25 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 	if !id.Valid(id.ReviewLink, linkID) {
 		return nil, store.Item{}, nil, nil
 	}
-	items, err := s.db.GetAll(ctx, store.IDKey(linkID))
-	if err != nil || items[0].Kind != linkKind {
+	found, err := s.db.Lookup(ctx, store.IDKey(linkID))
+	if err != nil || found.Kind != linkKind {
 		return nil, store.Item{}, nil, err
 	}
 	var l linkRecord
-	if err := items[0].Decode(&l); err != nil {
+	if err := found.Decode(&l); err != nil {
 		return nil, store.Item{}, nil, err
 	}
 	if !web.MatchesBearer(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
 		return nil, store.Item{}, nil, nil
 	}
-	h, err := l.Authority.Find(ctx, s.db, items[0].Owner, s.now())
+	h, err := l.Authority.Find(ctx, s.db, found.Owner, s.now())
 	if err == nil {
 		err = opens(h.Principal)
 	}
 	if errors.As(err, new(*authority.EndedError)) {
 		return nil, store.Item{}, nil, nil
 	}
-	return &l, items[0], h.Principal, err
+	return &l, found, h.Principal, err
 }
 
 // reviewed returns the items of a link, in their order.

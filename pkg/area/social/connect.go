@@ -232,24 +232,24 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 		return r, errAnother
 	}
 	key := IdentityKey(o, r.Platform, a.ID)
-	known, err := s.db.GetAll(ctx, key)
+	known, err := s.db.Lookup(ctx, key)
 	if err != nil {
 		return r, err
 	}
 	var named identity
-	if known[0].Kind != "" {
-		if err := known[0].Decode(&named); err != nil {
+	if known.Kind != "" {
+		if err := known.Decode(&named); err != nil {
 			return r, err
 		}
 	}
 	now := s.now()
 	if named.Account != "" && named.Account != r.ID {
-		items, err := s.db.GetAll(ctx, store.IDKey(named.Account))
+		found, err := s.db.Lookup(ctx, store.IDKey(named.Account))
 		if err != nil {
 			return r, err
 		}
-		if Is(items[0], o) {
-			other, err := Decode(&items[0])
+		if Is(found, o) {
+			other, err := Decode(&found)
 			if err != nil {
 				return r, err
 			}
@@ -265,11 +265,11 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 			if len(r.Metadata) > 0 {
 				other.Metadata = r.Metadata
 			}
-			return other, s.store(ctx, tx, o, &other, items[0], a, application)
+			return other, s.store(ctx, tx, o, &other, found, a, application)
 		}
 	}
 	if named.Account != r.ID {
-		seen := known[0]
+		seen := known
 		seen.Key, seen.Kind, seen.Owner = key, "social_identity", o
 		if err := seen.Encode(identity{r.ID}); err != nil {
 			return r, err

@@ -180,11 +180,10 @@ func (t *taker) place(ctx context.Context, k kind, a *adopted) (*LeftOut, error)
 	}
 	it, known := t.found[of]
 	if !known {
-		items, err := t.w.DB.GetAll(ctx, store.IDKey(of))
-		if err != nil {
+		var err error
+		if it, err = t.w.DB.Lookup(ctx, store.IDKey(of)); err != nil {
 			return nil, err
 		}
-		it = items[0]
 		t.found[of] = it
 	}
 	if it.Kind == "" || !it.Owner.Same(t.s.Owner) {
@@ -209,8 +208,8 @@ func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error 
 		key = plan.Key(a.factory, a.id)
 	}
 	for range conflicts {
-		there, err := t.w.DB.GetAll(ctx, key)
-		if err != nil || there[0].Kind != "" {
+		there, err := t.w.DB.Lookup(ctx, key)
+		if err != nil || there.Kind != "" {
 			return err
 		}
 		tx := &store.Tx{}
@@ -252,8 +251,8 @@ func (t *taker) leaves(ctx context.Context, ids names, l Line) (*LeftOut, error)
 		return &LeftOut{Code: codeElsewhere, Message: "It tells of what has happened in the other account."}, nil
 	}
 	if t.replay != nil {
-		there, err := t.w.DB.GetAll(ctx, store.IDKey(ids.of(l.ID)))
-		if err != nil || there[0].Kind != "" {
+		there, err := t.w.DB.Lookup(ctx, store.IDKey(ids.of(l.ID)))
+		if err != nil || there.Kind != "" {
 			return nil, errors.Join(err, t.note(l, map[string]string{l.ID: ids.of(l.ID)}))
 		}
 	}

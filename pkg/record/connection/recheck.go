@@ -37,15 +37,15 @@ func (d *Domain) due(now time.Time) bool {
 // with the connection and its account. A look-up that fails changes nothing, so that it locks nobody out.
 func (s *Service) Recheck(ctx context.Context, provider string) (account tenant.Account, c Connection, lost []string,
 	err error) {
-	it, err := s.db.GetAll(ctx, store.IDKey(IDOf(provider)))
-	if err != nil || it[0].Kind != ItemKind {
+	it, err := s.db.Lookup(ctx, store.IDKey(IDOf(provider)))
+	if err != nil || it.Kind != ItemKind {
 		return "", c, nil, err
 	}
-	if err := it[0].Decode(&c); err != nil {
+	if err := it.Decode(&c); err != nil {
 		return "", c, nil, err
 	}
 	now := s.now()
-	if account = it[0].Account; !slices.ContainsFunc(c.Domains, func(d Domain) bool { return d.due(now) }) {
+	if account = it.Account; !slices.ContainsFunc(c.Domains, func(d Domain) bool { return d.due(now) }) {
 		return account, c, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, recheckTime)

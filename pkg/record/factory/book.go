@@ -151,9 +151,9 @@ func (b *Book) Ended(planID string) bool {
 
 // RemoveBook adds the removal of a factory's book to the transaction.
 func RemoveBook(ctx context.Context, tx *store.Tx, db *store.DB, factoryID string) error {
-	items, err := db.GetAll(ctx, BookKey(factoryID))
-	if err == nil && items[0].PK != "" {
-		tx.Delete(items[0])
+	found, err := db.Lookup(ctx, BookKey(factoryID))
+	if err == nil && found.PK != "" {
+		tx.Delete(found)
 	}
 	return err
 }

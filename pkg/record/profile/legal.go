@@ -64,11 +64,11 @@ func (l Legal) Completed(ctx context.Context, db *store.DB, o tenant.Owner) (Leg
 	if o.Profile == "" || l.Region != nil && l.AdMarking != nil {
 		return l, nil
 	}
-	items, err := db.GetAll(ctx, store.IDKey(string(o.Profile)))
-	if err != nil || items[0].Kind != Kind || items[0].Owner != o {
+	found, err := db.Lookup(ctx, store.IDKey(string(o.Profile)))
+	if err != nil || found.Kind != Kind || found.Owner != o {
 		return l, err
 	}
-	r, err := Decode(&items[0])
+	r, err := Decode(&found)
 	return l.Or(r.Legal), err
 }
 

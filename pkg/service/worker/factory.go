@@ -143,9 +143,9 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	var book factoryrecord.Book
 	if p.After == nil {
-		items, err := h.DB.GetAll(ctx, factoryrecord.BookKey(s.Subject))
+		found, err := h.DB.Lookup(ctx, factoryrecord.BookKey(s.Subject))
 		if err == nil {
-			book, err = factoryrecord.BookOf(items[0])
+			book, err = factoryrecord.BookOf(found)
 		}
 		if err != nil {
 			return o, task.Again(err)

@@ -89,14 +89,14 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 	if len(accounts) == 0 {
 		return nil
 	}
-	items, err := db.GetAll(ctx, factoryrecord.Key(r.FactoryID))
+	found, err := db.Lookup(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
 		return err
 	}
 	var f struct {
 		Language string `json:"language"`
 	}
-	if items[0].Kind == "" || items[0].Decode(&f) != nil || !sameLanguage(f.Language, r.Language) {
+	if found.Kind == "" || found.Decode(&f) != nil || !sameLanguage(f.Language, r.Language) {
 		return nil
 	}
 	var ids []string

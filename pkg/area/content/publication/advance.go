@@ -46,17 +46,17 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	clock, err := w.DB.GetAll(ctx, clockKey(s.Owner))
+	clock, err := w.DB.Lookup(ctx, clockKey(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
 	if !p.Moved {
 		p.Moved = true
 		return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
-			return addMove(tx, s.Owner, clock[0], p.move)
+			return addMove(tx, s.Owner, clock, p.move)
 		}}, nil
 	}
-	c, err := clockOf(&clock[0])
+	c, err := clockOf(&clock)
 	if err != nil {
 		return o, err
 	}
@@ -83,11 +83,11 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 
 // reread reads the metrics of the posts of an item.
 func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testClock) error {
-	found, err := w.DB.GetAll(ctx, listed.Key)
-	if err != nil || found[0].Kind != item.ItemKind {
+	found, err := w.DB.Lookup(ctx, listed.Key)
+	if err != nil || found.Kind != item.ItemKind {
 		return err
 	}
-	r, err := item.Decode(&found[0])
+	r, err := item.Decode(&found)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 			continue // the platform has none
 		}
 		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
-		if err := r.NoteMetrics(tx, found[0].Owner, pub, histories[i]); err != nil {
+		if err := r.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
 			return err
 		}
 		pub.Touch(now)
@@ -123,5 +123,5 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 		return nil
 	}
 	r.Touch(now)
-	return item.Replace(tx, found[0], r)
+	return item.Replace(tx, found, r)
 }

@@ -23,8 +23,8 @@ func (w poster) announced(ctx context.Context, plan planner, pub *item.Publicati
 		return err
 	}
 	key := item.PostKey(pub.Platform, acct.PlatformID, *pub.PlatformPostID)
-	known, err := w.DB.GetAll(ctx, key)
-	if err != nil || known[0].Kind != "" {
+	known, err := w.DB.Lookup(ctx, key)
+	if err != nil || known.Kind != "" {
 		return err // a publication that was found as an earlier post of the account
 	}
 	named := item.Announced{Item: plan.r.ID, Publication: pub.ID, Account: acct.ID}

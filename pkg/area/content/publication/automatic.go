@@ -116,8 +116,8 @@ func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.
 // mandates of the principal bound them.
 func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p *auth.Principal) (targets []Target,
 	omitted []item.OmittedAccount, lacks string, err error) {
-	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
-	if err != nil || !factoryrecord.Usable(items[0], o) {
+	of, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
+	if err != nil || !factoryrecord.Usable(of, o) {
 		return nil, nil, "", err
 	}
 	var factory struct {
@@ -125,19 +125,19 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p
 		Approval    string   `json:"approval"`
 		Accounts    []string `json:"social_account_ids"`
 	}
-	if err := items[0].Decode(&factory); err != nil {
+	if err := of.Decode(&factory); err != nil {
 		return nil, nil, "", err
 	}
 	if r.Blocked(factory.Approval) {
 		return nil, nil, item.WaitsForApproval, nil // its approval starts another such task
 	}
-	legal, err := profile.LegalOf(ctx, w.DB, items[0])
+	legal, err := profile.LegalOf(ctx, w.DB, of)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	item.Obey(r, legal)
 	ids := factory.Accounts
-	switch paused := factoryrecord.State(items[0]) == factoryrecord.StatePaused; {
+	switch paused := factoryrecord.State(of) == factoryrecord.StatePaused; {
 	case r.Ordered != nil: // the timer holds it while the factory is paused
 		if len(r.SocialAccountIDs) > 0 {
 			ids = r.SocialAccountIDs

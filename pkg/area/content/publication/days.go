@@ -32,14 +32,14 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	items, err := w.DB.GetAll(ctx, store.IDKey(s.Subject))
+	found, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if !social.Is(items[0], s.Owner) {
+	if !social.Is(found, s.Owner) {
 		return task.Outcome{Done: true}, nil
 	}
-	acct, err := social.Decode(&items[0])
+	acct, err := social.Decode(&found)
 	if err != nil {
 		return o, task.Again(err)
 	}

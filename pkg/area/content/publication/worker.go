@@ -105,11 +105,11 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
 	}
-	factory, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
+	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if factoryrecord.Usable(factory[0], s.Owner) && factoryrecord.State(factory[0]) == factoryrecord.StatePaused {
+	if factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused {
 		return w.hold(s, p), nil
 	}
 	ids := make([]string, len(r.Publications))
