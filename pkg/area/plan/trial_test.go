@@ -28,6 +28,8 @@ func (w *world) experiment(factors ...string) (e experiment.Experiment) {
 		"factors": all, "metric": object{"name": "likes", "platform": "instagram"},
 		"budget": object{"posts": 500, "days": 100}}).Into(w.T, http.StatusCreated, &e)
 	w.Call(http.MethodPatch, "/v1/experiments/"+e.ID, object{"state": "running"}).Into(w.T, http.StatusOK, &e)
+	// Of the seeds that are drawn, one in some hundreds gives all Saturdays of a plan the same arm.
+	w.record(e.ID, func(r *experiment.Record) { r.Seed = "the seed of the tests" })
 	return e
 }
 
