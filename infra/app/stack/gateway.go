@@ -102,15 +102,19 @@ const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.reque
 	`"authorizer_error":"$context.authorizer.error","integration_error":"$context.integrationErrorMessage",` +
 	`"trace_id":"$context.xrayTraceId"}`
 
-// functionOf returns the function of each path that needs a key.
+// functionOf returns the function of each path that needs a key. It fails if a path, public ones included, has none or
+// two.
 func functionOf(routes []httpapi.Route) (map[string]string, error) {
 	functions := map[string]string{}
-	for _, r := range append([]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}}, routes...) {
+	keyed := append([]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}}, routes...)
+	for _, r := range slices.Concat(api.PublicRoutes, keyed) {
 		if !slices.ContainsFunc(topology.Functions, func(f topology.Function) bool {
 			return f.Name == r.Function && f.Trigger == topology.ByGateway
 		}) {
 			return nil, fmt.Errorf("%s is answered by %q, which is no function of the gateway", r.Path, r.Function)
 		}
+	}
+	for _, r := range keyed {
 		if other, taken := functions[r.Path]; taken && other != r.Function {
 			return nil, fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path, other,
 				r.Function)
