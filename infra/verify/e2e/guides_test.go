@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"image"
 	"image/jpeg"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -136,9 +138,12 @@ func TestTheReceiverOfTheGuide(t *testing.T) {
 	_ = listener.Close()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	cmd := program(t, "webhooks", "")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Env = &out, append(cmd.Env, "WEBHOOK_SECRET="+secret, "PORT="+port)
-	if err := cmd.Start(); err != nil {
+	cmd.Env = append(cmd.Env, "WEBHOOK_SECRET="+secret, "PORT="+port)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	signer, err := standardwebhooks.NewWebhook(secret)
@@ -175,9 +180,12 @@ func TestTheReceiverOfTheGuide(t *testing.T) {
 	if got := send("evt_1", now, event, event); got != http.StatusNoContent {
 		t.Errorf("a repeat is answered with %d", got)
 	}
+	said := bufio.NewReader(out)
+	line, err := said.ReadString('\n') // it is written after the answer
 	_ = cmd.Process.Kill()
+	more, _ := io.ReadAll(said)
 	_ = cmd.Wait()
-	if out.String() != "content.generated cnt_1\n" {
-		t.Errorf("it says %q", out.String())
+	if err != nil || line+string(more) != "content.generated cnt_1\n" {
+		t.Errorf("it says %q, %v", line+string(more), err)
 	}
 }
