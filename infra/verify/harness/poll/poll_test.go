@@ -24,7 +24,7 @@ func TestUntil(t *testing.T) {
 		never, d := 0, double{TB: t}
 		poll.Until(&d, "never", func() bool { never++; return false })
 		if looks != 3 || !d.failed || never != 1800 {
-			t.Errorf("%d looks, and %d in vain, failed: %v", looks, never, d.failed)
+			t.Errorf("%d looks, %d in vain, failed: %v", looks, never, d.failed)
 		}
 	})
 }
