@@ -64,8 +64,8 @@ func (w *world) change(body object) {
 func TestAutoPublishTurnedOnLaterSchedulesThePlan(t *testing.T) {
 	w := newWorld(t)
 	w.connect("vk")
-	p := w.create("days", 5, "posts_per_day", 4, "content_types", []string{"post"})
-	for w.states(p.ID)[item.Generated] < 7 {
+	p := w.create("days", 10, "posts_per_day", 6, "content_types", []string{"post"})
+	for w.states(p.ID)[item.Generated] < 20 {
 		if !w.engine.Step() {
 			t.Fatal("nothing is generated")
 		}
@@ -94,7 +94,7 @@ func TestAutoPublishTurnedOnLaterSchedulesThePlan(t *testing.T) {
 	for first := *all[0].PublishAt; w.Now().Before(first.Time) && w.engine.Step(); {
 	}
 	got := w.states(p.ID)
-	if got[item.Generated] != 1 || got[item.Scheduled]+got[item.Publishing] != 19 {
+	if got[item.Generated] != 1 || got[item.Scheduled]+got[item.Publishing] != 59 {
 		t.Errorf("the items are %v", got)
 	}
 	for _, it := range w.items(p.ID) {
