@@ -25,11 +25,14 @@ const (
 	Unknown
 	// Restart means that the prepared media are gone and nothing was posted. The publication begins again.
 	Restart
+	// Unclear means that the platform refuses the call for a reason that the adapter does not know. A call that makes
+	// no post is made again some times before that is final. After a call that makes a post, the post is looked for.
+	Unclear
 )
 
 var kindNames = map[ErrorKind]string{
 	Retry: "retry", Expired: "expired", Reconnect: "reconnect", BadContent: "bad_content", Quota: "quota",
-	Unknown: "unknown", Restart: "restart",
+	Unknown: "unknown", Restart: "restart", Unclear: "unclear",
 }
 
 // String returns the name of the kind, for logs and metrics.
@@ -84,6 +87,7 @@ type Error struct {
 	Kind       ErrorKind
 	Code       Code
 	Message    string        // for the caller, in whole sentences; no secret and no address
+	Words      string        // of the platform about its refusal, from Words; empty if it has said nothing
 	RetryAfter time.Duration // for Retry, Quota and Restart, if the platform states it
 	Cause      error         // for the log; no secret
 }
@@ -103,6 +107,14 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Because returns the error with a cause.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause
+	return e
+}
+
+// Saying returns the error with the platform's own words, unless there are none.
+func (e *Error) Saying(words string) *Error {
+	if words = Words(words); words != "" {
+		e.Words = words
+	}
 	return e
 }
 
@@ -142,13 +154,21 @@ func Except(gone Code, err error) error {
 // Denied reports whether an error is that of a right which the account does not have.
 func Denied(err error) bool { return CodeOf(err) == CodeMissingPermission }
 
-// Untold reports whether an error is that of a figure which the platform refuses for good, such as for a right that the
-// account does not have. The figure is unknown then, and others can be read.
-func Untold(err error) bool { return Denied(err) || err != nil && KindOf(err) == BadContent }
+// Untold reports whether an error is that of a figure which the platform refuses, such as for a right that the account
+// does not have. The figure is unknown then, and others can be read.
+func Untold(err error) bool {
+	kind := KindOf(err)
+	return Denied(err) || err != nil && (kind == BadContent || kind == Unclear)
+}
 
 // Reject returns an error for a post that the platform does not take.
 func Reject(code Code, message string) *Error {
 	return &Error{Kind: BadContent, Code: code, Message: message}
+}
+
+// Odd returns the error of a refusal whose reason the adapter does not know.
+func Odd() *Error {
+	return &Error{Kind: Unclear, Code: CodeContentRefused, Message: "The platform refuses the post."}
 }
 
 // Later returns an error after which the caller repeats the same step.

@@ -17,6 +17,11 @@ const (
 	maxDoubts = 5
 	// maxRestarts bounds how often a publication begins again.
 	maxRestarts = 3
+	// maxUnclear bounds how often a call that posts nothing is made although the platform refuses it for a reason that
+	// the adapter does not know.
+	maxUnclear = 3
+	// unclearEvery is the time before the second such call, and half of the time before the third.
+	unclearEvery = 20 * time.Second
 )
 
 // Progress is the state of a publication. Its task stores it between steps. The zero value has not begun.
@@ -27,12 +32,27 @@ type Progress struct {
 	SentAt time.Time `json:"sent_at,omitzero"`
 	Looks  int       `json:"looks,omitempty"` // number of looks for that outcome
 	// Doubts counts the lost answers of the present handle. It is kept because a worker that seems dead may still post.
-	Doubts   int       `json:"doubts,omitempty"`
-	Restarts int       `json:"restarts,omitempty"`
-	Post     Published `json:"post,omitzero"`
+	Doubts   int `json:"doubts,omitempty"`
+	Restarts int `json:"restarts,omitempty"`
+	// Unclear counts refusals for reasons that the adapter does not know, one after another.
+	Unclear int       `json:"unclear,omitempty"`
+	Post    Published `json:"post,omitzero"`
+	// Refusal is the answer to the call of SentAt, or nil if that answer was lost.
+	Refusal *Refusal `json:"refusal,omitempty"`
 	// Warning is the last warning of a step, or nil if there was none.
 	Warning *Warning `json:"warning,omitempty"`
 }
+
+// Refusal is an answer that refuses a post for a reason that the adapter does not know. The post may exist nevertheless,
+// and is looked for.
+type Refusal struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Words   string `json:"words,omitempty"`
+}
+
+// final returns the error of a refused post that was looked for, and does not exist.
+func (r *Refusal) final() *Error { return Reject(r.Code, r.Message).Saying(r.Words) }
 
 // Done reports whether the post is published.
 func (p Progress) Done() bool { return p.Stage == StageDone }
@@ -77,14 +97,18 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			return p, 0, fmt.Errorf("platform: keep the progress: %w", err)
 		}
 		step, err = a.Finalize(ctx, acct, post, p.Handle)
-		if err != nil && (KindOf(err) == Unknown || KindOf(err) == Restart || !classified(err)) {
+		if kind := KindOf(err); err != nil && (kind == Unknown || kind == Restart || kind == Unclear || !classified(err)) {
 			// The next step looks for the outcome, because media may be gone after another worker has posted them.
+			p.Refusal = refusal(err)
 			return p, reconcileEvery, nil
 		}
 		p = p.known()
 	default:
 		return p, 0, Reject(CodeInvalidHandle,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
+	}
+	if KindOf(err) == Unclear {
+		p, err = p.unclear(err)
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
 		// Another worker may have posted, so look for its post before the publication fails or begins again.
@@ -97,7 +121,17 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 	if err != nil {
 		return p.failed(err)
 	}
+	p.Unclear = 0
 	return p.moved(step), step.Wait, nil
+}
+
+// refusal returns the refusal that an error is, or nil.
+func refusal(err error) *Refusal {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Unclear {
+		return nil
+	}
+	return &Refusal{e.Code, e.Message, e.Words}
 }
 
 // reconcile looks for the outcome of a call whose answer was lost.
@@ -116,6 +150,10 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 			step.Wait = reconcileEvery
 		}
 		return p, step.Wait, nil
+	case err == nil && p.Refusal != nil:
+		p.Doubts = 0 // the platform has refused the post, and does not have it
+		refused := p.Refusal.final()
+		return p.known(), 0, refused
 	case err == nil:
 		return p, 0, Lost(errors.New("nothing was found in time"))
 	case kind == BadContent, kind == Restart:
@@ -123,7 +161,13 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		return p.known().failed(err)
 	case kind == Unknown, kind == Reconnect, late:
 		// Nothing can be read without a connection, and the post may exist.
-		return p, 0, Lost(err)
+		lost := Lost(err)
+		if p.Refusal != nil {
+			lost.Message = "The platform has refused the post for a reason that the service does not know, and the " +
+				"service cannot see whether it exists. Look at the account."
+			lost.Words = p.Refusal.Words
+		}
+		return p, 0, lost
 	default:
 		return p, 0, err
 	}
@@ -131,7 +175,7 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 
 // known returns the progress after the outcome of the call is known.
 func (p Progress) known() Progress {
-	p.SentAt, p.Looks = time.Time{}, 0
+	p.SentAt, p.Looks, p.Refusal = time.Time{}, 0, nil
 	return p
 }
 
@@ -155,12 +199,22 @@ func (p Progress) failed(err error) (Progress, time.Duration, error) {
 	if KindOf(err) != Restart {
 		return p, 0, err
 	}
-	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
-		return p, 0, Reject(CodeMediaRefused, "The platform could not process the media.").Because(err)
-	}
 	var e *Error
 	errors.As(err, &e)
+	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
+		return p, 0, Reject(CodeMediaRefused, "The platform could not process the media.").Saying(e.Words).Because(err)
+	}
 	return Progress{Restarts: p.Restarts + 1}, max(e.RetryAfter, reconcileEvery), nil
+}
+
+// unclear returns the progress and the error after a refusal for an unknown reason of a call that posts nothing.
+func (p Progress) unclear(err error) (Progress, error) {
+	var e *Error
+	errors.As(err, &e)
+	if p.Unclear++; p.Unclear >= maxUnclear {
+		return p, Reject(e.Code, e.Message).Saying(e.Words).Because(err)
+	}
+	return p, Later(e.Code, e.Message).Saying(e.Words).After(time.Duration(p.Unclear) * unclearEvery).Because(err)
 }
 
 func classified(err error) bool {

@@ -243,21 +243,37 @@ func Basic(app platform.App) platform.Secret {
 	return platform.Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
-// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2).
+// refusedGrants are the codes with which a token endpoint says that a grant or a refresh token is not valid: that of RFC
+// 6749, 5.2, and those that servers use in its place.
+var refusedGrants = []string{"invalid_grant", "invalid_token", "invalid_refresh_token", "access_denied",
+	"consent_required", "interaction_required", "login_required"}
+
+// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401 and
+// a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
 func OAuthRefused(a Answer) *platform.Error {
+	return TokenRefused(a, refusedGrants...)
+}
+
+// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given.
+func TokenRefused(a Answer, grants ...string) *platform.Error {
 	var body struct {
 		Error string `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == "" {
-		return nil
+		if a.OK() {
+			return nil
+		}
+		return platform.Busy()
 	}
-	switch body.Error {
-	case "invalid_client", "unauthorized_client":
+	final := a.OK() || a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
+	switch {
+	case a.Status == http.StatusTooManyRequests:
+		return platform.Limited(0)
+	case final && slices.Contains(grants, body.Error):
+		return platform.Disconnected()
+	case body.Error == "invalid_client", body.Error == "unauthorized_client":
 		// The application of the operator is wrong, and the account stays valid.
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
-	case "server_error", "temporarily_unavailable", "slow_down", "rate_limit_exceeded":
-		return platform.Busy()
-	default:
-		return platform.Disconnected()
 	}
+	return platform.Busy()
 }

@@ -161,6 +161,9 @@ func (c *Client) Check(call Call, answer Answer, refused Refused) error {
 	for _, s := range call.Secrets {
 		secrets = append(secrets, s.Reveal())
 	}
+	if e.Words == "" {
+		e.Saying(said(answer, secrets))
+	}
 	return e.Because(c.cause(call, answer.Refusal(secrets...)))
 }
 
@@ -185,7 +188,7 @@ func byKind(kind wire.Kind, posts bool) *platform.Error {
 		}
 		return platform.Busy()
 	}
-	return platform.Reject(platform.CodeContentRefused, "The platform refuses the post.")
+	return platform.Odd()
 }
 
 // Garbled returns the error of an answer that cannot be read, or lacks a member.

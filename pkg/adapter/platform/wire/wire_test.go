@@ -71,7 +71,7 @@ func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 		"a read, 500":                {status(500, ""), nil, false, platform.Retry},
 		"a post, 429":                {status(429, ""), nil, true, platform.Retry},
 		"a post, 401":                {status(401, ""), nil, true, platform.Expired},
-		"a post, 400":                {status(400, ""), nil, true, platform.BadContent},
+		"a post, 400":                {status(400, ""), nil, true, platform.Unclear},
 		"a post, unreadable":         {status(200, "<html>"), nil, true, platform.Unknown},
 		"a read, unreadable":         {status(200, "<html>"), nil, false, platform.Retry},
 		"a post, far too long":       {status(200, strings.Repeat(" ", 2<<20)), nil, true, platform.Unknown},
