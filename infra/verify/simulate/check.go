@@ -87,7 +87,7 @@ func (w *world) pending() (all []string) {
 func (w *world) overdue() (all []string) {
 	for _, it := range w.items() {
 		switch kind := textOf(it, "kind"); {
-		case expires(textOf(it, "pk")):
+		case w.waits(it):
 		case kind == incoming.ItemKind && stateOf(it) == string(incoming.Pending):
 			all = append(all, "pending: "+textOf(it, "pk"))
 		case it["due_pk"] != nil && kind != "delivery" && kind != event.Kind && kind != item.ItemKind: // which are listed there
@@ -178,7 +178,7 @@ func (w *world) check() (broken []string) {
 				fail("%s is %s", pk, state)
 			}
 		case task.ItemKind:
-			if state := textOf(it, "f_state"); state != "ended" && !expires(pk) {
+			if state := textOf(it, "f_state"); state != "ended" && !w.waits(it) {
 				fail("the task %s is %s", pk, state)
 			}
 		case "delivery":

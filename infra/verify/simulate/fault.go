@@ -41,6 +41,8 @@ type faults struct {
 	Receiver float64
 	// Provider is the probability that a provider fails a generation.
 	Provider float64
+	// Answer is the probability that a platform answers a call otherwise than by doing what it asks.
+	Answer float64
 	// PerSecond are the calls a second that each kind of service takes; it throttles more. A missing kind takes any
 	// number. AtOnce are the generations that a provider makes at the same time, and 0 is any number.
 	PerSecond map[kind]int
@@ -62,7 +64,7 @@ func drawFaults(r *rand.Rand) faults {
 	f := faults{
 		Lose: draw(0.1), Refuse: draw(0.1), Conflict: draw(0.2), Crash: draw(0.03),
 		Slow: draw(0.1), SlowFor: []time.Duration{time.Second, 10 * time.Second, 40 * time.Second}[r.IntN(3)],
-		Twice: draw(0.3), Late: draw(0.3), Receiver: draw(0.3), Provider: draw(0.2),
+		Twice: draw(0.3), Late: draw(0.3), Receiver: draw(0.3), Provider: draw(0.2), Answer: draw(0.2),
 		PerSecond: map[kind]int{}, AtOnce: r.IntN(3) * (1 + r.IntN(8)),
 	}
 	for _, k := range []kind{toTable, toQueue, toProvider} {
@@ -73,8 +75,9 @@ func drawFaults(r *rand.Rand) faults {
 	return f
 }
 
-// usualRate are low rates of calls a second, which the busiest moments of a run exceed.
-var usualRate = map[kind]int{toTable: 30, toQueue: 10, toProvider: 2}
+// usualRate are low rates of calls a second, which the busiest moments of a run exceed. One call of the API makes up to three
+// calls of a CRM: with fewer a second it could never succeed.
+var usualRate = map[kind]int{toTable: 30, toQueue: 10, toProvider: 4}
 
 // throttles counts a call, and reports whether its service has got too many in the last second.
 func (w *world) throttles(k kind) bool {

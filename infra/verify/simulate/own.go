@@ -17,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/sandbox"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -115,13 +114,6 @@ func (c *caller) play() {
 	if test.call(http.MethodPost, "/v1/sandbox/reset", nil, &reset) == http.StatusAccepted {
 		c.emptied = reset.RequestedAt.Time
 	}
-}
-
-// expires reports whether an item is a task that waits for a long time: that of a media file, until the file expires, or
-// that of the token of an account.
-func expires(pk string) bool {
-	return strings.HasPrefix(pk, "task#"+string(media.Kind)+"#") ||
-		strings.HasPrefix(pk, "task#"+string(social.Refresh)+"#")
 }
 
 // checkOwn checks that a sandbox holds nothing that was created before it was emptied.

@@ -118,7 +118,7 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 			post.remark(w)
 		}
 		post.times++
-		if !w.calm && chance(w.random, w.faults.Provider/8) { // it has the post nevertheless
+		if !w.calm && chance(w.random, w.faults.Answer/4) { // it has the post nevertheless
 			return platform.Odd().Saying("Simulated.")
 		}
 		out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -20,8 +23,9 @@ const tokenLife = 60 * 24 * time.Hour
 // standing is what a platform thinks of an account.
 type standing struct {
 	// issued counts the tokens, of which only the last is good. A broken account has none that is good.
-	issued int
-	broken bool
+	issued   int
+	issuedAt time.Time
+	broken   bool
 	// proven reports that the platform has given an answer that ends the account.
 	proven bool
 	// refused counts the calls with a token that is not good.
@@ -50,13 +54,14 @@ func (w *world) refusal(s stage, what string, a platform.Account) error {
 		of.refused++
 		return platform.TokenExpired().Saying("The token is not good.")
 	}
-	if w.calm || !chance(w.random, w.faults.Provider/8) {
+	if w.calm || !chance(w.random, w.faults.Answer) {
 		return nil
 	}
 	comments := what != "Start" && what != "Check" && what != "Finalize" && what != "Reconcile"
 	switch w.random.IntN(8) {
 	case 0, 1:
-		of.issued++ // the present token has ended
+		of.issued++ // the present token has ended, at the second time soon after it was issued
+		of.proven = of.proven || time.Since(of.issuedAt) < social.Fresh
 		return platform.TokenExpired().Saying("The token has ended.")
 	case 2:
 		if w.random.IntN(4) == 0 {
@@ -89,6 +94,7 @@ func (s stage) Refresh(ctx context.Context, a platform.Account) (t platform.Toke
 		lost: platform.Busy(), do: func() error {
 			of := w.standing(s, a)
 			of.issued++
+			of.issuedAt = time.Now()
 			t = platform.Token{Access: token(of.issued), Refresh: "refresh", ExpiresAt: time.Now().Add(tokenLife)}
 			return nil
 		}})
@@ -103,6 +109,31 @@ func (c *caller) refreshed(tx *store.Tx, r *social.Record) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(social.Refresh, r.ID, 1),
 		Kind: social.Refresh, Queue: topology.Publish, Subject: r.ID, Owner: c.principal.Owner}, DueAt: now.Add(tokenLife / 2)},
 		social.Refreshing{Connection: 1})
+}
+
+// waits reports whether an item is a task that waits for a long time: that of a media file, until the file expires, that
+// of the token of an account, or one that reads comments once its account is connected again.
+func (w *world) waits(it attributes) bool {
+	_, id, _ := strings.Cut(textOf(it, "pk"), "task#")
+	kind, _, _ := strings.Cut(id, "#")
+	switch task.Kind(kind) {
+	case media.Kind, social.Refresh:
+		return true
+	case item.ReadComments:
+		var t task.Task
+		var p item.Reading
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &t))
+		must(json.Unmarshal(t.Payload, &p))
+		account, err := w.db().Lookup(context.Background(), store.IDKey(p.Account))
+		must(err)
+		if account.PK == "" {
+			return true
+		}
+		r, err := social.Decode(&account)
+		must(err)
+		return !r.Usable()
+	}
+	return false
 }
 
 // checkAccounts checks that an account was lost only by an answer that ends it, and that a token which is not good was

@@ -106,7 +106,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			return o, social.Again(err, max(time.Minute, refused.RetryAfter))
 		}
 		return o, social.Again(err, max(refusedPause, refused.RetryAfter))
-	case errors.As(err, &remote) && remote.Kind == platform.BadContent:
+	case platform.Refuses(err):
 		w.note(ctx, c.r.ID, err)
 		return task.Outcome{Done: true}, nil
 	case errors.As(err, &remote):

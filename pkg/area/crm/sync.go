@@ -105,8 +105,7 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	default:
 		return w.begin(ctx, c, p)
 	}
-	var e *platform.Error
-	if errors.As(err, &e) && e.Kind == platform.BadContent {
+	if platform.Refuses(err) {
 		// The connected user may not read these objects: the rest goes on.
 		w.note(ctx, c.r.ID, err)
 		return w.skip(ctx, &p, s)

@@ -121,7 +121,7 @@ func (a *Adapter) Revoke(ctx context.Context, acc crm.Account) error {
 	err := crm.JSON(ctx, a.client, wire.Call{Name: "revoke", Method: http.MethodDelete,
 		URL: a.api() + "/oauth/v1/refresh-tokens/" + url.PathEscape(t.Reveal()), Secrets: []platform.Secret{t}},
 		crm.Refused, nil)
-	if platform.KindOf(err) == platform.BadContent || platform.KindOf(err) == platform.Expired {
+	if platform.Refuses(err) || platform.KindOf(err) == platform.Expired {
 		return nil // it has ended
 	}
 	return err
