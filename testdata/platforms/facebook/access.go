@@ -100,12 +100,16 @@ func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const owned, client = ",owned_pages.limit(100){" + fieldsOfPages + "}", ",client_pages.limit(100){" + fieldsOfPages + "}"
-	if r.URL.Query().Get("fields") != "id"+owned+client {
+	fields := r.URL.Query().Get("fields")
+	if fields != "id"+owned+client && fields != "id"+owned {
 		bad(w)
 		return
 	}
-	meta.List(w, r, []any{map[string]any{"id": portfolio, "owned_pages": meta.Page(f.pagesOf("owned_pages"), 0, 100),
-		"client_pages": meta.Page(f.pagesOf("client_pages"), 0, 100)}})
+	of := map[string]any{"id": portfolio, "owned_pages": meta.Page(f.pagesOf("owned_pages"), 0, 100)}
+	if fields == "id"+owned+client {
+		of["client_pages"] = meta.Page(f.pagesOf("client_pages"), 0, 100)
+	}
+	meta.List(w, r, []any{of})
 }
 
 // ofPortfolio lists the pages of the portfolio.

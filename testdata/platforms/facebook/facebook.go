@@ -268,7 +268,9 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 // list lists the videos of a page, newest first.
-func (f *Fake) list(w http.ResponseWriter, r *http.Request) { meta.List(w, r, f.made("description", true)) }
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	meta.List(w, r, f.made("description", true))
+}
 
 // made returns the posts that were made through the fake, or its videos, with their text in a member.
 func (f *Fake) made(text string, videos bool) []any {

@@ -98,7 +98,8 @@ func (f *Fake) pagesOf(portfolio, edge string) []any {
 	case secondPortfolio + " owned_pages":
 		pages := []any{pageOf("2", User, "acme")}
 		if f.Portfolio {
-			pages = append(pages, pageOf("3", Second, "acme_shop"))
+			pages = append(pages, map[string]any{"id": "3", "instagram_business_account": map[string]any{"id": Second,
+				"username": "acme_shop"}})
 		}
 		return append(pages, more("4", f.Owned)...)
 	}
@@ -112,7 +113,8 @@ func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const owned, client = ",owned_pages.limit(100){" + fieldsOfPages + "}", ",client_pages.limit(100){" + fieldsOfPages + "}"
-	if r.URL.Query().Get("fields") != "id"+owned+client {
+	fields := r.URL.Query().Get("fields")
+	if fields != "id"+owned+client && fields != "id"+owned {
 		bad(w, 0)
 		return
 	}
@@ -120,7 +122,7 @@ func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 	for _, id := range []string{firstPortfolio, secondPortfolio} {
 		of := map[string]any{"id": id}
 		for _, edge := range []string{"owned_pages", "client_pages"} {
-			if pages := f.pagesOf(id, edge); len(pages) > 0 {
+			if pages := f.pagesOf(id, edge); len(pages) > 0 && strings.Contains(fields, edge) {
 				of[edge] = meta.Page(pages, 0, 100)
 			}
 		}

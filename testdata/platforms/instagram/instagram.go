@@ -382,9 +382,12 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	}
 	p, ok := f.Find(r.PathValue("media"))
 	ok = ok || f.FindPast(r.PathValue("media"))
-	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
-		strings.Contains(r.URL.Query().Get("metric"), "likes") {
+	if !ok {
 		bad(w, 33)
+		return
+	}
+	if strings.HasPrefix(p.Content, "STORIES") && strings.Contains(r.URL.Query().Get("metric"), "likes") {
+		meta.Refusal{Code: 100, Message: "(#100) The metric likes is not available for the media type STORY"}.Write(w)
 		return
 	}
 	data := []any{}

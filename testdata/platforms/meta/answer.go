@@ -71,7 +71,7 @@ func Common(prepare, post string) Cases {
 		{Code: 190, Subcode: 460}, {Code: 190, Subcode: 463}, {Code: 190, Subcode: 464}, {Code: 190, Subcode: 467},
 		{Code: 190, Subcode: 492}, {Code: 10}, {Code: 200}, {Code: 283}, {Code: 368}, {Code: 506},
 		{Code: 803}, {Code: 100}, {Code: 3}, {Code: 1609005}} {
-		if r.Code >= 600 && r.Code < 100_000 {
+		if r.Code == 32 || r.Code == 613 || r.Code >= 80000 && r.Code <= 80014 {
 			c.Add("prepare", prepare, r, Limits)
 			c.Add("post", post, r, Limits)
 			continue
@@ -127,4 +127,13 @@ func (c Cases) With(others Cases) Cases {
 	all := maps.Clone(c)
 	maps.Copy(all, others)
 	return all
+}
+
+// Split returns the answers, and their sources.
+func (c Cases) Split() (answers map[string]control.Answer, sources map[string]string) {
+	answers, sources = map[string]control.Answer{}, map[string]string{}
+	for name, one := range c {
+		answers[name], sources[name] = one.Answer, one.Source
+	}
+	return answers, sources
 }

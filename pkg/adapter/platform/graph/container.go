@@ -181,7 +181,7 @@ func (c *Containers) look(ctx context.Context, a platform.Account, container str
 	var answer map[string]any
 	err = c.Graph.Client.JSON(ctx, call, gone.Refused(false), &answer)
 	if platform.KindOf(err) == platform.Restart {
-		return seen{missing, ""}, nil
+		return seen{missing, WordsOf(err)}, nil
 	}
 	if err != nil {
 		return box, err
@@ -213,7 +213,7 @@ var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b
 func (c *Containers) fault(box seen) error {
 	switch box.state {
 	case expired, missing:
-		return platform.Again(nil)
+		return platform.Again(nil).Saying(box.detail)
 	case failed:
 	default:
 		return nil

@@ -34,7 +34,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 
 // uncounted reports whether an error says that Instagram does not count one of several figures.
 func uncounted(err error) bool {
-	return platform.Untold(err) && !platform.Denied(err) && platform.CodeOf(err) != platform.CodePostNotFound
+	return platform.Untold(err) && !platform.Denied(err)
 }
 
 // mostDays bounds the days of one call.
