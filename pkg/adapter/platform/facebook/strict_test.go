@@ -113,7 +113,8 @@ func TestTheWordsOfAnUpload(t *testing.T) {
 		Media: []platform.Media{fixture.Video("b", 9000)}}
 	for name, want := range map[string]string{"upload refused for a header": "Header Offset",
 		"video too small": "minimum resolution of 540p", "video not read": "could not be downloaded"} {
-		if got := fixture.Answer(t, newFixture, reel, fake.Answers[name].Answer, true); !strings.Contains(got.Words, want) {
+		got := fixture.Answer(t, newFixture, reel, fake.Answers[name].Answer, true)
+		if !strings.Contains(got.Words, want) {
 			t.Errorf("%s: %+v, want %s", name, got, want)
 		}
 	}

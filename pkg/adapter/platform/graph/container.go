@@ -21,7 +21,8 @@ const (
 	listed     = 10 * time.Second // between two looks at a post
 	// maxLooks bounds how often the address of a post is read.
 	maxLooks = 3
-	// again is the time before containers are made again, and maxAgain bounds how often that is done in one publication.
+	// again is the time before containers are made again, and maxAgain bounds how often that is done in a
+	// publication.
 	again    = 10 * time.Second
 	maxAgain = 3
 )
@@ -208,8 +209,8 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 // 2207026".
 var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{5,7}\b`) })
 
-// fault returns the error of a container that cannot be published, or nil. A container that has failed for a reason that
-// is not known is made again.
+// fault returns the error of a container that cannot be published, or nil. A container that has failed for a reason
+// that is not known is made again.
 func (c *Containers) fault(box seen) error {
 	switch box.state {
 	case expired, missing:
@@ -238,8 +239,8 @@ func (c *Containers) fault(box seen) error {
 	return c.Graph.Refusals.as(row, false, wire.Answer{}).Saying(box.detail)
 }
 
-// Ready reports whether a container can be published. The error is Unknown if it is published already, and Restart if it
-// is gone.
+// Ready reports whether a container can be published. The error is Unknown if it is published already, and Restart if
+// it is gone.
 func (c *Containers) Ready(ctx context.Context, a platform.Account, container string) (bool, error) {
 	state, err := c.state(ctx, a, container)
 	if err == nil && state == published {

@@ -55,8 +55,8 @@ func (r Refusals) Refused(posts bool) wire.Refused {
 		proven := row != nil && (row.Subcode != 0 || row.Outcome < Refused || row.proves())
 		switch {
 		case f.Transient && !proven, a.Status >= http.StatusInternalServerError && !proven:
-			// Threads has answered a call with status 500 and code 10, and has published the post (tirthpatell/threads-go
-			// #30).
+			// Threads has answered a call with status 500 and code 10, and has published the post
+			// (tirthpatell/threads-go #30).
 			return r.as(Row{Outcome: Passing}, posts, a)
 		case row != nil:
 			return r.as(*row, posts, a)
@@ -81,8 +81,8 @@ func (r Refusals) Code(a wire.Answer) *platform.Error {
 	return r.Token(a)
 }
 
-// Token classifies refusals of a call that prolongs a token. Only an answer with the status 400 or 401 and a code of the
-// token ends a connection: whatever an outage or a proxy answers is tried again.
+// Token classifies refusals of a call that prolongs a token. Only an answer with the status 400 or 401 and a code of
+// the token ends a connection: whatever an outage or a proxy answers is tried again.
 func (r Refusals) Token(a wire.Answer) *platform.Error {
 	f := read(a)
 	if f == nil && a.OK() {

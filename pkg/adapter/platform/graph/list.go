@@ -81,8 +81,8 @@ func entries[T any](ctx context.Context, g API, token platform.Secret, path, fie
 	return append(first.Data, more...), err
 }
 
-// portfolio is a business portfolio with the first of its pages: those that it owns, and those that others have given it
-// to work on.
+// portfolio is a business portfolio with the first of its pages: those that it owns, and those that others have given
+// it to work on.
 type portfolio[T any] struct {
 	ID     string  `json:"id"`
 	Owned  list[T] `json:"owned_pages"`

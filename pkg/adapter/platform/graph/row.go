@@ -15,8 +15,8 @@ type Outcome int
 
 // The outcomes. Those before Refused say that the call may succeed later.
 const (
-	// Passing is a failure of the platform. The call is made again. If it posts, the post is looked for, because Meta has
-	// published posts in spite of such answers.
+	// Passing is a failure of the platform. The call is made again. If it posts, the post is looked for, because Meta
+	// has published posts in spite of such answers.
 	Passing Outcome = iota + 1
 	// Wait means that something is not ready. The same call is made again, and has had no effect.
 	Wait

@@ -111,9 +111,11 @@ func TestTokenEndpoint(t *testing.T) {
 		body        string
 		token, code platform.ErrorKind
 	}{
-		{400, of(190, 463), platform.Reconnect, platform.Reconnect}, {401, of(190, 0), platform.Reconnect, platform.Reconnect},
+		{400, of(190, 463), platform.Reconnect, platform.Reconnect},
+		{401, of(190, 0), platform.Reconnect, platform.Reconnect},
 		{401, of(102, 0), platform.Reconnect, platform.Reconnect},
-		{400, of(100, 36009), platform.Retry, platform.Reconnect}, {400, of(100, 0), platform.Retry, platform.Reconnect},
+		{400, of(100, 36009), platform.Retry, platform.Reconnect},
+		{400, of(100, 0), platform.Retry, platform.Reconnect},
 		{400, old, platform.Retry, platform.Reconnect},
 		{500, of(190, 463), platform.Retry, platform.Retry}, {503, of(190, 0), platform.Retry, platform.Retry},
 		{429, of(190, 0), platform.Retry, platform.Retry}, {403, of(190, 0), platform.Retry, platform.Retry},

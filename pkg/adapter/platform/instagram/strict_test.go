@@ -137,6 +137,37 @@ func TestAContainerThatIsGoneButPublished(t *testing.T) {
 	}
 }
 
+// A post whose answer was lost is found among the newest ones, even if its container is gone. It is not made again.
+func TestALostAnswerWithoutAContainer(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	of := f.Fake.(*fake.Fake)
+	step, err := f.Adapter.Start(t.Context(), f.Account, photo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := f.Now()
+	f.Advance(time.Minute)
+	ready, err := f.Adapter.Check(t.Context(), f.Account, photo, step.Handle)
+	if err != nil || ready.Next != platform.StageFinalize {
+		t.Fatalf("%+v, %v", ready, err)
+	}
+	gone := fake.Answers["container 100/33"].Answer
+	gone.Times = -1
+	of.Say(gone)
+	if step, err := f.Adapter.Reconcile(t.Context(), f.Account, photo, ready.Handle, begun); err != nil ||
+		step.Next != platform.StageReconcile {
+		t.Errorf("before the post exists: %+v, %v", step, err)
+	}
+	if _, err := f.Adapter.Finalize(t.Context(), f.Account, photo, ready.Handle); err != nil {
+		t.Fatal(err)
+	}
+	if step, err := f.Adapter.Reconcile(t.Context(), f.Account, photo, ready.Handle, begun); err != nil ||
+		step.Next != platform.StageCheck || step.Post.ID == "" {
+		t.Errorf("once the post exists: %+v, %v", step, err)
+	}
+}
+
 // The double counts mentions and hashtags.
 func TestTheDoubleIsStrict(t *testing.T) {
 	for caption, ok := range map[string]bool{strings.Repeat("@acme ", 20): true, strings.Repeat("@acme ", 21): false,

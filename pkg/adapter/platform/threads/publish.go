@@ -37,8 +37,8 @@ var states = []graph.State{
 
 // refused returns the meaning of an explanation of media that Threads does not take.
 func refused(word, message string) graph.State {
-	return graph.State{Word: word, Row: graph.Row{Outcome: graph.Refused, As: platform.CodeMediaRefused, Message: message,
-		Source: graph.BoxStates}}
+	return graph.State{Word: word, Row: graph.Row{Outcome: graph.Refused, As: platform.CodeMediaRefused,
+		Message: message, Source: graph.BoxStates}}
 }
 
 // file returns the container of the i-th file.

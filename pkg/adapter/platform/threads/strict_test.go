@@ -12,9 +12,9 @@ import (
 	fake "github.com/content-automation/api/testdata/platforms/threads"
 )
 
-// reply publishes a post with a comment on it, and writes a reply to the comment as the worker of comments does: it calls
-// again after an error that is not final. The platform gives an answer meanwhile, unless it is nil. It returns the id of
-// the reply, the attempts and the last error.
+// reply publishes a post with a comment on it, and writes a reply to the comment as the worker of comments does: it
+// calls again after an error that is not final. The platform gives an answer meanwhile, unless it is nil. It returns
+// the id of the reply, the attempts and the last error.
 func reply(t *testing.T, f *platformtest.Fixture, a *control.Answer) (id string, attempts int, err error) {
 	t.Helper()
 	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
@@ -98,7 +98,8 @@ func TestALaterPostWhoseContainerIsLost(t *testing.T) {
 			}
 			f.Advance(max(wait, retryAfter(err)))
 		}
-		if posts := of.Published(); !told || !p.Done() || p.Warning != nil || len(posts) != 2 || len(of.Comments()) != 1 {
+		posts := of.Published()
+		if !told || !p.Done() || p.Warning != nil || len(posts) != 2 || len(of.Comments()) != 1 {
 			t.Errorf("%s: %+v with %d posts and the comments %q", name, p, len(posts), of.Comments())
 		}
 		f.Close()
