@@ -4,12 +4,17 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 )
 
 // comments lists the comments on a post and the replies to them in one list.
 func (f *Fake) comments(w http.ResponseWriter, r *http.Request) {
 	post, q := r.PathValue("post"), r.URL.Query()
-	if _, ok := f.Find(post); !ok || q.Get("filter") != "stream" {
+	if _, ok := f.Find(post); !ok {
+		absent(w)
+		return
+	}
+	if q.Get("filter") != "stream" {
 		bad(w)
 		return
 	}
@@ -27,7 +32,7 @@ func (f *Fake) comments(w http.ResponseWriter, r *http.Request) {
 		}
 		data = append(data, n)
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	meta.List(w, r, data)
 }
 
 // search finds the pages of places.

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -23,7 +25,11 @@ const Page = "10000000000001"
 // Fake implements the API in memory.
 type Fake struct {
 	*control.Control
+	meta.Rights
 	OAuth *oauth.Server
+	// Pages, Owned and Client are the numbers of further pages in the list of the login, and in those of a portfolio: the
+	// pages that it owns, and those of its clients. The last page of each list is in the next one, too.
+	Pages, Owned, Client int
 	// Took is the time for which a video is processed.
 	Took time.Duration
 
@@ -56,35 +62,43 @@ func New(now func() time.Time) *Fake {
 }
 
 func refuse(w http.ResponseWriter, status, code, subcode int) {
-	control.JSON(w, status, map[string]any{"error": map[string]any{"message": "refused", "type": "OAuthException",
-		"code": code, "error_subcode": subcode, "fbtrace_id": "A1"}})
+	meta.Refusal{Status: status, Code: code, Subcode: subcode}.Write(w)
 }
+
+// absent refuses a call whose node does not exist.
+func absent(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 33) }
 
 func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 0) }
 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v26.0/pages/search", search)
-	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
-	api.HandleFunc("GET /v26.0/me/businesses", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusForbidden, 200, 0) // the login has no portfolios
-	})
-	page := "/v26.0/" + Page
-	api.HandleFunc("POST "+page+"/photos", f.photo)
-	api.HandleFunc("POST "+page+"/feed", f.feed)
-	api.HandleFunc("POST "+page+"/videos", f.video)
-	api.HandleFunc("POST "+page+"/video_reels", f.reel)
-	api.HandleFunc("GET "+page+"/published_posts", f.posts)
-	api.HandleFunc("GET "+page+"/videos", f.list)
-	api.HandleFunc("POST /v26.0/{post}/comments", f.comment)
-	api.HandleFunc("GET /v26.0/{post}/comments", f.comments)
-	api.HandleFunc("GET /v26.0/{post}/insights", f.insights)
-	api.HandleFunc("GET /v26.0/{node}", f.node)
-	api.HandleFunc("POST /v26.0/{node}", f.edit)
-	api.HandleFunc("DELETE /v26.0/{node}", func(w http.ResponseWriter, r *http.Request) {
+	// The permissions are those that the reference names for each endpoint.
+	on := func(pattern string, h http.HandlerFunc, permissions ...string) {
+		method, path, _ := strings.Cut(pattern, " ")
+		api.HandleFunc(method+" /v26.0"+path, f.Needs(h, permissions...))
+	}
+	const post, read, engage, users, insights = "pages_manage_posts", "pages_read_engagement",
+		"pages_manage_engagement", "pages_read_user_content", "read_insights"
+	on("GET /pages/search", search)
+	on("GET /me/accounts", f.accounts, "pages_show_list")
+	on("GET /me/businesses", f.businesses, "business_management")
+	on("GET /{portfolio}/owned_pages", f.ofPortfolio, "business_management")
+	on("GET /{portfolio}/client_pages", f.ofPortfolio, "business_management")
+	on("POST /"+Page+"/photos", f.photo, post, read)
+	on("POST /"+Page+"/feed", f.feed, post, read)
+	on("POST /"+Page+"/videos", f.video, post, read)
+	on("POST /"+Page+"/video_reels", f.reel, post, read)
+	on("GET /"+Page+"/published_posts", f.posts, read)
+	on("GET /"+Page+"/videos", f.list, read)
+	on("POST /{post}/comments", f.comment, engage)
+	on("GET /{post}/comments", f.comments, read, users)
+	on("GET /{post}/insights", f.insights, insights)
+	on("GET /{node}", f.node, read)
+	on("POST /{node}", f.edit)
+	on("DELETE /{node}", func(w http.ResponseWriter, r *http.Request) {
 		if id := r.PathValue("node"); !f.Remove(id) && !f.RemoveComment(id) {
-			bad(w)
+			absent(w)
 		}
 	})
 	guarded := http.NewServeMux()
@@ -106,42 +120,6 @@ func (f *Fake) Handler() http.Handler {
 	outer.HandleFunc("/v26.0/dialog/oauth", f.OAuth.Authorize)
 	outer.Handle("/", f.Handle(guarded))
 	return outer
-}
-
-func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
-	var err error
-	switch r.FormValue("grant_type") {
-	case "authorization_code":
-		err = f.OAuth.Exchange(r.PostForm, true)
-	case "fb_exchange_token":
-		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.Good(r.PostForm.Get("fb_exchange_token")) {
-			err = fmt.Errorf("the token has ended")
-		}
-	default:
-		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
-	}
-	if err != nil {
-		bad(w)
-		return
-	}
-	access, _ := f.Grant(time.Hour)
-	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer"})
-}
-
-// accounts lists the pages. The login may not create content on one of them.
-func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
-	if !strings.Contains(r.URL.Query().Get("fields"), "access_token") {
-		bad(w)
-		return
-	}
-	access, _ := f.Grant(0)
-	control.JSON(w, http.StatusOK, map[string]any{"data": []any{
-		map[string]any{"id": "10000000000002", "name": "Read only", "access_token": access,
-			"tasks": []string{"ANALYZE"}},
-		map[string]any{"id": Page, "name": "Acme", "username": "acme", "access_token": access,
-			"tasks":   []string{"ANALYZE", "CREATE_CONTENT"},
-			"picture": map[string]any{"data": map[string]string{"url": "https://scontent.example.test/a.jpg"}}},
-	}})
 }
 
 // only reports whether a form has no other members than the given ones.
@@ -187,6 +165,15 @@ func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
 		content += " paid by " + partner
 	}
 	content += at(r.PostForm)
+	if link, err := url.Parse(r.PostForm.Get("link")); err == nil &&
+		(link.Hostname() == "facebook.com" || strings.HasSuffix(link.Hostname(), ".facebook.com")) {
+		refuse(w, http.StatusBadRequest, 100, 1609008) // gitroomhq/postiz-app facebook.provider.ts
+		return
+	}
+	if utf8.RuneCountInString(r.PostForm.Get("message")) > 63_206 {
+		bad(w)
+		return
+	}
 	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
 		bad(w)
 		return
@@ -281,8 +268,8 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 // list lists the videos of a page, newest first.
-func (f *Fake) list(w http.ResponseWriter, _ *http.Request) {
-	control.JSON(w, http.StatusOK, map[string]any{"data": f.made("description", true)})
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	meta.List(w, r, f.made("description", true))
 }
 
 // made returns the posts that were made through the fake, or its videos, with their text in a member.
@@ -310,7 +297,11 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	v := f.videos[id]
 	switch {
 	case strings.Contains(fields, "reactions"):
-		if !visible || (v == nil) == strings.Contains(fields, "views") {
+		if !visible {
+			absent(w)
+			return
+		}
+		if (v == nil) == strings.Contains(fields, "views") {
 			bad(w)
 			return
 		}
@@ -323,7 +314,7 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	case visible && fields == "permalink_url":
 		control.JSON(w, http.StatusOK, map[string]string{"permalink_url": "https://www.facebook.com/" + id})
 	default:
-		bad(w)
+		absent(w)
 	}
 }
 
@@ -346,7 +337,7 @@ func (f *Fake) status(v *video) map[string]any {
 func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 	if hide := r.FormValue("is_hidden"); hide != "" {
 		if !f.HideComment(r.PathValue("node"), hide == "true") {
-			bad(w)
+			absent(w)
 			return
 		}
 		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
@@ -376,9 +367,13 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	names := map[string]int{"post_media_view": 50, "post_total_media_view_unique": 40, "post_clicks": 5}
 	_, ok := f.Find(r.PathValue("post"))
 	ok = ok || f.old(r.PathValue("post"))
+	if !ok {
+		absent(w)
+		return
+	}
 	data := []any{}
 	for _, name := range strings.Split(r.URL.Query().Get("metric"), ",") {
-		if names[name] == 0 || !ok {
+		if names[name] == 0 {
 			bad(w)
 			return
 		}
@@ -394,7 +389,11 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]string{"id": c.ID})
 		return
 	}
-	if _, ok := f.Find(r.PathValue("post")); !ok || r.FormValue("message") == "" {
+	if _, ok := f.Find(r.PathValue("post")); !ok {
+		absent(w)
+		return
+	}
+	if r.FormValue("message") == "" {
 		bad(w)
 		return
 	}

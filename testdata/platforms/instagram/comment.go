@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 )
 
 // node returns a comment as the Graph API does.
@@ -42,7 +43,7 @@ func (f *Fake) comments(w http.ResponseWriter, r *http.Request) {
 		}
 		data = append(data, n)
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	meta.List(w, r, data)
 }
 
 // reply writes a reply to a comment on a post. Replies take none.

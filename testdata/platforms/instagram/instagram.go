@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -27,6 +29,7 @@ const Second = "17841400000000002"
 // Fake implements the API in memory.
 type Fake struct {
 	*control.Control
+	meta.Rights
 	OAuth *oauth.Server
 
 	// Took is the time for which a container of a video is in progress.
@@ -43,6 +46,11 @@ type Fake struct {
 	// Hasty counts the requests for an unfinished container that come less than a minute after
 	// the last one.
 	Hasty int
+	// Total is the number of posts that the account may make in 24 hours: 50 or 100.
+	Total int
+	// Pages, Owned and Client are the numbers of further pages in the list of the login, and in those of two portfolios:
+	// the pages that they own, and those of their clients. The last page of each list is in the next one, too.
+	Pages, Owned, Client int
 	// Portfolio says that a business portfolio owns the page of a second account.
 	// NoPortfolios says that the login may not read portfolios.
 	Portfolio, NoPortfolios bool
@@ -75,17 +83,12 @@ func New(now func() time.Time) *Fake {
 			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments",
 				"instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 		},
-		Took: 45 * time.Second, Most: 400, containers: map[string]*container{}, captions: map[string]string{},
+		Took: 45 * time.Second, Most: 400, Total: 50, containers: map[string]*container{}, captions: map[string]string{},
 	}
 }
 
 func refuse(w http.ResponseWriter, status, code, subcode int, transient bool) {
-	e := map[string]any{"message": "refused", "type": "OAuthException", "code": code, "is_transient": transient,
-		"fbtrace_id": "A1"}
-	if subcode != 0 {
-		e["error_subcode"] = subcode
-	}
-	control.JSON(w, status, map[string]any{"error": e})
+	meta.Refusal{Status: status, Code: code, Subcode: subcode, Transient: transient}.Write(w)
 }
 
 func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 100, subcode, false) }
@@ -93,29 +96,38 @@ func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
-	api.HandleFunc("GET /v26.0/me/businesses", f.businesses)
-	api.HandleFunc("DELETE /v26.0/me/permissions", func(w http.ResponseWriter, _ *http.Request) {
+	// The permissions are those that the reference names for each endpoint.
+	on := func(pattern string, h http.HandlerFunc, permissions ...string) {
+		method, path, _ := strings.Cut(pattern, " ")
+		api.HandleFunc(method+" /v26.0"+path, f.Needs(h, permissions...))
+	}
+	const basic, publish, comments, insights = "instagram_basic", "instagram_content_publish",
+		"instagram_manage_comments", "instagram_manage_insights"
+	on("GET /me/accounts", f.accounts, "pages_show_list")
+	on("GET /me/businesses", f.businesses, "business_management")
+	on("GET /{portfolio}/owned_pages", f.ofPortfolio, "business_management")
+	on("GET /{portfolio}/client_pages", f.ofPortfolio, "business_management")
+	on("DELETE /me/permissions", func(w http.ResponseWriter, _ *http.Request) {
 		f.Revoke()
 		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
 	})
-	api.HandleFunc("GET /v26.0/{user}/content_publishing_limit", f.limit)
-	api.HandleFunc("POST /v26.0/{user}/media", f.create)
-	api.HandleFunc("POST /v26.0/{user}/media_publish", f.publish)
-	api.HandleFunc("GET /v26.0/{user}/media", f.list)
-	api.HandleFunc("GET /v26.0/pages/search", func(w http.ResponseWriter, r *http.Request) {
+	on("GET /{user}/content_publishing_limit", f.limit, basic, publish)
+	on("POST /{user}/media", f.create, basic, publish)
+	on("POST /{user}/media_publish", f.publish, basic, publish)
+	on("GET /{user}/media", f.list, basic)
+	on("GET /{user}/stories", f.list, basic)
+	on("GET /pages/search", func(w http.ResponseWriter, r *http.Request) {
 		if !control.Search(w, r) {
 			bad(w, 0)
 		}
 	})
-	api.HandleFunc("GET /v26.0/{user}/stories", f.list)
-	api.HandleFunc("GET /v26.0/{media}/insights", f.insights)
-	api.HandleFunc("POST /v26.0/{media}/comments", f.comment)
-	api.HandleFunc("GET /v26.0/{media}/comments", f.comments)
-	api.HandleFunc("POST /v26.0/{comment}/replies", f.reply)
-	api.HandleFunc("POST /v26.0/{comment}", f.hide)
-	api.HandleFunc("DELETE /v26.0/{comment}", f.removeComment)
-	api.HandleFunc("GET /v26.0/{node}", f.node)
+	on("GET /{media}/insights", f.insights, basic, insights)
+	on("POST /{media}/comments", f.comment, basic, comments)
+	on("GET /{media}/comments", f.comments, basic, comments)
+	on("POST /{comment}/replies", f.reply, basic, comments)
+	on("POST /{comment}", f.hide, basic, comments)
+	on("DELETE /{comment}", f.removeComment, basic, comments)
+	on("GET /{node}", f.node, basic)
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /v26.0/oauth/access_token", f.token)
 	guarded.HandleFunc("GET /v26.0/debug_token", f.debug)
@@ -152,7 +164,7 @@ func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control.JSON(w, http.StatusOK,
-		map[string]any{"data": []any{map[string]any{"quota_usage": f.Used, "config": map[string]any{"quota_total": 50,
+		map[string]any{"data": []any{map[string]any{"quota_usage": f.Used, "config": map[string]any{"quota_total": f.Total,
 			"quota_duration": 86400}}}})
 }
 
@@ -180,7 +192,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	within := subcode != 0 || f.take()
 	f.mu.Unlock()
 	if subcode != 0 {
-		bad(w, subcode)
+		meta.Refusal{Code: codes[subcode], Subcode: max(subcode, 0)}.Write(w)
 		return
 	}
 	if !within {
@@ -194,11 +206,21 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusOK, map[string]string{"id": id})
 }
 
+// unknown stands for a parameter that is not valid, which has no subcode.
+const unknown = -1
+
+// codes are the codes of the subcodes of refused containers (Instagram Platform, Error Codes).
+var codes = map[int]int{unknown: 100, 2207010: 36004, 2207040: 100, 2207028: 100, 2207052: 9004, 2207057: 1}
+
+// mentions and hashtags find what counts in a caption (IG User Media: at most 20 mentions and 30 hashtags; Instagram
+// announced five hashtags in December 2025).
+var mentions, hashtags = regexp.MustCompile(`(?:^|[^\w.@])@[A-Za-z0-9._]+`), regexp.MustCompile(`#[\pL\pM\pN_]+`)
+
 func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	known, ok := fields[kind]
 	for name := range form {
 		if !ok || name != "media_type" && !slices.Contains(known, name) {
-			return nil, 2207002
+			return nil, unknown
 		}
 	}
 	c := &container{kind: kind, caption: form.Get("caption"), made: f.Now(),
@@ -207,12 +229,12 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	switch {
 	case utf8.RuneCountInString(c.caption) > 2200:
 		return nil, 2207010
-	case strings.Count(c.caption, "#") > 5:
+	case len(hashtags.FindAllString(c.caption, -1)) > 5, len(mentions.FindAllString(c.caption, -1)) > 20:
 		return nil, 2207040
 	case c.item && (c.caption != "" || form.Has("is_ai_generated") || form.Has("is_paid_partnership") ||
 		form.Has("collaborators") || form.Has("location_id")), !adorned(kind, form),
 		form.Has("branded_content_sponsor_ids") && form.Get("is_paid_partnership") != "true":
-		return nil, 2207002
+		return nil, unknown
 	case kind == "CAROUSEL":
 		children := strings.Split(form.Get("children"), ",")
 		if len(children) < 2 || len(children) > 10 {
@@ -221,12 +243,12 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 		for _, id := range children {
 			child := f.containers[id]
 			if child == nil || !child.item || f.state(child) != "FINISHED" {
-				return nil, 2207002
+				return nil, unknown
 			}
 			c.content += " " + child.content
 		}
 	case (image == "") == (video == ""), kind == "" && image == "", (kind == "REELS" || kind == "VIDEO") && video == "":
-		return nil, 2207002
+		return nil, unknown
 	case !control.Public(image + video):
 		return nil, 2207052
 	}
@@ -272,7 +294,7 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 	c := f.containers[r.PostFormValue("creation_id")]
 	if c == nil || c.item || r.PathValue("user") != User || len(r.PostForm) != 1 {
 		f.mu.Unlock()
-		bad(w, 2207006)
+		refuse(w, http.StatusBadRequest, 24, 2207006, false)
 		return
 	}
 	switch state := f.state(c); state {
@@ -282,7 +304,7 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 		return
 	case "EXPIRED":
 		f.mu.Unlock()
-		bad(w, 2207008)
+		refuse(w, http.StatusBadRequest, 24, 2207008, false)
 		return
 	}
 	c.published = true
@@ -320,7 +342,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 				"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
 		}
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	meta.List(w, r, data)
 }
 
 func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
@@ -360,9 +382,12 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	}
 	p, ok := f.Find(r.PathValue("media"))
 	ok = ok || f.FindPast(r.PathValue("media"))
-	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
-		strings.Contains(r.URL.Query().Get("metric"), "likes") {
+	if !ok {
 		bad(w, 33)
+		return
+	}
+	if strings.HasPrefix(p.Content, "STORIES") && strings.Contains(r.URL.Query().Get("metric"), "likes") {
+		meta.Refusal{Code: 100, Message: "(#100) The metric likes is not available for the media type STORY"}.Write(w)
 		return
 	}
 	data := []any{}

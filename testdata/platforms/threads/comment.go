@@ -4,13 +4,14 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 )
 
 // conversation lists the replies to a post and the replies to them in one list.
 func (f *Fake) conversation(w http.ResponseWriter, r *http.Request) {
 	post := r.PathValue("media")
 	if _, ok := f.Find(post); !ok {
-		bad(w)
+		absent(w)
 		return
 	}
 	data := []any{}
@@ -26,13 +27,13 @@ func (f *Fake) conversation(w http.ResponseWriter, r *http.Request) {
 		}
 		data = append(data, n)
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	meta.List(w, r, data)
 }
 
 func (f *Fake) hide(w http.ResponseWriter, r *http.Request) {
 	if hide := r.FormValue("hide"); hide != "true" && hide != "false" || !f.HideComment(r.PathValue("comment"),
 		hide == "true") {
-		bad(w)
+		absent(w)
 		return
 	}
 	control.JSON(w, http.StatusOK, map[string]bool{"success": true})

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/meta"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -22,9 +22,12 @@ const User = "27841400000000001"
 // Fake implements the API in memory.
 type Fake struct {
 	*control.Control
+	meta.Rights
 	OAuth *oauth.Server
-	// Took is the time for which a container of media is in progress.
-	Took time.Duration
+	// Took is the time for which a container of media is in progress, and TookText that for which one of a text is.
+	Took, TookText time.Duration
+	// Hasty counts the calls that publish a container in progress.
+	Hasty int
 	// Comment is the text of replies that count as first comments.
 	Comment string
 	// Used is the number of posts that the account has made today.
@@ -59,55 +62,66 @@ func New(now func() time.Time) *Fake {
 }
 
 func refuse(w http.ResponseWriter, status, code, subcode int) {
-	control.JSON(w, status, map[string]any{"error": map[string]any{"message": "refused", "type": "OAuthException",
-		"code": code, "error_subcode": subcode, "is_transient": false, "fbtrace_id": "A1"}})
+	meta.Refusal{Status: status, Code: code, Subcode: subcode}.Write(w)
 }
+
+// absent refuses a call whose node does not exist.
+func absent(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 33) }
 
 func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 0) }
 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v1.0/me", func(w http.ResponseWriter, _ *http.Request) {
+	// The permissions are those that the reference names for each endpoint.
+	on := func(pattern string, h http.HandlerFunc, permissions ...string) {
+		method, path, _ := strings.Cut(pattern, " ")
+		api.HandleFunc(method+" /v1.0"+path, f.Needs(h, append(permissions, "threads_basic")...))
+	}
+	on("GET /me", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]string{"id": User, "username": "acme", "name": "Acme"})
 	})
-	api.HandleFunc("GET /v1.0/"+User+"/threads_publishing_limit", func(w http.ResponseWriter, _ *http.Request) {
+	on("GET /"+User+"/threads_publishing_limit", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"quota_usage": f.Used,
 			"config": map[string]any{"quota_total": 250, "quota_duration": 86400}}}})
-	})
-	api.HandleFunc("POST /v1.0/"+User+"/threads", f.create)
-	api.HandleFunc("POST /v1.0/"+User+"/threads_publish", f.publish)
-	api.HandleFunc("GET /v1.0/"+User+"/threads", f.list)
-	api.HandleFunc("GET /v1.0/"+User+"/replies", f.list)
-	api.HandleFunc("GET /v1.0/{media}/insights", f.insights)
-	api.HandleFunc("GET /v1.0/"+User+"/threads_insights", func(w http.ResponseWriter, r *http.Request) {
+	}, "threads_content_publish")
+	on("POST /"+User+"/threads", f.create, "threads_content_publish")
+	on("POST /"+User+"/threads_publish", f.publish, "threads_content_publish")
+	on("GET /"+User+"/threads", f.list)
+	on("GET /"+User+"/replies", f.list, "threads_read_replies")
+	on("GET /{media}/insights", f.insights, "threads_manage_insights")
+	on("GET /"+User+"/threads_insights", func(w http.ResponseWriter, r *http.Request) {
 		if !control.Insights(w, r, 90, "views", "followers_count") {
 			bad(w)
 		}
-	})
-	api.HandleFunc("GET /v1.0/{media}/conversation", f.conversation)
-	api.HandleFunc("POST /v1.0/{comment}/manage_reply", f.hide)
-	api.HandleFunc("GET /v1.0/{node}", f.node)
-	api.HandleFunc("DELETE /v1.0/{node}", func(w http.ResponseWriter, r *http.Request) {
+	}, "threads_manage_insights")
+	on("GET /{media}/conversation", f.conversation, "threads_read_replies")
+	on("POST /{comment}/manage_reply", f.hide, "threads_manage_replies")
+	on("GET /{node}", f.node)
+	on("DELETE /{node}", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Remove(r.PathValue("node")) {
-			bad(w)
+			absent(w)
 		}
-	})
+	}, "threads_delete")
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /oauth/access_token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("grant_type") != "authorization_code" || f.OAuth.Exchange(r.PostForm, true) != nil {
-			bad(w)
+			control.JSON(w, http.StatusBadRequest, map[string]any{"error_type": "OAuthException", "code": 400,
+				"error_message": "Matching code was not found or was already used"})
 			return
 		}
 		f.issue(w, time.Hour)
 	})
 	guarded.HandleFunc("GET /access_token", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		if q.Get("grant_type") != "th_exchange_token" || q.Get("client_secret") != oauth.ClientSecret ||
-			!f.Good(q.Get("access_token")) {
+		if q.Get("grant_type") != "th_exchange_token" || q.Get("client_secret") != oauth.ClientSecret {
 			bad(w)
+			return
+		}
+		if !f.Good(q.Get("access_token")) {
+			refuse(w, http.StatusBadRequest, 190, 0)
 			return
 		}
 		f.issue(w, 60*24*time.Hour)
@@ -151,7 +165,26 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // an unreadable form has no type
 	f.mu.Lock()
 	c, ok := f.check(r.PostForm)
+	_, visible := f.texts[r.PostForm.Get("reply_to_id")]
 	f.mu.Unlock()
+	if to := r.PostForm.Get("reply_to_id"); to != "" {
+		if slices.Contains(f.Lacks, "threads_manage_replies") {
+			meta.Refusal{Status: http.StatusForbidden, Code: 10}.Write(w)
+			return
+		}
+		if _, comment := f.FindComment(to); !visible && !comment {
+			refuse(w, http.StatusBadRequest, 24, 4279009)
+			return
+		}
+	}
+	if links(r.PostForm.Get("text")) > 5 {
+		meta.Refusal{Code: 100, Message: "THREADS_API__LINK_LIMIT_EXCEEDED"}.Write(w)
+		return
+	}
+	if length(r.PostForm.Get("text")) > 500 {
+		meta.Refusal{Code: 100, Message: "Param text must be at most 500 characters long."}.Write(w)
+		return
+	}
 	if !ok {
 		bad(w)
 		return
@@ -173,14 +206,10 @@ func (f *Fake) check(form url.Values) (*container, bool) {
 	c := &container{kind: kind, text: form.Get("text"), reply: form.Get("reply_to_id"), topic: form.Get("topic_tag"),
 		made: f.Now(), item: form.Get("is_carousel_item") == "true"}
 	c.content = c.text
-	ok = ok && platform.EmojiBytes.Length(c.text) <= 500 && (!c.item || c.text == "")
-	if c.reply != "" {
-		_, visible := f.texts[c.reply]
-		_, comment := f.FindComment(c.reply)
-		ok = ok && (visible || comment)
-	}
+	ok = ok && (!c.item || c.text == "") && (c.topic == "" || topics.MatchString(c.topic))
 	switch kind {
 	case "TEXT":
+		c.took = f.TookText
 		return c, ok && c.text != ""
 	case "CAROUSEL":
 		children := strings.Split(form.Get("children"), ",")
@@ -217,13 +246,14 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 	c := f.containers[r.PostFormValue("creation_id")]
 	if c == nil || c.item || len(r.PostForm) != 1 {
 		f.mu.Unlock()
-		bad(w)
+		refuse(w, http.StatusBadRequest, 24, 4279009)
 		return
 	}
 	switch f.state(c) {
-	case "IN_PROGRESS":
+	case "IN_PROGRESS": // brightbeanxyz/brightbean-studio #118
+		f.Hasty++
 		f.mu.Unlock()
-		refuse(w, http.StatusBadRequest, 9007, 2207027)
+		refuse(w, http.StatusBadRequest, 24, 4279009)
 		return
 	case "EXPIRED":
 		f.mu.Unlock()
@@ -271,7 +301,7 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 				"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
 		}
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+	meta.List(w, r, data)
 }
 
 func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
@@ -285,13 +315,13 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	case c != nil && r.URL.Query().Get("fields") == "status,error_message":
 		control.JSON(w, http.StatusOK, map[string]string{"id": id, "status": f.state(c)})
 	default:
-		bad(w)
+		absent(w)
 	}
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	if _, ok := f.Find(r.PathValue("media")); !ok && !f.FindPast(r.PathValue("media")) {
-		bad(w)
+		absent(w)
 		return
 	}
 	data := []any{}

@@ -7,7 +7,6 @@ package facebook
 import (
 	"context"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -102,28 +101,6 @@ type Options struct {
 	platform.Located
 }
 
-var refusals = graph.Refusals{
-	Label: "Facebook", Published: []int{506},
-	Codes: map[int]func() *platform.Error{
-		368: func() *platform.Error { return platform.Full(time.Hour) },
-	},
-	Subcodes: map[int]func() *platform.Error{
-		1390008: func() *platform.Error { return platform.Full(time.Hour) },
-		1404112: locked, 4854002: locked,
-		1366046: graph.Media("The image is too large for Facebook."),
-		1346003: graph.Media("Facebook could not read the media."),
-		1404102: func() *platform.Error {
-			return platform.Reject(platform.CodeContentPolicy, "Facebook refuses the text or the link of the post.")
-		},
-		1609008: graph.Media("Facebook does not take the link of the post."),
-	},
-}
-
-func locked() *platform.Error {
-	return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Facebook has locked the login. Its owner has to sign "+
-		"in at Facebook and follow the instructions, then connect the page again.")
-}
-
 // Platform is Facebook.
 type Platform struct {
 	wire.Connector
@@ -140,7 +117,7 @@ func New(cfg wire.Config) *Platform {
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
-		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Code,
 	}}, api: g}
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments", Hide: "is_hidden",
 		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
@@ -148,60 +125,6 @@ func New(cfg wire.Config) *Platform {
 		Replies: "/comments", Object: "page", Field: "feed"}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
-}
-
-// page is a page with the rights of the login.
-type page struct {
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Username string          `json:"username"`
-	Token    platform.Secret `json:"access_token"`
-	Tasks    []string        `json:"tasks"`
-	Picture  struct {
-		Data struct {
-			URL string `json:"url"`
-		} `json:"data"`
-	} `json:"picture"`
-}
-
-const ofPage = "id,name,username,access_token,tasks,picture{url}"
-
-// Connect implements platform.Connector. It returns the pages on which the login may post, each with
-// its own token, which does not end while the owner's grant stands.
-func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	short, err := p.Client.Exchange(ctx, p.OAuth, g, nil)
-	if err != nil {
-		return nil, err
-	}
-	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Access.Reveal()}}
-	long, err := p.Client.Issue(ctx, p.OAuth, form, short.Access)
-	if err != nil {
-		return nil, err
-	}
-	pages, err := graph.Pages[page](ctx, p.api, long.Access, ofPage)
-	if err != nil {
-		return nil, err
-	}
-	ends := graph.Ends(ctx, p.api, long.Access, p.Client.Now().Add(access))
-	var all []platform.Account
-	for _, page := range pages {
-		known := slices.ContainsFunc(all, func(a platform.Account) bool { return a.ID == page.ID })
-		if known || g.Choice != "" && g.Choice != page.ID && g.Choice != "@"+page.Username ||
-			!slices.Contains(page.Tasks, "CREATE_CONTENT") || !graph.Number(page.ID) || page.Token == "" {
-			continue
-		}
-		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL,
-			Token: platform.Token{Access: page.Token, Scopes: capabilities.Scopes, EndsAt: ends}}
-		if page.Username != "" {
-			a.Handle = "@" + page.Username
-		}
-		all = append(all, a)
-	}
-	if len(all) == 0 {
-		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login may create content on none of the "+
-			"chosen pages.")
-	}
-	return all, nil
 }
 
 // Refresh implements platform.Connector. The token of a page does not end.
@@ -235,7 +158,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if isPost(post.ID) {
 		fields = "shares," + sums
 	}
-	if err := p.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
+	if err := p.api.OfPost(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
 		return m, err
 	}
 	m.Comments, m.Likes = platform.Count(node.Comments.Summary.Count), platform.Count(node.Reactions.Summary.Count)
@@ -245,7 +168,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	m.Shares = platform.Count(node.Shares.Count)
 	var insights graph.Insights
-	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.api.OfPost(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"post_media_view,post_total_media_view_unique,post_clicks"}}, &insights)
 	if err != nil {
 		return m, err

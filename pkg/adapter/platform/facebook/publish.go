@@ -2,6 +2,7 @@ package facebook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -93,7 +94,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 		call := wire.Call{Name: "upload", Method: http.MethodPost, URL: s.Upload, Header: http.Header{
 			"Authorization": {"OAuth " + a.Token.Access.Reveal()}, "File_url": {post.Media[0].URL},
 		}, Secrets: []platform.Secret{a.Token.Access}}
-		if err := p.Send(ctx, call, nil); err != nil {
+		if err := p.Client.JSON(ctx, call, unsent, nil); err != nil {
 			return false, 0, err
 		}
 		s.Sent, s.Upload = true, ""
@@ -103,7 +104,24 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 	if err != nil {
 		return false, 0, err
 	}
-	return v.Status.Upload.Status == complete, processing, v.failed()
+	return v.Status.Upload.Status == complete, processing, v.failed(false)
+}
+
+// unsent classifies a refusal of the server that takes files, which has a form of its own.
+func unsent(a wire.Answer) *platform.Error {
+	var body struct {
+		Info *struct {
+			Retriable bool   `json:"retriable"`
+			Message   string `json:"message"`
+		} `json:"debug_info"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || body.Info == nil {
+		return refusals.Refused(false)(a)
+	}
+	if body.Info.Retriable || a.Status >= http.StatusInternalServerError {
+		return platform.Busy().Saying(body.Info.Message)
+	}
+	return platform.Odd().Saying(body.Info.Message)
 }
 
 // complete is the state of a phase that has ended.
@@ -111,7 +129,16 @@ const complete = "complete"
 
 // phase is a part of the work on a video.
 type phase struct {
-	Status string `json:"status"`
+	Status string  `json:"status"`
+	Error  trouble `json:"error"`
+	// Errors are those of the phases that have several.
+	Errors []trouble `json:"errors"`
+}
+
+// trouble is why a phase has failed.
+type trouble struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
 }
 
 // film is the state of a video.
@@ -125,11 +152,28 @@ type film struct {
 	} `json:"status"`
 }
 
-func (v film) failed() error {
-	if s := v.Status; s.Video == "error" || s.Upload.Status == "error" || s.Processing.Status == "error" {
-		return platform.Reject(platform.CodeMediaRefused, "Facebook could not process the video.")
+// failed returns the error of a video that Facebook could not read or process, or nil. Until the video is posted, it is
+// sent again if the reason may pass: Facebook could not read the file, or does not say why.
+func (v film) failed(posted bool) error {
+	const bad = "error"
+	s := v.Status
+	if s.Video != bad && s.Upload.Status != bad && s.Processing.Status != bad {
+		return nil
 	}
-	return nil
+	var why trouble
+	for _, p := range []phase{s.Processing, s.Upload, s.Publishing} {
+		for _, t := range append([]trouble{p.Error}, p.Errors...) {
+			if why == (trouble{}) {
+				why = t
+			}
+		}
+	}
+	row := refusals.Find(why.Code, why.Code)
+	passes := why.Message == "" || s.Upload.Status == bad || row != nil && row.Outcome == graph.Passing
+	if passes && !posted {
+		return platform.Again(nil).Saying(why.Message)
+	}
+	return platform.Reject(platform.CodeMediaRefused, "Facebook could not process the video.").Saying(why.Message)
 }
 
 func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v film, err error) {
@@ -241,7 +285,7 @@ func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool
 	if w.First.URL = v.Permalink; strings.HasPrefix(v.Permalink, "/") {
 		w.First.URL = dialog + v.Permalink
 	}
-	if err := v.failed(); err != nil {
+	if err := v.failed(true); err != nil {
 		return false, 0, err
 	}
 	return v.Status.Video == "" || v.Status.Video == "ready" || w.Looks >= maxLooks, processing, nil

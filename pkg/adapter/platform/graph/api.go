@@ -28,12 +28,18 @@ func New(c *wire.Client, root string, r Refusals, known func(id string) bool) AP
 	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r, known}
 }
 
-// Missing is the code of a node that does not exist.
-const Missing = 100
-
 // NoPost returns the error of a post that does not exist.
 func (g API) NoPost() *platform.Error {
 	return platform.Reject(platform.CodePostNotFound, g.Refusals.Label+" does not have the post.")
+}
+
+// OfPost reads something of a post. The error is that of NoPost if the post does not exist.
+func (g API) OfPost(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	gone := g.Refusals
+	gone.Missing = g.NoPost
+	call := g.Call(http.MethodGet, path, token)
+	call.Query = query
+	return g.Client.JSON(ctx, call, gone.Refused(false), out)
 }
 
 // Delete deletes a post. One that does not exist any more is deleted already.
@@ -42,7 +48,7 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 		return g.NoPost()
 	}
 	gone := g.Refusals
-	gone.Codes = map[int]func() *platform.Error{Missing: g.NoPost}
+	gone.Missing, gone.Lenient = g.NoPost, true
 	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }

@@ -63,12 +63,7 @@ type Node struct {
 // Nodes is a page of comments.
 type Nodes struct {
 	Data   []Node `json:"data"`
-	Paging struct {
-		Next    string `json:"next"`
-		Cursors struct {
-			After string `json:"after"`
-		} `json:"cursors"`
-	} `json:"paging"`
+	Paging Paging `json:"paging"`
 }
 
 // comment returns the comment of a node on a post.
@@ -129,9 +124,7 @@ func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.
 		}
 		page.Partial = page.Partial || n.Replies.Paging.Next != ""
 	}
-	if nodes.Paging.Next != "" {
-		page.Next = nodes.Paging.Cursors.After
-	}
+	page.Next = nodes.Paging.Cursor()
 	return page, nil
 }
 
@@ -183,15 +176,10 @@ func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ plat
 // refused classifies refusals. A node that does not exist has the code absent.
 func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
 	refusals := g.Via.Refusals
-	refusals.Codes = map[int]func() *platform.Error{}
-	for code, e := range g.Via.Refusals.Codes {
-		refusals.Codes[code] = e
-	}
-	refusals.Codes[Missing] = func() *platform.Error {
-		if absent == platform.CodeCommentNotFound {
-			return platform.CommentGone()
-		}
-		return g.Via.NoPost()
+	refusals.Missing = g.Via.NoPost
+	if absent == platform.CodeCommentNotFound {
+		// A call without a text has no parameter but its node.
+		refusals.Missing, refusals.Lenient = platform.CommentGone, !posts
 	}
 	return refusals.Refused(posts)
 }

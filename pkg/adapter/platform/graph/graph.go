@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -16,62 +15,97 @@ import (
 // Refusals classifies the refusals of one platform.
 type Refusals struct {
 	Label string
-	// Subcodes and Codes have the refusals that the platform treats in its own way.
-	Subcodes, Codes map[int]func() *platform.Error
-	// Unsure are the subcodes of passing failures. Published are the subcodes and codes of refusals
-	// after which the post may exist.
-	Unsure, Published []int
+	// Rows are the answers of the platform beside those of all platforms of Meta.
+	Rows []Row
+	// Missing is the error of a call whose node does not exist, or nil if the rows say what that means.
+	Missing func() *platform.Error
+	// Lenient reports whether a node that does not exist is all that code 100 without a subcode can mean to a call.
+	Lenient bool
+}
+
+// failure is a refusal in the form of the Graph API.
+type failure struct {
+	Code      int  `json:"code"`
+	Subcode   int  `json:"error_subcode"`
+	Transient bool `json:"is_transient"`
+}
+
+// read returns the refusal in an answer, or nil.
+func read(a wire.Answer) *failure {
+	var f struct {
+		Error *failure `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &f); err != nil {
+		return nil
+	}
+	return f.Error
 }
 
 // Refused classifies refusals by code and subcode; posts reports whether the call may have made a post.
 func (r Refusals) Refused(posts bool) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
-		var f struct {
-			Error *struct {
-				Code      int  `json:"code"`
-				Subcode   int  `json:"error_subcode"`
-				Transient bool `json:"is_transient"`
-			} `json:"error"`
-		}
-		if err := json.Unmarshal(a.Body, &f); err != nil || f.Error == nil {
+		f := read(a)
+		if f == nil {
 			return nil
 		}
-		code, subcode := f.Error.Code, f.Error.Subcode
-		if named, ok := r.Subcodes[subcode]; ok {
-			return named()
+		row := r.Find(f.Code, f.Subcode)
+		if r.Missing != nil && (row != nil && row.Missing || r.Lenient && f.Code == 100 && f.Subcode == 0) {
+			return r.Missing()
 		}
-		unsure := f.Error.Transient || code == 1 || code == 2 || slices.Contains(r.Unsure, subcode)
-		named, known := r.Codes[code]
+		proven := row != nil && (row.Subcode != 0 || row.Outcome < Refused || row.proves())
 		switch {
-		case posts && (unsure || slices.Contains(r.Published, subcode) || slices.Contains(r.Published, code)):
-			// Meta has published posts in spite of these errors.
-			return platform.Lost(nil)
-		case unsure:
-			return platform.Busy()
-		case known:
-			return named()
-		case code == 190, code == 102:
-			return platform.Disconnected()
-		case code == 10, code >= 200 && code <= 299:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all "+
-				"that the page of "+r.owner()+" asks for.")
-		case code == 4, code == 17, code == 32, code == 613:
-			return platform.Limited(5 * time.Minute)
-		case code == 9, code == 25:
-			return platform.Full(time.Hour)
-		default:
-			return platform.Reject(platform.CodeContentRefused, r.Label+" refuses the post.")
+		case f.Transient && !proven, a.Status >= http.StatusInternalServerError && !proven:
+			// Threads has answered a call with status 500 and code 10, and has published the post
+			// (tirthpatell/threads-go #30).
+			return r.as(Row{Outcome: Passing}, posts, a)
+		case row != nil:
+			return r.as(*row, posts, a)
+		case a.Status == http.StatusTooManyRequests:
+			return r.as(Row{Outcome: Limited}, posts, a)
 		}
+		return platform.Odd()
 	}
 }
 
-// Token classifies refusals of the token endpoint. The owner has to connect again if the code or the token is invalid.
-func (r Refusals) Token(a wire.Answer) *platform.Error {
-	e := r.Refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
+// Code classifies refusals of the exchange of a code for a token. A code that is refused is gone.
+func (r Refusals) Code(a wire.Answer) *platform.Error {
+	f := read(a)
+	var old struct { // of Threads and of the login of Instagram
+		Type string `json:"error_type"`
+		Code int    `json:"code"`
+	}
+	_ = json.Unmarshal(a.Body, &old) // another form has no type
+	if final(a) && (f != nil && f.Code == 100 || old.Type == "OAuthException" && old.Code == http.StatusBadRequest) {
 		return platform.Disconnected()
 	}
-	return e
+	return r.Token(a)
+}
+
+// Token classifies refusals of a call that prolongs a token. Only an answer with the status 400 or 401 and a code of
+// the token ends a connection: whatever an outage or a proxy answers is tried again.
+func (r Refusals) Token(a wire.Answer) *platform.Error {
+	f := read(a)
+	if f == nil && a.OK() {
+		return nil
+	}
+	var row *Row
+	if f != nil {
+		row = r.Find(f.Code, f.Subcode)
+	}
+	switch {
+	case final(a) && row != nil && row.proves():
+		return r.as(*row, false, a)
+	case row != nil && (row.Outcome == Limited || row.Outcome == Setup):
+		return r.as(*row, false, a)
+	case a.Status == http.StatusTooManyRequests:
+		return r.as(Row{Outcome: Limited}, false, a)
+	}
+	return platform.Busy()
+}
+
+// final reports whether a token endpoint may refuse a grant with the status of an answer.
+func final(a wire.Answer) bool {
+	return a.OK() || a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 }
 
 // owner returns the platform whose page asks for the access.
@@ -80,11 +114,6 @@ func (r Refusals) owner() string {
 		return "Facebook"
 	}
 	return r.Label
-}
-
-// Media returns a refusal of media with a message.
-func Media(message string) func() *platform.Error {
-	return func() *platform.Error { return platform.Reject(platform.CodeMediaRefused, message) }
 }
 
 // Ends returns when the access to an owner's data ends, which no refresh extends. If Facebook does not
@@ -109,33 +138,6 @@ func Ends(ctx context.Context, g API, token platform.Secret, otherwise time.Time
 		return time.Time{}
 	}
 	return time.Unix(*answer.Data.Ends, 0)
-}
-
-// Pages returns the pages of a login and those of its business portfolios, which the first list lacks.
-func Pages[T any](ctx context.Context, g API, token platform.Secret, fields string) ([]T, error) {
-	var own struct {
-		Data []T `json:"data"`
-	}
-	err := g.Get(ctx, token, "/me/accounts", url.Values{"fields": {fields}, "limit": {"100"}}, &own)
-	if err != nil {
-		return nil, err
-	}
-	var portfolios struct {
-		Data []struct {
-			Owned struct {
-				Data []T `json:"data"`
-			} `json:"owned_pages"`
-		} `json:"data"`
-	}
-	err = g.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + fields + "}"},
-		"limit": {"100"}}, &portfolios)
-	if platform.Untold(err) {
-		return own.Data, nil // the owner has no portfolios
-	}
-	for _, b := range portfolios.Data {
-		own.Data = append(own.Data, b.Owned.Data...)
-	}
-	return own.Data, err
 }
 
 // Number reports whether an id is a number. An id becomes part of a path, and a number cannot change the path.

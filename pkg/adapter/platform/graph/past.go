@@ -16,22 +16,6 @@ const PastPage = 25
 // TimeLayout is the format of times.
 const TimeLayout = "2006-01-02T15:04:05-0700"
 
-// Paging says how a list goes on.
-type Paging struct {
-	Next    string `json:"next"`
-	Cursors struct {
-		After string `json:"after"`
-	} `json:"cursors"`
-}
-
-// Cursor returns the cursor of the next page, or an empty one after the last page, which has a cursor too.
-func (p Paging) Cursor() string {
-	if p.Next == "" {
-		return ""
-	}
-	return p.Cursors.After
-}
-
 // PastPosts implements platform.PastReader. Stories that have ended and posts that the account has only passed on are
 // left out.
 func (c *Containers) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,

@@ -20,7 +20,7 @@ func TestRefusals(t *testing.T) {
 		{200, 0, false, platform.Reconnect, platform.Reconnect},
 		{4, 0, false, platform.Retry, platform.Retry},
 		{17, 0, false, platform.Retry, platform.Retry},
-		{4, 2207051, false, platform.Retry, platform.Unknown},
+		{4, 2207051, false, platform.Unclear, platform.Unclear},
 		{-1, 2207001, false, platform.Retry, platform.Unknown},
 		{-2, 2207003, false, platform.Retry, platform.Unknown},
 		{-1, 2207032, false, platform.Retry, platform.Unknown},
@@ -41,8 +41,16 @@ func TestRefusals(t *testing.T) {
 		{100, 2207057, false, platform.BadContent, platform.BadContent},
 		{100, 36001, false, platform.BadContent, platform.BadContent},
 		{100, 36003, false, platform.BadContent, platform.BadContent},
-		{368, 0, false, platform.BadContent, platform.BadContent},
-		{100, 33, false, platform.BadContent, platform.BadContent},
+		{368, 0, false, platform.Quota, platform.Quota},
+		{100, 33, false, platform.Unclear, platform.Unclear},
+		{4, 0, true, platform.Retry, platform.Retry},
+		{25, 2207050, false, platform.Reconnect, platform.Reconnect},
+		{9004, 2207052, false, platform.Unclear, platform.Unclear},
+		{10, 1, false, platform.Unclear, platform.Unclear}, // a subcode may concern one post
+		{200, 1, false, platform.Unclear, platform.Unclear},
+		{200, 0, true, platform.Retry, platform.Unknown},
+		{80002, 0, false, platform.Retry, platform.Retry},
+		{98765, 0, false, platform.Unclear, platform.Unclear},
 	} {
 		body := fmt.Sprintf(`{"error":{"message":"code 190","code":%d,"error_subcode":%d,"is_transient":%v}}`, c.code,
 			c.subcode, c.transient)

@@ -13,14 +13,14 @@ import (
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
 	if !graph.Number(post.ID) {
-		return m, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
+		return m, p.Graph.NoPost()
 	}
 	var insights graph.Insights
 	read := func(metrics string) error {
-		return p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {metrics}}, &insights)
+		return p.Graph.OfPost(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {metrics}}, &insights)
 	}
 	err = read("reach,views,likes,comments,shares,saved")
-	if platform.KindOf(err) == platform.BadContent {
+	if uncounted(err) {
 		// Instagram refuses to count the other metrics of a story.
 		err = read("reach,views,shares")
 	}
@@ -30,6 +30,11 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	insights.Lifetime(map[string]**int64{"reach": &m.Reach, "views": &m.Views, "likes": &m.Likes,
 		"comments": &m.Comments, "shares": &m.Shares, "saved": &m.Saves})
 	return m, nil
+}
+
+// uncounted reports whether an error says that Instagram does not count one of several figures.
+func uncounted(err error) bool {
+	return platform.Untold(err) && !platform.Denied(err)
 }
 
 // mostDays bounds the days of one call.
@@ -51,7 +56,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 		return p.Get(ctx, a.Token.Access, "/"+a.ID+"/insights", graph.Query(days, p.Client.Now(), metrics), &insights)
 	}
 	err = read("reach,follower_count")
-	if platform.KindOf(err) == platform.BadContent {
+	if uncounted(err) {
 		err = read("reach") // accounts with fewer than 100 followers have no follower_count
 	}
 	if err != nil {

@@ -77,7 +77,8 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "saves"},
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"},
 		History: true},
-	DailyPosts: 50,
+	// The adapter reads the limit of the account, which is 50 or 100.
+	DailyPosts: 100,
 	Past:       platform.Past{Page: graph.PastPage},
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
@@ -113,7 +114,7 @@ func New(cfg wire.Config) *Platform {
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version +
 			"/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Code,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",

@@ -14,6 +14,7 @@ func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
 		Graph: g,
 		Edge:  "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message",
+		Words:   states,
 		Caption: "text", Image: 30 * time.Second, File: file, Describe: describe,
 		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {
@@ -22,6 +23,22 @@ func containers(g graph.API) *graph.Containers {
 			return "/threads", w.Text()
 		},
 	}
+}
+
+// states are the explanations of containers that have failed for good. The others may pass: FAILED_DOWNLOADING_VIDEO,
+// FAILED_PROCESSING_AUDIO, FAILED_PROCESSING_VIDEO and UNKNOWN.
+var states = []graph.State{
+	refused("INVALID_ASPEC", "Threads does not take the ratio of width to height."), // ASPEC_RATIO, as Threads spells it
+	refused("INVALID_BIT_RATE", "Threads does not take the bit rate of the video."),
+	refused("INVALID_DURATION", "Threads does not take the length of the video."),
+	refused("INVALID_FRAME_RATE", "Threads does not take the frame rate of the video."),
+	refused("INVALID_AUDIO_CHANNEL", "Threads does not take the sound channels of the video."), // and their layout
+}
+
+// refused returns the meaning of an explanation of media that Threads does not take.
+func refused(word, message string) graph.State {
+	return graph.State{Word: word, Row: graph.Row{Outcome: graph.Refused, As: platform.CodeMediaRefused,
+		Message: message, Source: graph.BoxStates}}
 }
 
 // file returns the container of the i-th file.
@@ -60,24 +77,4 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 		}
 	}
 	return nil
-}
-
-// Reply implements platform.Replier. A container is filled, which nobody sees, and then published.
-func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
-	if !graph.Number(r.To.ID) {
-		return "", platform.CommentGone()
-	}
-	gone := refusals
-	gone.Codes = map[int]func() *platform.Error{graph.Missing: platform.CommentGone}
-	form := url.Values{"media_type": {"TEXT"}, "text": {r.Text}, "reply_to_id": {r.To.ID}}
-	box, err := graph.New(p.Client, p.Root, gone, graph.Number).Create(ctx, a.Token.Access, "/"+a.ID+"/threads",
-		form, false)
-	if err != nil {
-		return "", err
-	}
-	id, err := p.Graph.Create(ctx, a.Token.Access, "/"+a.ID+"/threads_publish", url.Values{"creation_id": {box}}, true)
-	if platform.KindOf(err) == platform.Restart {
-		return "", platform.Busy().Because(err) // nothing was published
-	}
-	return id, err
 }

@@ -101,22 +101,11 @@ type Options struct {
 	TopicTag string `json:"topic_tag,omitempty" format:"threads-tag"`
 }
 
-var refusals = graph.Refusals{
-	Label: "Threads", Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},
-	Subcodes: map[int]func() *platform.Error{
-		2207008: gone, 2207020: gone, 2207053: gone,
-		2207042: func() *platform.Error { return platform.Full(time.Hour) },
-		2207027: func() *platform.Error {
-			return platform.Later(platform.CodePlatformUnavailable, "Threads still processes the media.")
-		},
-		2207004: graph.Media("The image is too large for Threads."),
-		2207005: graph.Media("Threads does not take the format of the image."),
-		2207009: graph.Media("Threads does not take the ratio of width to height."),
-		2207026: graph.Media("Threads does not take the format of the video."),
-	},
-}
-
-func gone() *platform.Error { return platform.Again(nil) }
+var refusals = graph.Refusals{Label: "Threads", Rows: append([]graph.Row{
+	{Subcode: 4279013, Outcome: graph.Unclear, As: platform.CodeContentPolicy,
+		Source:  "gitroomhq/postiz-app threads.provider.ts",
+		Message: "Threads has restricted the account. Its owner has to look at the account there."},
+}, graph.Boxed...)}
 
 // Platform is Threads.
 type Platform struct {
@@ -125,6 +114,7 @@ type Platform struct {
 	*graph.Containers
 	platform.Chain[graph.Boxes]
 	graph.Reader
+	replies boxes
 }
 
 // New returns the adapter.
@@ -133,7 +123,7 @@ func New(cfg wire.Config) *Platform {
 	g := graph.New(c, c.Base(address)+version, refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Code,
 	}}, Containers: containers(g)}
 	p.Reader = graph.Reader{Via: g, Listing: "/conversation", Hiding: "/manage_reply",
 		Hide: "hide",
@@ -207,10 +197,10 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
 	if !graph.Number(post.ID) {
-		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
+		return m, p.Graph.NoPost()
 	}
 	var insights graph.Insights
-	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.Graph.OfPost(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
 	if err != nil {
 		return m, err

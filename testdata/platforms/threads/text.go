@@ -1,0 +1,46 @@
+package threads
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// topics are the topic tags that the platform takes: 1 to 50 characters without . and &.
+var topics = regexp.MustCompile(`^[^.&]{1,50}$`)
+
+// addresses are the links in a text. The document has an example without a scheme (Text Attachments, "How links are
+// counted").
+var addresses = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+`)
+
+// links counts the different links of a text.
+func links(text string) int {
+	all := addresses.FindAllString(text, -1)
+	for i := range all {
+		all[i] = strings.TrimRight(all[i], ".,;:!?)")
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
+
+// length counts a text: characters, and emoji by the bytes of their UTF-8 (Threads API, Posts: "Text posts are limited
+// to 500 characters. Emojis are counted as the number of UTF-8 bytes"). The joiners and variation selectors of an emoji
+// are parts of it.
+func length(text string) (n int) {
+	for _, r := range text {
+		if emoji(r) {
+			n += utf8.RuneLen(r)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// emoji reports whether a character is one of an emoji, by the blocks of Unicode that have them.
+func emoji(r rune) bool {
+	return r >= 0x1F000 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF || r == 0x200D || r == 0xFE0F || r == 0x20E3 ||
+		r > 0x2190 && r < 0x2C00 && unicode.Is(unicode.So, r)
+}
