@@ -93,6 +93,9 @@ type Reply struct {
 	Text string
 	// At is the start of the first attempt.
 	At time.Time
+	// Kept is what an attempt leaves to the next one if its error is Retry, such as what a platform still prepares. The
+	// caller stores it between attempts. It may be nil for an attempt that stands alone.
+	Kept *Handle
 }
 
 // Replier is a platform that takes replies to comments.

@@ -103,6 +103,8 @@ type Step struct {
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"` // for the caller, in whole sentences
+	// PlatformMessage is what the platform has said, or nil if it has said nothing.
+	PlatformMessage *string `json:"platform_message,omitempty"`
 }
 
 // WarningCode is the code of a warning, as callers see it.
@@ -123,13 +125,17 @@ func Warn(code WarningCode, what string, err error) *Warning {
 	if errors.As(err, &e) {
 		what += " " + e.Message
 	}
-	return &Warning{Code: code, Message: what}
+	w := &Warning{Code: code, Message: what}
+	if words := WordsOf(err); words != "" {
+		w.PlatformMessage = &words
+	}
+	return w
 }
 
 // CommentInDoubt returns the step that ends a publication whose first comment may or may not exist.
 // The comment is not written again.
 func CommentInDoubt() Step {
-	return Step{Next: StageDone, Warning: &Warning{CommentNotWritten, "The answer to the first comment was lost. " +
+	return Step{Next: StageDone, Warning: &Warning{Code: CommentNotWritten, Message: "The answer to the first comment was lost. " +
 		"Look at the post: the comment may exist."}}
 }
 

@@ -161,7 +161,7 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		return p.known().failed(err)
 	case kind == Unknown, kind == Reconnect, late:
 		// Nothing can be read without a connection, and the post may exist.
-		lost := Lost(err)
+		lost := Lost(err).Saying(WordsOf(err))
 		if p.Refusal != nil {
 			lost.Message = "The platform has refused the post for a reason that the service does not know, and the " +
 				"service cannot see whether it exists. Look at the account."

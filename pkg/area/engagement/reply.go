@@ -34,6 +34,8 @@ type answering struct {
 	// Looks counts the looks for the reply after its answer was lost, or after Refusal, whose reason is not known.
 	Looks   int      `json:"looks,omitempty"`
 	Refusal *Failure `json:"refusal,omitempty"`
+	// Kept is what an attempt has left to the next one.
+	Kept platform.Handle `json:"kept,omitempty"`
 	// ID is the id of the reply once it is known, and Sent reports that it is published.
 	ID   string `json:"id,omitempty"`
 	Sent bool   `json:"sent,omitempty"`
@@ -99,7 +101,7 @@ func (w replier) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return o, task.Again(err)
 	}
 	reply := platform.Reply{Key: fmt.Sprint(r.ID, "-", p.Number), Post: post, To: r.remote(), Text: r.Reply.Text,
-		At: p.SentAt}
+		At: p.SentAt, Kept: &p.Kept}
 	if !p.SentAt.IsZero() {
 		return w.look(ctx, s, p, a, writer, reply)
 	}

@@ -26,9 +26,10 @@ func reply(t *testing.T, f *platformtest.Fixture, a *control.Answer) (id string,
 	if a != nil {
 		f.Fake.(*fake.Fake).Say(*a)
 	}
+	var kept platform.Handle
 	for attempts = 1; attempts < 10; attempts++ {
 		id, err = f.Adapter.(platform.Replier).Reply(t.Context(), f.Account, platform.Reply{Key: "com_1-1",
-			Post: done.Post, To: platform.Comment{ID: c.ID}, Text: "Ten dollars", At: f.Now()})
+			Post: done.Post, To: platform.Comment{ID: c.ID}, Text: "Ten dollars", At: f.Now(), Kept: &kept})
 		if err == nil || platform.KindOf(err) != platform.Retry {
 			return id, attempts, err
 		}

@@ -114,7 +114,6 @@ type Platform struct {
 	*graph.Containers
 	platform.Chain[graph.Boxes]
 	graph.Reader
-	replies boxes
 }
 
 // New returns the adapter.

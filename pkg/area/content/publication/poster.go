@@ -291,7 +291,8 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 	at := resource.Instant(p.At)
 	pub.State, pub.PublishedAt, pub.Failure = item.PublicationPublished, &at, nil
 	if p.Warning != nil {
-		pub.Warnings = append(pub.Warnings, item.PublicationWarning(*p.Warning))
+		pub.Warnings = append(pub.Warnings, item.PublicationWarning{Code: p.Warning.Code,
+			Message: p.Warning.Message, PlatformMessage: p.Warning.PlatformMessage})
 	}
 	pub.PlatformPostID, pub.URL = resource.OrNil(p.Post.ID), resource.OrNil(p.Post.URL)
 	if p.Post.More != "" {
