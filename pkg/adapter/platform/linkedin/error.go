@@ -209,7 +209,8 @@ func tokenRefused(a wire.Answer) *platform.Error {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	if json.Unmarshal(a.Body, &body) != nil || a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized {
+	final := a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
+	if json.Unmarshal(a.Body, &body) != nil || !final {
 		return wire.OAuthRefused(a)
 	}
 	said := strings.ToLower(body.Description)

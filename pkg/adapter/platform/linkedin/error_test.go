@@ -108,11 +108,11 @@ func TestADuplicateNamesThePost(t *testing.T) {
 	}
 	f.Advance(time.Hour)
 	_, err = platformtest.Publish(t.Context(), f, f.Account, post)
-	var e *platform.Error
-	if ok := platform.CodeOf(err) == platform.CodeContentRefused; !ok || len(f.Fake.Posts()) != 1 {
+	if platform.CodeOf(err) != platform.CodeContentRefused || len(f.Fake.Posts()) != 1 {
 		t.Fatalf("%v with %q", err, f.Fake.Posts())
 	}
-	if e = err.(*platform.Error); !strings.Contains(e.Message, first.Post.ID) || !strings.Contains(e.Words, first.Post.ID) {
+	e := err.(*platform.Error)
+	if !strings.Contains(e.Message, first.Post.ID) || !strings.Contains(e.Words, first.Post.ID) {
 		t.Errorf("%q, %q do not name %s", e.Message, e.Words, first.Post.ID)
 	}
 	// Two attempts of one publication.
@@ -123,7 +123,8 @@ func TestADuplicateNamesThePost(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Fake.Fail(g.Fake.Calls()+1, platformtest.AnswerLost)
-	if _, err := g.Adapter.Finalize(t.Context(), g.Account, post, step.Handle); platform.KindOf(err) != platform.Unknown {
+	_, err = g.Adapter.Finalize(t.Context(), g.Account, post, step.Handle)
+	if platform.KindOf(err) != platform.Unknown {
 		t.Fatalf("%v, want %s", err, platform.Unknown)
 	}
 	g.Advance(5 * time.Second)
@@ -165,7 +166,8 @@ func TestManyOrganisations(t *testing.T) {
 		of.OAuth.Scopes = scopes
 		f.Adapter = linkedin.New(wire.Config{HTTP: f.HTTP, BaseURL: baseOf(t, f), Now: f.Now,
 			App: func(context.Context) (platform.App, error) {
-				return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret, Scopes: strings.Join(scopes, " ")}, nil
+				return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret,
+					Scopes: strings.Join(scopes, " ")}, nil
 			}})
 		return f, of
 	}

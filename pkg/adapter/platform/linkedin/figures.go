@@ -26,8 +26,8 @@ func (p *Platform) query(ctx context.Context, a platform.Account, path, query st
 	return p.Client.JSON(ctx, call, p.refused(reads, false), out)
 }
 
-// The rights to read the reactions and comments of posts, by their older and newer names (Network update social actions).
-// The right to publish is none of them.
+// The rights to read the reactions and comments of posts, by their older and newer names (Network update social
+// actions). The right to publish is none of them.
 var (
 	memberActions       = []string{commentScope, "r_member_social_feed"}
 	organizationActions = []string{"r_organization_social", "r_organization_social_feed"}

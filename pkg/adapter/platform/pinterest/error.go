@@ -148,8 +148,8 @@ func limited(a wire.Answer) *platform.Error {
 	return platform.Limited(0)
 }
 
-// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh token
-// that is not valid has the status 400, and an application the status 401.
+// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
+// token that is not valid has the status 400, and an application the status 401.
 func tokenRefused(a wire.Answer) *platform.Error {
 	if a.OK() {
 		return nil

@@ -77,7 +77,8 @@ func TestTheAnswersOfTikTok(t *testing.T) {
 	})
 }
 
-// A reason with which TikTok ends a publication makes it begin again, or ends it with TikTok's word. Nothing was posted.
+// A reason with which TikTok ends a publication makes it begin again, or ends it with TikTok's word. Nothing was
+// posted.
 func TestTheReasonsOfTikTok(t *testing.T) {
 	type end struct {
 		kind platform.ErrorKind
@@ -111,8 +112,8 @@ func TestTheReasonsOfTikTok(t *testing.T) {
 			switch {
 			case want.kind == 0 && (last != nil || !p.Done() || len(posts) != 1 || waited < want.wait):
 				t.Errorf("%s, %s: %+v, %v after %s with %q", reason, post.Kind, p, first, waited, posts)
-			case want.kind != 0 && (last == nil || last.Kind != want.kind || last.Code != want.code || len(posts) != 0 ||
-				!strings.Contains(last.Words, reason)):
+			case want.kind != 0 && (last == nil || last.Kind != want.kind || last.Code != want.code ||
+				len(posts) != 0 || !strings.Contains(last.Words, reason)):
 				t.Errorf("%s, %s: %+v with %q", reason, post.Kind, last, posts)
 			}
 			f.Close()
@@ -166,7 +167,8 @@ func TestWhatTikTokTakes(t *testing.T) {
 		}
 		f.Close()
 	}
-	for size, taken := range map[[2]int]bool{{360, 640}: true, {4096, 2160}: true, {320, 240}: false, {4097, 720}: false} {
+	for size, taken := range map[[2]int]bool{{360, 640}: true, {4096, 2160}: true, {320, 240}: false,
+		{4097, 720}: false} {
 		f := newFixture()
 		f.Fake.(*fake.Fake).VideoSize = size
 		if _, _, last := fixture.Follow(t.Context(), t, f, video); (last == nil) != taken {

@@ -32,8 +32,9 @@ const (
 	unknownID                     // TikTok does not know the publication
 )
 
-// codes are the codes of refused calls (D: content-posting-api-reference-direct-post, U: …-upload-video, P: …-photo-post,
-// S: …-get-video-status, C: …-query-creator-info, E: tiktok-api-v2-error-handling, all of developers.tiktok.com/doc).
+// codes are the codes of refused calls (D: content-posting-api-reference-direct-post, U: …-upload-video, P:
+// …-photo-post, S: …-get-video-status, C: …-query-creator-info, E: tiktok-api-v2-error-handling, all of
+// developers.tiktok.com/doc).
 // Only right and account end a connection, and right only of a call that publishes.
 var codes = map[string]meaning{
 	"access_token_invalid":               token,  // D, E: 401
@@ -208,8 +209,8 @@ func failed(reason string) *platform.Error {
 	return e.Saying(reason).Because(cause)
 }
 
-// tokenRefused classifies refusals of the token endpoint. TikTok answers invalid_request or invalid_grant to a code or a
-// refresh token that is not valid, with the status 200 or 400 (oauth-user-access-token-management).
+// tokenRefused classifies refusals of the token endpoint. TikTok answers invalid_request or invalid_grant to a code or
+// a refresh token that is not valid, with the status 200 or 400 (oauth-user-access-token-management).
 func tokenRefused(a wire.Answer) *platform.Error {
 	var body struct {
 		Error       string `json:"error"`

@@ -123,8 +123,8 @@ func TestFiguresThatXDoesNotShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Fake.(*fake.Fake).Say(fake.Answers[name])
-		if _, err = f.Adapter.Metrics(t.Context(), f.Account, done.Post); !platform.Denied(err) || !platform.Untold(err) ||
-			platform.KindOf(err) == platform.Reconnect {
+		_, err = f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+		if !platform.Denied(err) || !platform.Untold(err) || platform.KindOf(err) == platform.Reconnect {
 			t.Errorf("%s: %v", name, err)
 		}
 		f.Close()
@@ -175,7 +175,8 @@ func TestAFirstCommentThatExists(t *testing.T) {
 		t.Fatal(err)
 	} else {
 		f.Fake.(*fake.Fake).Say(refusal)
-		if _, err = f.Adapter.Finalize(t.Context(), f.Account, post, step.Handle); platform.KindOf(err) != platform.Unknown {
+		_, err = f.Adapter.Finalize(t.Context(), f.Account, post, step.Handle)
+		if platform.KindOf(err) != platform.Unknown {
 			t.Errorf("%v, want %s", err, platform.Unknown)
 		}
 	}
