@@ -30,12 +30,15 @@ func token(status int, body string) control.Answer {
 	return control.Answer{Call: tokens, Status: status, Body: body}
 }
 
-// Answers are refusals of TikTok, as its documents and public reports state them. README.md names the source of each.
+// Answers are refusals of TikTok, as its documents and public reports state them. README.md names the source
+// of each.
 var Answers = map[string]control.Answer{
-	"banned":            refused(opens, 403, "spam_risk_user_banned_from_posting", "The user is banned from posting."),
-	"spam":              refused(opens, 403, "spam_risk", "The post is a risk."),
-	"new spam":          refused(opens, 403, "spam_risk_something_new", "The post is a new risk."),
-	"too many posts":    refused(opens, 403, "spam_risk_too_many_posts", "The daily post cap from the API is reached."),
+	"banned": refused(opens, 403, "spam_risk_user_banned_from_posting",
+		"The user is banned from posting."),
+	"spam":     refused(opens, 403, "spam_risk", "The post is a risk."),
+	"new spam": refused(opens, 403, "spam_risk_something_new", "The post is a new risk."),
+	"too many posts": refused(opens, 403, "spam_risk_too_many_posts",
+		"The daily post cap from the API is reached."),
 	"too many drafts":   refused(opens, 403, "spam_risk_too_many_pending_share", "Five drafts are pending."),
 	"user cap":          refused(asks, 403, "reached_active_user_cap", "The daily quota of active users is reached."),
 	"unaudited":         refused(opens, 403, "unaudited_client_can_only_post_to_private_accounts", "Not audited."),
@@ -61,12 +64,14 @@ var Answers = map[string]control.Answer{
 	"upload: refused":   {Call: puts, Status: http.StatusBadRequest},
 	"figures: scope":    refused(figures, 401, "scope_not_authorized", "The user did not authorize the scope."),
 
-	"token: revoked": token(400, `{"error":"invalid_grant","error_description":"Refresh token is invalid or expired."}`),
+	"token: revoked": token(400,
+		`{"error":"invalid_grant","error_description":"Refresh token is invalid or expired."}`),
 	"token: revoked, 200": token(200,
 		`{"error":"invalid_request","error_description":"Refresh token is invalid or expired."}`),
-	"token: application": token(401, `{"error":"invalid_client","error_description":"Client key or secret is incorrect."}`),
-	"token: our form":    token(400, `{"error":"invalid_request","error_description":"The grant_type is empty."}`),
-	"token: outage":      token(500, `{"error":"internal_error"}`),
+	"token: application": token(401,
+		`{"error":"invalid_client","error_description":"Client key or secret is incorrect."}`),
+	"token: our form": token(400, `{"error":"invalid_request","error_description":"The grant_type is empty."}`),
+	"token: outage":   token(500, `{"error":"internal_error"}`),
 	"token: outage with the words": token(503,
 		`{"error":"invalid_grant","error_description":"Refresh token is invalid or expired."}`),
 	"token: proxy": token(403, `<html>Forbidden</html>`),

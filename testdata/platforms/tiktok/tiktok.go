@@ -95,8 +95,9 @@ func New(now func() time.Time) *Fake {
 }
 
 func answer(w http.ResponseWriter, data any) {
-	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok", "message": "",
-		"log_id": "1"}})
+	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok",
+		"message": "",
+		"log_id":  "1"}})
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -104,7 +105,8 @@ func refuse(w http.ResponseWriter, status int, code string) {
 		"error": map[string]string{"code": code, "message": code, "log_id": "1"}})
 }
 
-// may reports whether the token has one of the scopes, which are divided by spaces, and refuses the call if it has none.
+// may reports whether the token has one of the scopes, which are divided by spaces, and refuses the call if
+// it has none.
 func (f *Fake) may(w http.ResponseWriter, scopes string) bool {
 	for _, scope := range strings.Fields(scopes) {
 		if slices.Contains(f.OAuth.Scopes, scope) || slices.Contains(f.Extra, scope) {
@@ -278,7 +280,8 @@ func (f *Fake) finish(p *publication, media string) {
 		i.Description, i.Privacy, *i.Comment, generated, cover, choices, media)})
 }
 
-// fits reports whether TikTok takes the size of the media: photos of up to 1080 on their shorter side, and videos of 360
+// fits reports whether TikTok takes the size of the media: photos of up to 1080 on their shorter side, and
+// videos of 360
 // to 4096 on each. The caller holds mu.
 func (f *Fake) fits(p *publication) bool {
 	if p.photos == nil {

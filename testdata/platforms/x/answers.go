@@ -63,7 +63,8 @@ func token(status int, body string) control.Answer {
 	return control.Answer{Call: tokens, Status: status, Body: body}
 }
 
-// Answers are refusals of X, as its documents and public reports state them. README.md names the source of each. Their
+// Answers are refusals of X, as its documents and public reports state them. README.md names the source of
+// each. Their
 // times follow 22 November 2026, 09:00 UTC.
 var Answers = map[string]control.Answer{
 	"not permitted": forbidden("You are not permitted to perform this action."),
