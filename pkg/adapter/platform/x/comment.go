@@ -144,14 +144,17 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 // forbidden says what X does not permit.
 func (p *Platform) ofComments(posts bool, forbidden string) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
-		switch e := p.refused(posts)(a); {
+		e := p.refused(makes)(a)
+		b, m := problemOf(a)
+		switch {
 		case a.Status == http.StatusNotFound,
-			a.Status == http.StatusForbidden && strings.Contains(string(a.Body), "deleted or not visible"):
+			a.Status == http.StatusForbidden && strings.Contains(b.Detail, "deleted or not visible"):
 			return platform.CommentGone()
-		case a.Status == http.StatusForbidden && e != nil && e.Kind == platform.Reconnect:
-			return platform.Reject(platform.CodeUnsupported, forbidden)
-		default:
-			return e
+		case m == duplicate && posts:
+			return platform.Lost(nil) // the equal text may be the reply itself
+		case a.Status == http.StatusForbidden && (m == 0 || m == reply || m == right):
+			return platform.Reject(platform.CodeUnsupported, forbidden).Saying(b.words())
 		}
+		return e
 	}
 }
