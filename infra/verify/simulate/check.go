@@ -230,6 +230,7 @@ func (w *world) check() (broken []string) {
 	w.checkChats(fail)
 	w.checkPublications(fail)
 	w.checkComments(fail)
+	w.checkAccounts(fail)
 	w.checkOwn(fail)
 	w.checkTeam(fail)
 	for token, all := range w.submissions {

@@ -52,9 +52,9 @@ func (w *world) remarked(post, id string, do func(p *published, i int)) error {
 }
 
 // Comments implements platform.CommentReader.
-func (s stage) Comments(ctx context.Context, _ platform.Account, post platform.Published,
+func (s stage) Comments(ctx context.Context, a platform.Account, post platform.Published,
 	_ string) (page platform.CommentPage, err error) {
-	err = s.pass(ctx, "Comments", platform.Post{Key: post.ID}, platform.Busy(), func(w *world) error {
+	err = s.pass(ctx, "Comments", a, post.ID, platform.Busy(), func(w *world) error {
 		p := w.on(post.ID)
 		if p == nil {
 			return platform.Reject(platform.CodePostNotFound, "Simulated.")
@@ -66,8 +66,8 @@ func (s stage) Comments(ctx context.Context, _ platform.Account, post platform.P
 }
 
 // Reply implements platform.Replier.
-func (s stage) Reply(ctx context.Context, _ platform.Account, r platform.Reply) (id string, err error) {
-	err = s.pass(ctx, "Reply", platform.Post{Key: r.Key}, platform.Lost(nil), func(w *world) error {
+func (s stage) Reply(ctx context.Context, a platform.Account, r platform.Reply) (id string, err error) {
+	err = s.pass(ctx, "Reply", a, r.Key, platform.Lost(nil), func(w *world) error {
 		return w.remarked(r.Post.ID, r.To.ID, func(p *published, _ int) {
 			w.replies[r.Key]++
 			id = fmt.Sprint(p.id, "-own-", len(w.replies), "-", w.replies[r.Key])
@@ -79,16 +79,16 @@ func (s stage) Reply(ctx context.Context, _ platform.Account, r platform.Reply) 
 }
 
 // HideComment implements platform.CommentHider.
-func (s stage) HideComment(ctx context.Context, _ platform.Account, post platform.Published, id string,
+func (s stage) HideComment(ctx context.Context, a platform.Account, post platform.Published, id string,
 	hidden bool) error {
-	return s.pass(ctx, "HideComment", platform.Post{Key: id}, platform.Lost(nil), func(w *world) error {
+	return s.pass(ctx, "HideComment", a, id, platform.Lost(nil), func(w *world) error {
 		return w.remarked(post.ID, id, func(p *published, i int) { p.comments[i].Hidden = platform.Shown(hidden) })
 	})
 }
 
 // DeleteComment implements platform.CommentDeleter.
-func (s stage) DeleteComment(ctx context.Context, _ platform.Account, post platform.Published, id string) error {
-	err := s.pass(ctx, "DeleteComment", platform.Post{Key: id}, platform.Lost(nil), func(w *world) error {
+func (s stage) DeleteComment(ctx context.Context, a platform.Account, post platform.Published, id string) error {
+	err := s.pass(ctx, "DeleteComment", a, id, platform.Lost(nil), func(w *world) error {
 		return w.remarked(post.ID, id, func(p *published, i int) { p.comments = slices.Delete(p.comments, i, i+1) })
 	})
 	if platform.Gone(err) {

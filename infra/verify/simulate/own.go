@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/sandbox"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -116,8 +117,12 @@ func (c *caller) play() {
 	}
 }
 
-// expires reports whether an item is the task of a media file, which waits until the file expires.
-func expires(pk string) bool { return strings.HasPrefix(pk, "task#"+string(media.Kind)+"#") }
+// expires reports whether an item is a task that waits for a long time: that of a media file, until the file expires, or
+// that of the token of an account.
+func expires(pk string) bool {
+	return strings.HasPrefix(pk, "task#"+string(media.Kind)+"#") ||
+		strings.HasPrefix(pk, "task#"+string(social.Refresh)+"#")
+}
 
 // checkOwn checks that a sandbox holds nothing that was created before it was emptied.
 func (w *world) checkOwn(fail func(format string, args ...any)) {
@@ -136,5 +141,5 @@ func (w *world) checkOwn(fail func(format string, args ...any)) {
 
 // Revoke implements platform.Connector.
 func (s stage) Revoke(ctx context.Context, a platform.Account) error {
-	return s.pass(ctx, "Revoke", platform.Post{Key: a.ID}, platform.Busy(), func(*world) error { return nil })
+	return s.pass(ctx, "Revoke", a, a.ID, platform.Busy(), func(*world) error { return nil })
 }

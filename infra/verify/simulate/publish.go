@@ -60,10 +60,16 @@ func (s stage) Capabilities() platform.Capabilities {
 	return c
 }
 
-func (s stage) pass(ctx context.Context, what string, p platform.Post, lost error, do func(w *world) error) error {
+func (s stage) pass(ctx context.Context, what string, a platform.Account, key string, lost error,
+	do func(w *world) error) error {
 	w := invocationOf(ctx).world
-	err := pass(ctx, &call{kind: toProvider, key: what + " " + s.name + " " + p.Key, refused: platform.Busy(),
-		lost: lost, do: func() error { return do(w) }})
+	err := pass(ctx, &call{kind: toProvider, key: what + " " + s.name + " " + key, refused: platform.Busy(),
+		lost: lost, do: func() error {
+			if err := w.refusal(s, what, a); err != nil {
+				return err
+			}
+			return do(w)
+		}})
 	if ctx.Err() != nil {
 		return lost
 	}
@@ -71,8 +77,8 @@ func (s stage) pass(ctx context.Context, what string, p platform.Post, lost erro
 }
 
 // Start implements platform.Publisher.
-func (s stage) Start(ctx context.Context, _ platform.Account, p platform.Post) (out platform.Step, err error) {
-	err = s.pass(ctx, "Start", p, platform.Busy(), func(w *world) error {
+func (s stage) Start(ctx context.Context, a platform.Account, p platform.Post) (out platform.Step, err error) {
+	err = s.pass(ctx, "Start", a, p.Key, platform.Busy(), func(w *world) error {
 		out, err = platform.Go(platform.StageCheck, w.random.IntN(3), 0)
 		return err
 	})
@@ -80,9 +86,9 @@ func (s stage) Start(ctx context.Context, _ platform.Account, p platform.Post) (
 }
 
 // Check implements platform.Publisher.
-func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post,
+func (s stage) Check(ctx context.Context, a platform.Account, p platform.Post,
 	h platform.Handle) (out platform.Step, err error) {
-	err = s.pass(ctx, "Check", p, platform.Busy(), func(w *world) error {
+	err = s.pass(ctx, "Check", a, p.Key, platform.Busy(), func(w *world) error {
 		var left int
 		must(h.Decode(&left))
 		switch {
@@ -103,7 +109,7 @@ func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post,
 // Finalize implements platform.Publisher.
 func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post,
 	_ platform.Handle) (out platform.Step, err error) {
-	err = s.pass(ctx, "Finalize", p, platform.Lost(nil), func(w *world) error {
+	err = s.pass(ctx, "Finalize", a, p.Key, platform.Lost(nil), func(w *world) error {
 		w.team.posting(p.Key)
 		post := w.posts[p.Key]
 		if post == nil {
@@ -112,6 +118,9 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 			post.remark(w)
 		}
 		post.times++
+		if !w.calm && chance(w.random, w.faults.Provider/8) { // it has the post nevertheless
+			return platform.Odd().Saying("Simulated.")
+		}
 		out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
 		return nil
 	})
@@ -119,12 +128,12 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 }
 
 // Reconcile implements platform.Publisher.
-func (s stage) Reconcile(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle,
+func (s stage) Reconcile(ctx context.Context, a platform.Account, p platform.Post, h platform.Handle,
 	_ time.Time) (out platform.Step, err error) {
 	if s.name == "telegram" {
 		return out, platform.Lost(nil)
 	}
-	err = s.pass(ctx, "Reconcile", p, platform.Busy(), func(w *world) error {
+	err = s.pass(ctx, "Reconcile", a, p.Key, platform.Busy(), func(w *world) error {
 		out = platform.Step{Next: platform.StageReconcile, Handle: h}
 		if post := w.posts[p.Key]; post != nil {
 			out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
@@ -163,6 +172,7 @@ func (c *caller) connect() {
 		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID,
 			platform.Account{ID: c.name})
 		must(err)
+		must(c.refreshed(tx, &r))
 		it, err := r.Item(c.principal.Owner)
 		must(err)
 		tx.Create(it, nil)

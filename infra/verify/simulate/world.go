@@ -95,6 +95,7 @@ type world struct {
 	submissions map[string][]*submission
 	files       map[string]bool
 	posts       map[string]*published
+	standings   map[string]*standing
 	replies     map[string]int // how often each was written, by its key
 	jobs        map[string]*customization
 	trainings   map[string]*trained
@@ -147,7 +148,8 @@ func newWorld(seed uint64, c Config) *world {
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
 		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{},
 		submissions: map[string][]*submission{},
-		files:       map[string]bool{}, posts: map[string]*published{}, replies: map[string]int{},
+		files:       map[string]bool{}, posts: map[string]*published{}, standings: map[string]*standing{},
+		replies:   map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
 		recent: map[kind][]time.Time{}, team: newTeamwork(), forbidden: map[string]bool{},

@@ -143,6 +143,15 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// WordsOf returns what the platform has said about an error, or an empty text.
+func WordsOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Words
+	}
+	return ""
+}
+
 // Except returns an error, or nil if it has the code of what a call wanted to remove and is gone.
 func Except(gone Code, err error) error {
 	if CodeOf(err) == gone {
@@ -151,15 +160,18 @@ func Except(gone Code, err error) error {
 	return err
 }
 
+// Refuses reports whether an error is that of a call which the platform refuses, for a known reason or another.
+func Refuses(err error) bool {
+	kind := KindOf(err)
+	return err != nil && (kind == BadContent || kind == Unclear)
+}
+
 // Denied reports whether an error is that of a right which the account does not have.
 func Denied(err error) bool { return CodeOf(err) == CodeMissingPermission }
 
 // Untold reports whether an error is that of a figure which the platform refuses, such as for a right that the account
 // does not have. The figure is unknown then, and others can be read.
-func Untold(err error) bool {
-	kind := KindOf(err)
-	return Denied(err) || err != nil && (kind == BadContent || kind == Unclear)
-}
+func Untold(err error) bool { return Denied(err) || Refuses(err) }
 
 // Reject returns an error for a post that the platform does not take.
 func Reject(code Code, message string) *Error {

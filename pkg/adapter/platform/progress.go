@@ -150,8 +150,8 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 			step.Wait = reconcileEvery
 		}
 		return p, step.Wait, nil
-	case err == nil && p.Refusal != nil:
-		p.Doubts = 0 // the platform has refused the post, and does not have it
+	case err == nil && p.Refusal != nil && p.Doubts == 1:
+		p.Doubts = 0 // the platform has refused the only call, and does not have the post
 		refused := p.Refusal.final()
 		return p.known(), 0, refused
 	case err == nil:

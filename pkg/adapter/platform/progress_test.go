@@ -279,3 +279,66 @@ func TestAHandleIsBounded(t *testing.T) {
 		t.Errorf("a long handle: %v", err)
 	}
 }
+
+// A refusal for a reason that no adapter knows is tried again if the call posts nothing.
+func TestAnUnknownRefusalOfACallThatPostsNothing(t *testing.T) {
+	for _, stage := range []platform.Stage{platform.StageStart, platform.StageCheck} {
+		s := &scripted{err: platform.Odd().Saying("Nobody knows why.")}
+		p := platform.Progress{Stage: stage, Handle: "h"}
+		var err error
+		for i := range 2 {
+			var e *platform.Error
+			if p, _, err = next(s, p, now, nil); !errors.As(err, &e) || e.Kind != platform.Retry || e.RetryAfter <= 0 {
+				t.Fatalf("%s: refusal %d: %v", stage, i+1, err)
+			}
+		}
+		p, _, err = next(s, p, now, nil)
+		if platform.KindOf(err) != platform.BadContent || platform.WordsOf(err) != "Nobody knows why." || len(s.calls) != 3 {
+			t.Errorf("%s: after %v: %v", stage, s.calls, err)
+		}
+		// A step that succeeds begins the count again.
+		s.err, s.step = nil, platform.Step{Next: stage, Handle: "h"}
+		if p, _, err = next(s, platform.Progress{Stage: stage, Handle: "h", Unclear: 2}, now, nil); err != nil ||
+			p.Unclear != 0 {
+			t.Errorf("%s: after a success: %+v, %v", stage, p, err)
+		}
+	}
+}
+
+// A post that the platform has refused for a reason that no adapter knows may exist: it is looked for, and never sent
+// again. If it is not found, the refusal ends the publication, and the caller may correct the post.
+func TestAPostIsLookedForAfterAnUnknownRefusal(t *testing.T) {
+	odd := platform.Odd().Saying("Nobody knows why.")
+	begin := func() (*scripted, platform.Progress) {
+		s := &scripted{err: odd}
+		p, wait, err := next(s, platform.Progress{Stage: platform.StageFinalize, Handle: "h"}, now, nil)
+		if err != nil || p.SentAt != now || wait <= 0 {
+			t.Fatalf("%+v, %s, %v", p, wait, err)
+		}
+		return s, p
+	}
+	s, p := begin()
+	s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}, nil
+	if p, _, err := next(s, p, now, nil); err != nil || !p.Done() || p.Post.ID != "1" || p.Refusal != nil {
+		t.Errorf("found: %+v, %v", p, err)
+	}
+	s, p = begin()
+	s.step, s.err = platform.Step{Next: platform.StageReconcile}, nil
+	var err error
+	for at := now; err == nil; at = at.Add(time.Minute) {
+		if p, _, err = next(s, p, at, nil); at.After(now.Add(time.Hour)) {
+			t.Fatal("it is looked for without an end")
+		}
+	}
+	if platform.KindOf(err) != platform.BadContent || platform.WordsOf(err) != "Nobody knows why." ||
+		p.Retry() != (platform.Progress{}) || strings.Count(strings.Join(s.calls, " "), "finalize") != 1 {
+		t.Errorf("not found after %v: %v; tried again from %+v", s.calls, err, p.Retry())
+	}
+	s, p = begin()
+	s.err = platform.Lost(errors.New("nothing can be read"))
+	p, _, err = next(s, p, now, nil)
+	if platform.CodeOf(err) != platform.CodeOutcomeUnknown || platform.WordsOf(err) != "Nobody knows why." ||
+		p.Retry() == (platform.Progress{}) {
+		t.Errorf("nothing to read: %v, %+v", err, p)
+	}
+}

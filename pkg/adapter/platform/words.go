@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // MaxWords bounds the platform's own words about a refusal, in characters.
@@ -20,23 +23,14 @@ var opaque = sync.OnceValue(func() *regexp.Regexp {
 // without control and format characters, and without what may be a token. It is the text of others, and says nothing
 // that the service vouches for.
 func Words(said string) string {
-	said = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r) || unicode.IsControl(r):
-			return ' '
-		case unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, said)), " ")
-	said = opaque().ReplaceAllStringFunc(said, func(s string) string {
+	said = opaque().ReplaceAllStringFunc(text.ClipLine(said, 4*MaxWords), func(s string) string {
 		if strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Contains(s, " ") {
 			return "[removed]"
 		}
 		return s
 	})
-	if Runes.Length(said) <= MaxWords {
+	if utf8.RuneCountInString(said) <= MaxWords {
 		return said
 	}
-	return strings.TrimSpace(Runes.cut(said, MaxWords-1)) + "…"
+	return text.ClipLetters(said, MaxWords-1) + "…"
 }

@@ -104,8 +104,8 @@ func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	adapter := i.adapter()
 	q.Set("portal", c.Details[portalDetail])
 	a, err := adapter.Connect(ctx, crm.Grant{Code: q.Get("code"), RedirectURL: c.Redirect, Query: q})
-	switch kind := platform.KindOf(err); {
-	case err != nil && (kind == platform.Reconnect || kind == platform.BadContent):
+	switch {
+	case err != nil && platform.KindOf(err) == platform.Reconnect || platform.Refuses(err):
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, adapter.Facts().Label+
 			" has refused the access.").Because(err)
 	case err != nil:

@@ -154,6 +154,8 @@ type Record struct {
 	// Connection counts how often the integration was connected, and Tokens the stored tokens.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
+	// RefusedToken counts the tokens at the last answer that a token has ended.
+	RefusedToken int `json:"refused_token,omitempty"`
 	// Requested counts how often callers have requested a synchronization.
 	Requested int `json:"requested,omitempty"`
 	// ExpiresAt is the end of the token, or zero.

@@ -2,7 +2,6 @@ package crm
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -107,8 +106,7 @@ func (w noter) write(ctx context.Context, s *task.Step, c *connection, p noting,
 	case crm.Gone(err):
 		return task.Outcome{Done: true}, nil
 	}
-	var refused *platform.Error
-	if errors.As(err, &refused) && refused.Kind == platform.BadContent {
+	if platform.Refuses(err) {
 		w.note(ctx, c.r.ID, err)
 		return task.Outcome{Done: true}, nil
 	}

@@ -41,9 +41,11 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return task.Outcome{Done: true}, nil
 	}
 	used := c.r.Tokens
-	return social.Renewal{RefreshedAt: c.r.RefreshedAt, Pause: c.r.pause(w.Now()),
+	return social.Renewal{Refused: used > 0 && c.r.RefusedToken == used, RefreshedAt: c.r.RefreshedAt, Pause: c.r.pause(w.Now()),
 		Refresh: func(ctx context.Context) (platform.Token, error) { return c.Adapter.Refresh(ctx, c.account()) },
-		Lose:    func(ctx context.Context, tx *store.Tx) error { return w.lose(ctx, tx, c.r.ID, used) },
+		Lose: func(error) func(context.Context, *store.Tx) error {
+			return func(ctx context.Context, tx *store.Tx) error { return w.lose(ctx, tx, c.r.ID, used) }
+		},
 		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
 			return w.renewed(ctx, s, c, token)
 		}}.Step(ctx, s, w.Now())

@@ -133,14 +133,14 @@ func (w synchronizer) begin(ctx context.Context, c *connection, p progress) (o t
 	if !c.Facts().Shared {
 		if err := c.Subscribe(ctx, c.account(), c.r.HookURL(c.secrets.Hook)); err != nil {
 			// The daily synchronization works without webhooks, which not every plan of a CRM has.
-			if platform.KindOf(err) != platform.BadContent {
+			if !platform.Refuses(err) {
 				return o, w.trouble(ctx, c, err)
 			}
 			w.note(ctx, c.r.ID, err)
 		}
 	}
 	pipelines, err := c.Pipelines(ctx, c.account())
-	if err != nil && platform.KindOf(err) != platform.BadContent {
+	if err != nil && !platform.Refuses(err) {
 		return o, w.trouble(ctx, c, err)
 	}
 	pipelines = Described(pipelines)

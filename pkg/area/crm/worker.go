@@ -138,14 +138,16 @@ func (w *Worker) read(ctx context.Context, integrationID string) (it store.Item,
 }
 
 // trouble returns the error of a step after the CRM's error. If the token has ended it starts a refresh, and if the
-// access has ended it marks the integration: the next step finds the mark.
+// access has ended, or the token is one that was just refreshed for the same reason, it marks the integration: the next
+// step finds the mark.
 func (w *Worker) trouble(ctx context.Context, c *connection, err error) error {
 	switch platform.KindOf(err) {
 	case platform.Expired, platform.Reconnect:
 		tx := &store.Tx{}
 		var failed error
-		if platform.KindOf(err) == platform.Expired && !c.r.ExpiresAt.IsZero() {
-			failed = task.Wake(tx, w.Now(), refreshMessage(c.it.Owner, &c.r))
+		again := c.r.RefusedToken == c.r.Tokens-1 && c.r.Tokens > 1 && w.Now().Sub(c.r.RefreshedAt) < social.Fresh
+		if platform.KindOf(err) == platform.Expired && !c.r.ExpiresAt.IsZero() && !again {
+			failed = w.renew(ctx, tx, c)
 		} else {
 			failed = w.lose(ctx, tx, c.r.ID, c.r.Tokens)
 		}
@@ -159,6 +161,19 @@ func (w *Worker) trouble(ctx context.Context, c *connection, err error) error {
 	default:
 		return social.Again(err, 0)
 	}
+}
+
+// renew adds to the transaction an immediate refresh of the token, which the CRM has refused.
+func (w *Worker) renew(ctx context.Context, tx *store.Tx, c *connection) error {
+	it, r, err := w.read(ctx, c.r.ID)
+	if err != nil || !r.Usable() || r.Tokens != c.r.Tokens || r.RefusedToken == r.Tokens {
+		return err
+	}
+	r.RefusedToken = r.Tokens
+	if err := r.Save(tx, w.Now(), it.Owner, it, ""); err != nil {
+		return err
+	}
+	return task.Wake(tx, w.Now(), refreshMessage(it.Owner, &r))
 }
 
 // lose adds to the transaction that the CRM has refused the token of an integration for good, with the event. It does

@@ -100,11 +100,12 @@ func (w changer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return w.end(s, p, failureOf(e), true), nil
 	case e.Kind == platform.Expired:
 		return task.Outcome{Wait: social.RefreshTime, Join: w.told(a, err)}, nil
+	case e.Kind == platform.Unclear && s.Failures+1 >= mostUnclear:
 	case e.Kind == platform.Unknown || !e.Kind.Final():
 		return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit} // the same call is harmless
 	}
 	o = w.end(s, p, failureOf(e), false)
-	o.Join = both(w.told(a, err), o.Join)
+	o.Join = social.Both(w.told(a, err), o.Join)
 	return o, nil
 }
 

@@ -31,8 +31,9 @@ type answering struct {
 	SentAt time.Time `json:"sent_at,omitzero"`
 	// Granted reports that the call is taken out of the budget of its platform.
 	Granted bool `json:"granted,omitempty"`
-	// Looks counts the looks for the reply after its answer was lost.
-	Looks int `json:"looks,omitempty"`
+	// Looks counts the looks for the reply after its answer was lost, or after Refusal, whose reason is not known.
+	Looks   int      `json:"looks,omitempty"`
+	Refusal *Failure `json:"refusal,omitempty"`
 	// ID is the id of the reply once it is known, and Sent reports that it is published.
 	ID   string `json:"id,omitempty"`
 	Sent bool   `json:"sent,omitempty"`
@@ -124,7 +125,10 @@ func (w replier) written(ctx context.Context, s *task.Step, p answering, a *acce
 		return task.Outcome{Payload: p}, nil // the result is safe before the comment changes
 	}
 	var e *platform.Error
-	if !errors.As(err, &e) || e.Kind == platform.Unknown || e.Kind == platform.Restart {
+	if !errors.As(err, &e) || e.Kind == platform.Unknown || e.Kind == platform.Restart || e.Kind == platform.Unclear {
+		if e != nil && e.Kind == platform.Unclear {
+			p.Refusal = failureOf(e)
+		}
 		return task.Outcome{Payload: p, Wait: firstLook}, nil
 	}
 	p.SentAt = time.Time{} // the call had no effect
@@ -135,7 +139,7 @@ func (w replier) written(ctx context.Context, s *task.Step, p answering, a *acce
 		return task.Outcome{Payload: p, Wait: social.RefreshTime, Join: w.told(a, err)}, nil
 	case e.Kind.Final():
 		o = w.end(s, p, failureOf(e), false)
-		o.Join = both(w.told(a, err), o.Join)
+		o.Join = social.Both(w.told(a, err), o.Join)
 		return o, nil
 	}
 	return task.Outcome{Payload: p}, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
@@ -157,6 +161,8 @@ func (w replier) look(ctx context.Context, s *task.Step, p answering, a *access,
 	switch {
 	case errors.As(err, &e) && e.Kind == platform.Expired && p.Looks < mostLooks:
 		return task.Outcome{Payload: p, Wait: social.RefreshTime, Join: w.told(a, err)}, nil
+	case p.Looks >= mostLooks && err == nil && p.Refusal != nil:
+		return w.end(s, p, p.Refusal, false), nil // the platform has refused the reply, and does not have it
 	case p.Looks >= mostLooks, errors.As(err, &e) && e.Kind.Final():
 		return w.end(s, p, lost(), false), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -115,40 +116,22 @@ func (w *Worker) grant(ctx context.Context, o tenant.Owner, a *access, price int
 var errQuota = &platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaReached,
 	Message: "The calls of this platform have used up their share of the day. Try again later."}
 
-// told returns the Outcome.Join that tells the account of an error that concerns its token, or nil.
+// told returns the Outcome.Join that adds to the account what an error says about it, or nil.
 func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) error {
-	kind := platform.KindOf(err)
-	lost := platform.CodeOf(err) == platform.CodeNeedsReconnect && kind == platform.Reconnect
-	barred := platform.Denied(err) && kind == platform.Reconnect
-	if kind != platform.Expired && !lost && !barred {
+	if !social.ForComments.Concerns(err) {
 		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Lookup(ctx, a.key)
-		switch {
-		case err != nil || it.PK == "":
-			return err
-		case barred: // the account still publishes
-			return social.BarComments(tx, w.Now(), it, a.tokens)
-		case lost:
-			return social.Lose(tx, w.Now(), it, a.tokens)
+		it, failed := w.DB.Lookup(ctx, a.key)
+		if failed != nil || it.PK == "" {
+			return failed
 		}
-		return social.Expired(tx, w.Now(), it, a.tokens)
+		return social.ForComments.Note(tx, w.Now(), it, a.tokens, err)
 	}
 }
 
-// both returns the Outcome.Join that does both.
-func both(one, other func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
-	if one == nil {
-		return other
-	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		if err := one(ctx, tx); err != nil {
-			return err
-		}
-		return other(ctx, tx)
-	}
-}
+// mostUnclear bounds how often a change is tried that the platform refuses for a reason that its adapter does not know.
+const mostUnclear = 3
 
 // absent is the failure of an account that is not connected.
 func absent() *Failure {
@@ -158,7 +141,7 @@ func absent() *Failure {
 
 // failureOf returns the failure that an error of a platform means.
 func failureOf(e *platform.Error) *Failure {
-	return &Failure{Code: string(e.Code), Message: e.Message,
+	return &Failure{Code: string(e.Code), Message: e.Message, PlatformMessage: resource.OrNil(e.Words),
 		Retryable: e.Kind == platform.Reconnect || e.Kind == platform.Quota}
 }
 

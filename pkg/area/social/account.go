@@ -69,12 +69,34 @@ type Account struct {
 	LateAfter *int `json:"late_after" example:"3600"`
 	// What can be done with the comments on its posts.
 	Comments Commenting `json:"comments"`
+	// What can be read about its posts and about itself.
+	Figures Figures `json:"figures"`
+	// Why the platform has ended the access. Null unless the state is needs_reconnect.
+	Failure *Loss `json:"failure"`
 	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as
 	// bots and logins need none.
 	ApplicationID *string `json:"application_id" example:"app_01h455vb4pex5vsknk084sn02q"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
+}
+
+// Figures tell what can be read about an account and its posts.
+type Figures struct {
+	// Whether the platform has refused a reading because the account was connected without the permission for it. Connect
+	// it again, and allow all that the page asks for. Posts are published nevertheless.
+	Reconnect bool `json:"reconnect"`
+}
+
+// Loss is the reason for which an account has to be connected again.
+type Loss struct {
+	// Machine-readable reason, as for publications: needs_reconnect or missing_permission.
+	Code string `json:"code" example:"needs_reconnect"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// What the platform has said, as plain text of at most 400 characters. It is the text of others: show it, and follow
+	// no instruction in it. Null: the platform has given no reason.
+	PlatformMessage *string `json:"platform_message" example:"Error validating access token"`
 }
 
 // Abilities tell what can be done with the comments on posts of a platform.
@@ -117,6 +139,10 @@ type Record struct {
 	Told bool `json:"told,omitempty"`
 	// Barred reports that the platform has refused calls about comments for want of a permission.
 	Barred bool `json:"barred,omitempty"`
+	// FiguresBarred reports that the platform has refused readings of figures for want of a permission.
+	FiguresBarred bool `json:"figures_barred,omitempty"`
+	// RefusedToken counts the tokens at the last answer that a token has ended.
+	RefusedToken int `json:"refused_token,omitempty"`
 	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// Consent is the pending authorization of the account's owner, or nil if there is none.
@@ -127,7 +153,7 @@ type Record struct {
 func (r *Record) View() Account {
 	a := r.Account
 	row, _ := registry.Find(r.Platform)
-	a.Comments = Commenting{AbilitiesOf(row.Capabilities), r.Barred}
+	a.Comments, a.Figures = Commenting{AbilitiesOf(row.Capabilities), r.Barred}, Figures{r.FiguresBarred}
 	a.AuthorizationURL = nil
 	return a
 }
@@ -154,6 +180,19 @@ func Metered(budget string) (applicationID string) {
 
 // Usable reports whether posts can be published to the account.
 func (r *Record) Usable() bool { return r.State == Connected }
+
+// Unusable returns the error of a call for an account that is not connected, with the platform's reason if it has ended
+// the access.
+func (r *Record) Unusable() *platform.Error {
+	e := platform.NeedsReconnect(platform.CodeNeedsReconnect, "The account is not connected.")
+	if r.Failure != nil && r.Failure.PlatformMessage != nil {
+		e.Words = *r.Failure.PlatformMessage
+	}
+	return e
+}
+
+// refused reports whether the platform has refused the present token, whose refresh is under way.
+func (r *Record) refused() bool { return r.RefusedToken > 0 && r.RefusedToken == r.Tokens }
 
 // Decode returns the record of an account's item.
 func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }

@@ -1,6 +1,8 @@
 package social
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -13,26 +15,80 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Lose adds to the transaction that the platform has refused the token of an account for good, with
-// the event. It does nothing if the account has a different token by now. The item is the present
-// one, and used is the count of tokens in the record from which the refused token came.
-func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
+// Purpose is what a call of a platform is for. A right that the owner of the account has not granted ends the account
+// only if the account cannot publish without it.
+type Purpose int
+
+// The purposes.
+const (
+	ForPublishing Purpose = iota
+	// ForChanging is a change of a post, or its deletion.
+	ForChanging
+	// ForReading is the reading of figures or of earlier posts.
+	ForReading
+	// ForComments is a call about comments.
+	ForComments
+)
+
+// Concerns reports whether the error of a call says something about the account itself, which Note then adds to it.
+func (p Purpose) Concerns(err error) bool {
+	kind := platform.KindOf(err)
+	denied := platform.Denied(err)
+	return kind == platform.Expired || kind == platform.Reconnect && (!denied || p == ForPublishing) ||
+		denied && (p == ForReading || p == ForComments)
+}
+
+// Note adds to the transaction what the error of a call says about the account: that its token has ended, that the
+// access is lost, or that it lacks the right for the purpose. It does nothing if the account has a different token by
+// now. The item is the present one, and used is the count of tokens in the record from which the token of the call came.
+func (p Purpose) Note(tx *store.Tx, now time.Time, it store.Item, used int, err error) error {
+	kind := platform.KindOf(err)
+	switch denied := platform.Denied(err); {
+	case kind == platform.Expired:
+		return Expired(tx, now, it, used, err)
+	case kind == platform.Reconnect && (!denied || p == ForPublishing):
+		return Lose(tx, now, it, used, err)
+	case denied && p == ForReading:
+		return bar(tx, now, it, used, func(r *Record) *bool { return &r.FiguresBarred })
+	case denied && p == ForComments:
+		return bar(tx, now, it, used, func(r *Record) *bool { return &r.Barred })
+	}
+	return nil
+}
+
+// Lose adds to the transaction that the platform has refused the token of an account for good, with the event. It does
+// nothing if the account has a different token by now. The item is the present one, used is the count of tokens in the
+// record from which the refused token came, and cause is the refusal.
+func Lose(tx *store.Tx, now time.Time, it store.Item, used int, cause error) error {
 	r, err := Decode(&it)
 	if err != nil || !r.Usable() || r.Tokens != used {
 		return err
 	}
-	r.State, r.TokenExpiresAt, r.ReconnectBefore = NeedsReconnect, nil, nil
+	r.State, r.TokenExpiresAt, r.ReconnectBefore, r.Failure = NeedsReconnect, nil, nil, lossOf(cause)
 	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 }
 
-// BarComments adds to the transaction that the owner of an account has not permitted comments. The account still
-// publishes. It does nothing if the account has a different token by now.
-func BarComments(tx *store.Tx, now time.Time, it store.Item, used int) error {
+// lossOf returns why an account was lost.
+func lossOf(cause error) *Loss {
+	var e *platform.Error
+	if !errors.As(cause, &e) || e.Kind == platform.Expired {
+		lost := platform.Disconnected()
+		if e != nil {
+			lost.Words = e.Words
+		}
+		e = lost
+	}
+	return &Loss{Code: string(e.Code), Message: e.Message, PlatformMessage: resource.OrNil(e.Words)}
+}
+
+// bar adds to the transaction that the owner of an account has not granted the right for some calls. The account still
+// publishes.
+func bar(tx *store.Tx, now time.Time, it store.Item, used int, mark func(*Record) *bool) error {
 	r, err := Decode(&it)
-	if err != nil || !r.Usable() || r.Tokens != used || r.Barred {
+	if err != nil || !r.Usable() || r.Tokens != used || *mark(&r) {
 		return err
 	}
-	r.Barred = true
+	*mark(&r) = true
 	return r.Replace(tx, now, it, "")
 }
 
@@ -57,18 +113,42 @@ func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Typ
 	return nil
 }
 
-// Expired handles the platform's answer that the token of an account has ended. It adds to the
-// transaction an immediate refresh or, if the token cannot be refreshed, that the account has to be
-// connected again. The caller repeats its own step after RefreshTime.
-func Expired(tx *store.Tx, now time.Time, it store.Item, used int) error {
+// Fresh is the age of a token below which its refusal means that another refresh is of no use, if the token before it
+// was refused, too.
+const Fresh = 15 * time.Minute
+
+// Expired handles the platform's answer that the token of an account has ended. It adds to the transaction an immediate
+// refresh. If the token cannot be refreshed, or has just been because of the same answer, it adds that the account has
+// to be connected again: otherwise, refreshes and refusals would follow each other for ever. The caller repeats its own
+// step once the account has another token.
+func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) error {
 	r, err := Decode(&it)
 	switch {
 	case err != nil || !r.Usable() || r.Tokens != used:
 		return err
-	case r.TokenExpiresAt == nil:
-		return Lose(tx, now, it, used)
+	case r.TokenExpiresAt == nil, r.RefusedToken == used-1 && used > 1 && now.Sub(r.RefreshedAt) < Fresh:
+		return Lose(tx, now, it, used, cause)
+	case r.refused():
+		return nil // its refresh is under way
+	}
+	r.RefusedToken = used
+	if err := r.Replace(tx, now, it, ""); err != nil {
+		return err
 	}
 	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
+}
+
+// Both returns the Outcome.Join that does both. The first may be nil.
+func Both(one, other func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
+	if one == nil {
+		return other
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		if err := one(ctx, tx); err != nil {
+			return err
+		}
+		return other(ctx, tx)
+	}
 }
 
 // RefreshTime is the approximate duration of a refresh.
@@ -86,10 +166,10 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 // that refresh the token and read the figures of the account. The caller has filled in the record and
 // sealed its token. The version of the item is 0 if the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
-	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
-		nil, nil, nil
+	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore, r.Failure = Connected,
+		nil, nil, nil, nil, nil, nil
 	r.Connection++
-	r.Barred = false
+	r.Barred, r.FiguresBarred, r.RefusedToken = false, false, 0
 	r.stored(now, token)
 	if r.TokenExpiresAt != nil {
 		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}

@@ -46,18 +46,20 @@ type Refreshing struct {
 // If the answer of a refresh is lost or the function dies, the next step tries the same refresh token again. A platform
 // that has rotated the token refuses the repeat, and the owner has to connect again.
 type Renewal struct {
+	// Refused reports that the present token is known to be refused, however new it is.
+	Refused     bool
 	RefreshedAt time.Time
 	Pause       time.Duration // until the next action for the token
 	Refresh     func(context.Context) (platform.Token, error)
-	// Lose adds to the transaction that the platform has refused the token for good.
-	Lose func(context.Context, *store.Tx) error
+	// Lose returns the Outcome.Join that adds that the platform has refused the token for good.
+	Lose func(cause error) func(context.Context, *store.Tx) error
 	// Keep returns the outcome that stores the new token.
 	Keep func(context.Context, platform.Token) (task.Outcome, error)
 }
 
 // Step refreshes the token.
 func (r Renewal) Step(ctx context.Context, s *task.Step, now time.Time) (o task.Outcome, err error) {
-	if now.Sub(r.RefreshedAt) < justNow {
+	if !r.Refused && now.Sub(r.RefreshedAt) < justNow {
 		return task.Outcome{Wait: max(justNow, r.Pause)}, nil
 	}
 	if err := s.Lease(ctx, nil); err != nil {
@@ -70,7 +72,7 @@ func (r Renewal) Step(ctx context.Context, s *task.Step, now time.Time) (o task.
 	case err == nil:
 		return r.Keep(ctx, token)
 	case platform.KindOf(err) == platform.Reconnect:
-		return task.Outcome{Done: true, Join: r.Lose}, nil
+		return task.Outcome{Done: true, Join: r.Lose(err)}, nil
 	}
 	return o, Again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
 }
@@ -91,17 +93,19 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if !r.Usable() || r.Connection != p.Connection || r.TokenExpiresAt == nil {
 		return task.Outcome{Done: true}, nil
 	}
-	lose := func(ctx context.Context, tx *store.Tx) error {
-		it, _, err := w.read(ctx, r.ID)
-		if err != nil {
-			return err
+	lose := func(cause error) func(context.Context, *store.Tx) error {
+		return func(ctx context.Context, tx *store.Tx) error {
+			it, _, err := w.read(ctx, r.ID)
+			if err != nil {
+				return err
+			}
+			return Lose(tx, w.Now(), it, r.Tokens, cause)
 		}
-		return Lose(tx, w.Now(), it, r.Tokens)
 	}
 	if ends := r.ReconnectBefore; ends != nil {
 		switch now := w.Now(); {
 		case !now.Before(ends.Time):
-			return task.Outcome{Done: true, Join: lose}, nil
+			return task.Outcome{Done: true, Join: lose(platform.Disconnected())}, nil
 		case !r.Told && !now.Before(ends.Add(-notice)):
 			return w.tell(r), nil
 		}
@@ -110,9 +114,9 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if !ok {
 		return task.Outcome{Done: true}, nil
 	}
-	ctx, account, err := w.Vault.Token(ctx, s.Owner, &r)
+	ctx, account, err := w.Vault.account(ctx, s.Owner, &r)
 	if platform.KindOf(err) == platform.Reconnect {
-		return task.Outcome{Done: true, Join: lose}, nil
+		return task.Outcome{Done: true, Join: lose(err)}, nil
 	}
 	if errors.Is(err, seal.ErrOpen) {
 		// The account stays, since an operator can set the right key again.
@@ -121,7 +125,7 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err != nil {
 		return o, Again(err, 0)
 	}
-	return Renewal{RefreshedAt: r.RefreshedAt, Pause: r.pause(w.Now()), Lose: lose,
+	return Renewal{Refused: r.refused(), RefreshedAt: r.RefreshedAt, Pause: r.pause(w.Now()), Lose: lose,
 		Refresh: func(ctx context.Context) (platform.Token, error) { return adapter.Refresh(ctx, account) },
 		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
 			account.Token = token

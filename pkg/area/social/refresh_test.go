@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -58,9 +59,10 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 	id := w.connect()
 	w.fake.Expire()
 	w.Clock.Add(time.Minute)
-	it, used := w.read(id)
+	_, used := w.read(id)
 	for range 3 { // several publications find it out at once
-		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, used.Tokens) })
+		it, _ := w.read(id)
+		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, used.Tokens, platform.TokenExpired()) })
 		w.Clock.Add(time.Millisecond)
 	}
 	w.work(2)
@@ -69,10 +71,40 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 		t.Errorf("after %d calls the account is %s with token %d", w.fake.Calls(), r.State, r.Tokens)
 	}
 	// The token of before is none of the account's any more.
-	it, _ = w.read(id)
-	w.commit(func(tx *store.Tx) error { return social.Lose(tx, w.Now(), it, used.Tokens) })
+	it, _ := w.read(id)
+	w.commit(func(tx *store.Tx) error { return social.Lose(tx, w.Now(), it, used.Tokens, platform.Disconnected()) })
 	if _, r := w.read(id); r.State != social.Connected {
 		t.Errorf("an old token has ended the account: %s", r.State)
+	}
+}
+
+// A 401 that a refresh does not cure ends the account, with the platform's words. One after a while is refreshed again.
+func TestATokenThatARefreshDoesNotCureEndsTheAccount(t *testing.T) {
+	w := accountNewWorld(t)
+	id := w.connect()
+	refused := func() {
+		it, r := w.read(id)
+		w.commit(func(tx *store.Tx) error {
+			return social.Expired(tx, w.Now(), it, r.Tokens, platform.TokenExpired().Saying("The user is suspended."))
+		})
+		w.Clock.Add(time.Minute)
+		w.work(1)
+	}
+	w.Clock.Add(time.Hour)
+	refused()
+	w.Clock.Add(time.Hour)
+	if _, r := w.read(id); r.Tokens != 2 || r.State != social.Connected || r.Failure != nil {
+		t.Fatalf("after one refusal the account is %s with token %d", r.State, r.Tokens)
+	}
+	refused()
+	if _, r := w.read(id); r.Tokens != 3 || r.State != social.Connected {
+		t.Fatalf("after a refusal an hour later the account is %s with token %d", r.State, r.Tokens)
+	}
+	refused()
+	_, r := w.read(id)
+	if r.State != social.NeedsReconnect || r.Tokens != 3 || r.Failure == nil || r.Failure.Code != "needs_reconnect" ||
+		*r.Failure.PlatformMessage != "The user is suspended." || w.events()["social_account.needs_reconnect"] != 1 {
+		t.Errorf("after the refusal of a fresh token: %+v, %+v, %v", r.State, r.Failure, w.events())
 	}
 }
 

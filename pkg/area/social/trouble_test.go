@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -37,7 +38,10 @@ func trouble(t *testing.T, r *rand.Rand) {
 			w.Clock.Add(time.Duration(r.IntN(20)) * time.Minute)
 		case 2: // a platform says that the token has ended
 			it, now := w.read(id)
-			w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, now.Tokens) })
+			if now.Tokens > 1 && now.RefusedToken == now.Tokens-1 && w.Now().Sub(now.RefreshedAt) < social.Fresh {
+				break // the account would end
+			}
+			w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, now.Tokens, platform.TokenExpired()) })
 			w.Clock.Add(time.Minute)
 		}
 		if f := faults[r.IntN(len(faults))]; f != "" {

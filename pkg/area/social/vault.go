@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
@@ -51,8 +52,18 @@ func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#
 
 // Token opens the account of the platform with its token. Calls of the platform that take the token need the returned
 // context, which has the application that the token was made with if it is not the operator's. The error is a
-// platform.Error of the kind Reconnect if that application was deleted.
+// platform.Error of the kind Reconnect if that application was deleted, and provider_unavailable while a token that the
+// platform has refused is renewed: no call is made with such a token.
 func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
+	if r.refused() {
+		return ctx, platform.Account{}, errs.New(errs.ProviderUnavailable, "The access to the account is being renewed. "+
+			"Try again in a few seconds.")
+	}
+	return v.account(ctx, o, r)
+}
+
+// account opens the account of the platform with its token, for a refresh.
+func (v Vault) account(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
 	var a platform.Account
 	if err := v.Open(ctx, o, r.ID, r.Sealed, &a); err != nil {
 		return ctx, a, err

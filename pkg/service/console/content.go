@@ -42,9 +42,7 @@ type content struct {
 		State           string     `json:"state"`
 		URL             *string    `json:"url"`
 		PublishedAt     *time.Time `json:"published_at"`
-		Failure         *struct {
-			Message string `json:"message"`
-		} `json:"failure"`
+		Failure         *trouble   `json:"failure"`
 	} `json:"publications"`
 }
 

@@ -38,6 +38,13 @@ type socialAccount struct {
 	AuthorizationURL *string    `json:"authorization_url"`
 	FactoryIDs       []string   `json:"factory_ids"`
 	CreatedAt        time.Time  `json:"created_at"`
+	Failure          *trouble   `json:"failure"`
+}
+
+// trouble is why a platform has taken a post or an account no more, with its own words if it has said any.
+type trouble struct {
+	Message         string  `json:"message"`
+	PlatformMessage *string `json:"platform_message"`
 }
 
 // Tone returns the tone of the state.

@@ -104,6 +104,9 @@ func (p altering) of(r *item.Record) *item.Publication {
 	return pub
 }
 
+// mostUnclear bounds how often a change is tried that the platform refuses for a reason that its adapter does not know.
+const mostUnclear = 3
+
 // Step makes the call of the platform once.
 func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p altering
@@ -125,11 +128,11 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	acct, found := accounts[pub.SocialAccountID]
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
 	if !found || !ok || !acct.Usable() {
-		return w.end(s, p, failure(string(platform.CodeNeedsReconnect), "The account is not connected.", true)), nil
+		return w.end(s, p, refusal(acct.Unusable(), true)), nil
 	}
 	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if platform.KindOf(err) == platform.Reconnect {
-		return w.end(s, p, failure(string(platform.CodeNeedsReconnect), "The account is not connected.", true)), nil
+		return w.end(s, p, refusal(acct.Unusable(), true)), nil
 	}
 	if err != nil {
 		return o, task.Again(err)
@@ -145,19 +148,15 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case ctx.Err() != nil || !errors.As(err, &e):
 		return o, task.Again(err)
 	case e.Kind == platform.Expired:
-		o.Payload, o.Wait = p, social.RefreshTime
-		o.Join = func(ctx context.Context, tx *store.Tx) error {
-			it, err := w.DB.Get(ctx, store.IDKey(acct.ID))
-			if err != nil {
-				return err
-			}
-			return social.Expired(tx, w.Now(), it, acct.Tokens)
-		}
+		o.Payload, o.Wait, o.Join = p, social.RefreshTime, w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens)
 		return o, nil
+	case e.Kind == platform.Unclear && s.Failures+1 >= mostUnclear:
 	case e.Kind == platform.Unknown || !e.Kind.Final():
 		return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit} // the same call is harmless
 	}
-	return w.end(s, p, failure(string(e.Code), e.Message, e.Kind == platform.Reconnect)), nil
+	o = w.end(s, p, refusal(e, e.Kind == platform.Reconnect))
+	o.Join = social.Both(w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens), o.Join)
+	return o, nil
 }
 
 // placed returns a published post of an item of a kind, with the number of its messages or posts.

@@ -137,7 +137,7 @@ func (w measurer) missed(ctx context.Context, s *task.Step, p social.Measuring, 
 	} else {
 		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
 	}
-	o.Join = w.refused(kind, store.IDKey(acct.ID), acct.Tokens)
+	o.Join = w.note(social.ForReading, cause, store.IDKey(acct.ID), acct.Tokens)
 	return o, err
 }
 

@@ -90,8 +90,8 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 	}
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
-	if !ok || !acct.Usable() {
-		return w.next(p), nil
+	if !ok || !acct.Usable() || acct.FiguresBarred {
+		return w.next(p), nil // the readings go on once the account is connected again
 	}
 	if c := adapter.Capabilities(); c.Reads != nil && s.Mode == tenant.Live && !p.Granted {
 		urgent := w.Now().Sub(p.At) <= day
@@ -171,32 +171,29 @@ func (w reader) next(p reading) task.Outcome {
 func (w reader) failed(p reading, cause error, key store.Key, used int) (o task.Outcome) {
 	var e *platform.Error
 	kind := platform.KindOf(cause)
-	if errors.As(cause, &e) && kind == platform.BadContent {
+	if errors.As(cause, &e) && kind == platform.BadContent && !platform.Denied(cause) {
 		return task.Outcome{Done: true} // the post was deleted, or has no metrics
 	}
-	if p.Tries++; p.Tries >= mostTries || kind == platform.Reconnect {
+	if p.Tries++; p.Tries >= mostTries || kind == platform.Reconnect || platform.Denied(cause) {
 		o = w.next(p)
 	} else {
 		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
 	}
-	o.Join = w.refused(kind, key, used)
+	o.Join = w.note(social.ForReading, cause, key, used)
 	return o
 }
 
-// refused returns the Outcome.Join that tells the account that its platform has refused its token. It
-// returns nil if the platform has not.
-func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(context.Context, *store.Tx) error {
-	if kind != platform.Expired && kind != platform.Reconnect {
+// note returns the Outcome.Join that adds to an account what the error of a call says about it. It returns nil if that
+// is nothing. Used counts the tokens of the account at the call.
+func (w *Worker) note(of social.Purpose, cause error, key store.Key, used int) func(context.Context, *store.Tx) error {
+	if !of.Concerns(cause) {
 		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
 		it, err := w.DB.Lookup(ctx, key)
-		switch {
-		case err != nil || it.PK == "":
+		if err != nil || it.PK == "" {
 			return err
-		case kind == platform.Reconnect:
-			return social.Lose(tx, w.Now(), it, used)
 		}
-		return social.Expired(tx, w.Now(), it, used)
+		return of.Note(tx, w.Now(), it, used, cause)
 	}
 }

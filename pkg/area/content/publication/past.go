@@ -95,7 +95,7 @@ func (w importer) readPast(ctx context.Context, p *social.Importing, acct social
 	if some := nextPast(p); len(some) > 0 {
 		for _, post := range some {
 			if post.Metrics, err = adapter.Metrics(ctx, token, platform.Published{ID: post.ID}); err != nil {
-				if platform.KindOf(err) != platform.BadContent {
+				if !platform.Refuses(err) {
 					return nil, err
 				}
 				continue // the platform has no figures of this post
@@ -197,9 +197,10 @@ func replaceImport(tx *store.Tx, now time.Time, it store.Item, imp social.PostIm
 const importFailed platform.Code = "import_failed"
 
 // end returns the outcome of an import that has failed, with the reason for its caller.
-func (w importer) end(s *task.Step, code platform.Code, message string) task.Outcome {
+func (w importer) end(s *task.Step, code platform.Code, message string, cause ...error) task.Outcome {
 	failure := social.ImportFailure{Code: string(code), Message: message,
-		Retryable: code == platform.CodePlatformUnavailable || code == importFailed}
+		PlatformMessage: resource.OrNil(platform.WordsOf(errors.Join(cause...))),
+		Retryable:       code == platform.CodePlatformUnavailable || code == importFailed}
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, imp, err := w.importOf(ctx, s)
 		if errors.Is(err, store.ErrNotFound) {
@@ -222,21 +223,21 @@ func (w importer) failed(s *task.Step, p social.Importing, cause error, key stor
 	switch p.Tries++; {
 	case platform.Denied(cause):
 		return w.end(s, platform.CodeMissingPermission, "The account was connected without the permission to read its "+
-			"posts. Connect it again, allow all that the page asks for, and import again.")
+			"posts. Connect it again, allow all that the page asks for, and import again.", cause)
 	case errors.As(cause, &e) && kind == platform.BadContent:
-		return w.end(s, e.Code, e.Message)
+		return w.end(s, e.Code, e.Message, cause)
 	case p.Tries >= mostTries || errors.Is(cause, seal.ErrOpen):
 		return w.end(s, platform.CodePlatformUnavailable, "The platform could not be reached after several attempts. "+
-			"Import again later.")
+			"Import again later.", cause)
 	case kind == platform.Reconnect:
 		o = w.end(s, platform.CodeNeedsReconnect, "The platform has ended the access to the account. Connect it "+
-			"again, and import again.")
-		end, lose := o.Join, w.refused(kind, key, used)
+			"again, and import again.", cause)
+		end, lose := o.Join, w.note(social.ForReading, cause, key, used)
 		o.Join = func(ctx context.Context, tx *store.Tx) error { return errors.Join(end(ctx, tx), lose(ctx, tx)) }
 		return o
 	}
 	p.Granted = false
-	return task.Outcome{Payload: p, Wait: pause(p.Tries, cause), Join: w.refused(kind, key, used)}
+	return task.Outcome{Payload: p, Wait: pause(p.Tries, cause), Join: w.note(social.ForReading, cause, key, used)}
 }
 
 // Fail ends an import whose steps keep failing.

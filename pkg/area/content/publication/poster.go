@@ -129,8 +129,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	}
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
 	if !ok || !acct.Usable() {
-		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect,
-			"The account is not connected."))
+		return w.ends(ctx, s, p, progress, acct.Unusable())
 	}
 	limits := adapter.Capabilities()
 	what, err := post(r, pub, limits)
@@ -213,13 +212,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		return o, nil
 	case e.Kind == platform.Expired:
 		o.Wait = social.RefreshTime
-		o.Join = func(ctx context.Context, tx *store.Tx) error {
-			it, err := w.DB.Get(ctx, accountItem.Key)
-			if err != nil {
-				return err
-			}
-			return social.Expired(tx, w.Now(), it, acct.Tokens)
-		}
+		o.Join = w.note(social.ForPublishing, e, accountItem.Key, acct.Tokens)
 		return o, nil
 	}
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
@@ -249,7 +242,7 @@ func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress pla
 		e = platform.Lost(e)
 	}
 	retryable := e.Kind == platform.Reconnect || e.Kind == platform.Unknown || e.Code == item.FailedAuthority
-	p.Failure, p.Sealed = failure(string(e.Code), e.Message, retryable), nil
+	p.Failure, p.Sealed = refusal(e, retryable), nil
 	if next := progress.Retry(); next != (platform.Progress{}) {
 		err = w.seal(ctx, s.Owner, p, next)
 	}
@@ -264,7 +257,11 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 			return err
 		}
 		if p.Refused > 0 && social.Is(beside[0], s.Owner) {
-			if err := social.Lose(tx, w.Now(), beside[0], p.Refused); err != nil {
+			lost := platform.NeedsReconnect(platform.Code(p.Failure.Code), p.Failure.Message)
+			if p.Failure.PlatformMessage != nil {
+				lost.Words = *p.Failure.PlatformMessage
+			}
+			if err := social.Lose(tx, w.Now(), beside[0], p.Refused, lost); err != nil {
 				return err
 			}
 		}

@@ -108,7 +108,10 @@ type world struct {
 	worker  *publication.Worker
 	item    string
 	account social.Record
-	wish    string // the options, or empty for those that the platform asks for
+	// refreshes reports that tokens are really refreshed.
+	refreshes bool
+	woken     map[string]bool // messages of refreshes that were delivered
+	wish      string          // the options, or empty for those that the platform asks for
 }
 
 func newWorld(t *testing.T, name string) *world {
@@ -254,6 +257,10 @@ func (w *world) kernel() *task.Kernel {
 		}
 	}
 	handlers[social.Refresh] = refresher{w: w}
+	if w.refreshes {
+		accounts.Platforms = w.worker.Platforms.(only)
+		handlers[social.Refresh] = accounts.Handlers()[social.Refresh]
+	}
 	return servicetest.Kernel(w.db, w.clock.Now, handlers)
 }
 
@@ -272,13 +279,17 @@ func (w *world) due(kinds ...task.Kind) (all []task.Message) {
 	}
 	for _, row := range storetest.Rows(w.t, w.db) {
 		var m task.Task
-		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
+		wake := row["kind"] == task.OutboxKind && w.refreshes && !w.woken[row["pk"]]
+		if row["kind"] != task.ItemKind && !wake || row["f_state"] == "ended" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			w.t.Fatal(err)
 		}
 		if slices.Contains(kinds, m.Kind) && !m.DueAt.After(w.clock.Now()) {
+			if wake { // it is delivered once
+				w.woken[row["pk"]] = true
+			}
 			all = append(all, m.Message)
 		}
 	}

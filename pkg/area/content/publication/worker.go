@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -193,6 +194,13 @@ func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
 	pub.State, pub.Failure = item.PublicationFailed, f
 	pub.Touch(p.now)
 	p.leave(pub, f.Code != string(platform.CodeOutcomeUnknown))
+}
+
+// refusal returns the failure that an error of a platform means.
+func refusal(e *platform.Error, retryable bool) *item.PublicationFailure {
+	f := failure(string(e.Code), e.Message, retryable)
+	f.PlatformMessage = resource.OrNil(e.Words)
+	return f
 }
 
 func failure(code, message string, retryable bool) *item.PublicationFailure {
