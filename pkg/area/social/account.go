@@ -145,6 +145,9 @@ type Record struct {
 	RefusedToken int `json:"refused_token,omitempty"`
 	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
+	// Grantor names the person who has granted the access, and the application: see grantorOf. Empty: the platform does
+	// not tell of removed rights.
+	Grantor string `json:"grantor,omitempty"`
 	// Consent is the pending authorization of the account's owner, or nil if there is none.
 	Consent *authority.Consent `json:"consent,omitempty"`
 }
@@ -223,6 +226,10 @@ func (r *Record) WriteTo(it *store.Item) error {
 	}
 	if r.ApplicationID != nil {
 		it.Filters[applicationFilter] = *r.ApplicationID
+	}
+	it.Parent = store.Key{}
+	if r.Grantor != "" {
+		it.Parent = store.Key{PK: r.Grantor, SK: r.ID}
 	}
 	switch r.State {
 	case Disconnected:

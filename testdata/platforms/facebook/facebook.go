@@ -66,6 +66,7 @@ func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 0) }
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v26.0/pages/search", search)
+	api.HandleFunc("GET /v26.0/me", control.Me)
 	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
 	api.HandleFunc("GET /v26.0/me/businesses", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusForbidden, 200, 0) // the login has no portfolios

@@ -93,6 +93,7 @@ func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
+	api.HandleFunc("GET /v26.0/me", control.Me)
 	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
 	api.HandleFunc("GET /v26.0/me/businesses", f.businesses)
 	api.HandleFunc("DELETE /v26.0/me/permissions", func(w http.ResponseWriter, _ *http.Request) {

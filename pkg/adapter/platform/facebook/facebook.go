@@ -183,6 +183,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	ends := graph.Ends(ctx, p.api, long.Access, p.Client.Now().Add(access))
+	grantor := graph.Grantor(ctx, p.api, long.Access)
 	var all []platform.Account
 	for _, page := range pages {
 		known := slices.ContainsFunc(all, func(a platform.Account) bool { return a.ID == page.ID })
@@ -190,7 +191,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			!slices.Contains(page.Tasks, "CREATE_CONTENT") || !graph.Number(page.ID) || page.Token == "" {
 			continue
 		}
-		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL,
+		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL, Grantor: grantor,
 			Token: platform.Token{Access: page.Token, Scopes: capabilities.Scopes, EndsAt: ends}}
 		if page.Username != "" {
 			a.Handle = "@" + page.Username
