@@ -241,7 +241,8 @@ func TestDataAreDeletedOnRequest(t *testing.T) {
 	likes := int64(4711)
 	tx := &store.Tx{}
 	err := errors.Join(social.KeepDays(t.Context(), w.DB, tx, o, a.ID, []platform.Day{
-		{Date: platform.Midnight(now).AddDate(-1, 0, 0), Followers: &likes}, {Date: platform.Midnight(now), Followers: &likes},
+		{Date: platform.Midnight(now).AddDate(-1, 0, 0), Followers: &likes},
+		{Date: platform.Midnight(now), Followers: &likes},
 	}), func() error {
 		_, err := social.KeepPast(t.Context(), w.DB, tx, now, o, a.ID, []platform.PastPost{
 			{ID: "900", At: now.AddDate(0, -11, 0), Text: "An earlier post"}})
