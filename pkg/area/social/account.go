@@ -42,7 +42,8 @@ type Account struct {
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Platform of the account.
 	Platform string `json:"platform"`
-	// Name on the platform. Null until the account is connected, or connected again after its owner had its data deleted.
+	// Name on the platform. Null until the account is connected, or connected again after its owner had its data
+	// deleted.
 	Handle resource.Text `json:"handle" example:"@acme_news"`
 	// Display name on the platform. Null if it says none.
 	DisplayName resource.Text `json:"display_name" example:"Acme News"`
