@@ -63,8 +63,8 @@ var Answers = []control.Row{
 	post("100 wrong parameter", 100, "One of the parameters specified was missing or invalid: message is too long", schema),
 	post("3102 source not found", 3102, "Specified link is incorrect (can't find source)", schema),
 	post("2 application disabled", 2, "Application is disabled. Enable your application or use test mode", schema),
-	post("an unknown error of a post", 4077, "Something new", "none"),
-	called("an unknown error of a preparation", "photos.getWallUploadServer", 4077, "Something new", "none"),
+	post("an unknown error of a post", 4077, "Something new", "stands for those that no document has"),
+	called("an unknown error of a preparation", "photos.getWallUploadServer", 4077, "Something new", "stands for those that no document has"),
 }
 
 // post is an answer to wall.post.
