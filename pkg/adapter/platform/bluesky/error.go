@@ -97,8 +97,8 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	return platform.Odd()
 }
 
-// sessionRefused classifies the refusals of the calls that open, renew and end a session. Only an answer with the status
-// 400 or 401 and an error of the token or of the account ends a connection.
+// sessionRefused classifies the refusals of the calls that open, renew and end a session. Only an answer with the
+// status 400 or 401 and an error of the token or of the account ends a connection.
 func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
 	var f fault
 	named := json.Unmarshal(a.Body, &f) == nil && f.Error != ""
@@ -169,8 +169,8 @@ func videoMeans(said string) *platform.Error {
 	return nil
 }
 
-// failures are the codes with which the processing of a video fails for good: app.bsky.video.defs#jobStatus, failureCode,
-// and the errors that social-app shows for services without that member. After another failure, such as
+// failures are the codes with which the processing of a video fails for good: app.bsky.video.defs#jobStatus,
+// failureCode, and the errors that social-app shows for services without that member. After another failure, such as
 // pds_upload_failure, the video is uploaded again (twitter-to-bluesky #55 and #78: usually transient).
 var failures = map[string]bool{
 	"validation_failure": true, "encoding_failure": true, "pds_upload_unsupported_blob_size": true,

@@ -81,7 +81,8 @@ func TestAVideoIsUploadedThreeTimesAtMost(t *testing.T) {
 		"401": {"uploadVideo", `{"error":"invalid token: invalid token audience"}`, "invalid token audience", 401, 3,
 			platform.CodeContentRefused},
 		"401 in HTML":                  {"uploadVideo", `<html>`, "", 401, 3, platform.CodeContentRefused},
-		"401 of a name of the account": {"uploadVideo", `{"error":"ExpiredToken","message":"jwt"}`, "jwt", 401, 3, platform.CodeContentRefused},
+		"401 of a name of the account": {"uploadVideo", `{"error":"ExpiredToken","message":"jwt"}`, "jwt", 401, 3,
+			platform.CodeContentRefused},
 		"a job fails for good": {"getJobStatus", `{"jobStatus":{"jobId":"j","state":"JOB_STATE_FAILED",` +
 			`"failureCode":"validation_failure","error":"unsupported_codec"}}`, "unsupported_codec", 200, 1,
 			platform.CodeMediaRefused},
@@ -93,7 +94,8 @@ func TestAVideoIsUploadedThreeTimesAtMost(t *testing.T) {
 		_, err := platformtest.Publish(t.Context(), f, f.Account, film)
 		uploads := of.(*fake.Fake).Uploads()
 		var e *platform.Error
-		if !errors.As(err, &e) || e.Kind != platform.BadContent || e.Code != c.code || !strings.Contains(e.Words, c.words) {
+		if !errors.As(err, &e) || e.Kind != platform.BadContent || e.Code != c.code ||
+			!strings.Contains(e.Words, c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if uploads != c.uploads {
@@ -150,7 +152,8 @@ func TestWhatEndsASession(t *testing.T) {
 		{404, `{"error":"NotFound"}`, platform.Retry},
 	} {
 		f := newFixture()
-		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("Session"), Times: -1, Status: c.status, Body: c.body})
+		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("Session"), Times: -1, Status: c.status,
+			Body: c.body})
 		_, renewed := f.Adapter.Refresh(t.Context(), f.Account)
 		_, opened := f.Adapter.Connect(t.Context(), platform.Grant{Username: fake.Handle, Password: fake.Password})
 		for _, err := range []error{renewed, opened} {

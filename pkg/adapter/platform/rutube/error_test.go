@@ -19,6 +19,9 @@ func TestAnswers(t *testing.T) {
 		return fixture.Final(video, platform.Reconnect, platform.CodeNeedsReconnect, words)
 	}
 	content, media := platform.CodeContentRefused, platform.CodeMediaRefused
+	wait := func(code platform.Code, after time.Duration) fixture.Outcome {
+		return fixture.Again(video, platform.Retry, code, after)
+	}
 	fixture.Answers(t, newFixture, fake.Answers, map[string]fixture.Outcome{
 		"400 of members":                       refused(content, "title: Ensure this field has no more than 100 characters."),
 		"401":                                  ended("Invalid token."),
@@ -28,8 +31,8 @@ func TestAnswers(t *testing.T) {
 		"401 of a proxy":                       fixture.Odd(video, ""),
 		"404":                                  refused(platform.CodePostNotFound, "Not found."),
 		"413":                                  refused(media, ""),
-		"429":                                  fixture.Again(video, platform.Retry, platform.CodeRateLimited, 30*time.Second),
-		"500":                                  fixture.Again(video, platform.Retry, platform.CodePlatformUnavailable, 0),
+		"429":                                  wait(platform.CodeRateLimited, 30*time.Second),
+		"500":                                  wait(platform.CodePlatformUnavailable, 0),
 		"503 of the call that shows the video": fixture.Silent(video, ""),
 		"409 of the call that shows the video": fixture.Silent(video, content),
 		"error":                                refused(media, "bad file"),
@@ -56,7 +59,8 @@ func TestRefusalsOfTheLogin(t *testing.T) {
 		{502, ``, platform.Retry},
 	} {
 		f := newFixture()
-		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("token_auth"), Status: c.status, Body: c.body})
+		f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("token_auth"), Status: c.status,
+			Body: c.body})
 		_, err := f.Adapter.Connect(t.Context(), platform.Grant{Username: fake.Username, Password: fake.Password})
 		if err == nil || platform.KindOf(err) != c.want {
 			t.Errorf("%d %s: %v, want %s", c.status, c.body, err, c.want)

@@ -158,7 +158,8 @@ func TestCommentsAreListedInPages(t *testing.T) {
 	}
 	seen, after := map[string]bool{}, ""
 	for range 10 {
-		page, err := f.Adapter.(platform.CommentReader).Comments(t.Context(), f.Account, platform.Published{ID: "7"}, after)
+		page, err := f.Adapter.(platform.CommentReader).Comments(t.Context(), f.Account,
+			platform.Published{ID: "7"}, after)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -248,18 +248,18 @@ func Basic(app platform.App) platform.Secret {
 var refusedGrants = []string{"invalid_grant", "invalid_token", "invalid_refresh_token", "access_denied",
 	"consent_required", "interaction_required", "login_required"}
 
-// refusedApps are the codes with which a token endpoint refuses the application of the operator (RFC 6749, 5.2; Google's
-// disabled_client and deleted_client). The accounts stay valid.
+// refusedApps are the codes with which a token endpoint refuses the application of the operator (RFC 6749, 5.2;
+// Google's disabled_client and deleted_client). The accounts stay valid.
 var refusedApps = []string{"invalid_client", "unauthorized_client", "disabled_client", "deleted_client"}
 
-// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401 and
-// a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
+// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401
+// and a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
 func OAuthRefused(a Answer) *platform.Error {
 	return TokenRefused(a, refusedGrants...)
 }
 
-// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given. Some platforms send the
-// codes with the status 200.
+// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given. Some platforms send
+// the codes with the status 200.
 func TokenRefused(a Answer, grants ...string) *platform.Error {
 	var body struct {
 		Error string `json:"error"`

@@ -11,7 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// reasonOf returns the reason of a refusal, or an empty text. Newer answers have it in their details as well, in capitals.
+// reasonOf returns the reason of a refusal, or an empty text. Newer answers have it in their details as well, in
+// capitals.
 func reasonOf(a wire.Answer) string {
 	type reasons []struct {
 		Reason string `json:"reason"`
