@@ -80,7 +80,7 @@ func TestAVideoIsUploadedThreeTimesAtMost(t *testing.T) {
 			platform.CodeMediaRefused},
 		"401": {"uploadVideo", `{"error":"invalid token: invalid token audience"}`, "invalid token audience", 401, 3,
 			platform.CodeContentRefused},
-		"401 in HTML":                  {"uploadVideo", `<html>`, "", 401, 3, platform.CodeContentRefused},
+		"401 in HTML": {"uploadVideo", `<html>`, "", 401, 3, platform.CodeContentRefused},
 		"401 of a name of the account": {"uploadVideo", `{"error":"ExpiredToken","message":"jwt"}`, "jwt", 401, 3,
 			platform.CodeContentRefused},
 		"a job fails for good": {"getJobStatus", `{"jobStatus":{"jobId":"j","state":"JOB_STATE_FAILED",` +
