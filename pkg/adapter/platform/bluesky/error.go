@@ -119,8 +119,8 @@ func (p *Platform) sessionRefused(a wire.Answer) *platform.Error {
 	return platform.Busy()
 }
 
-// The refusals of the video service, by their texts (github.com/bluesky-social/social-app,
-// src/state/composer or src/view/com/composer/state/video.ts, getUploadErrorMessage; atproto #3097).
+// The refusals of the video service, by the texts that github.com/bluesky-social/social-app knows
+// (getUploadErrorMessage), and unconfirmed_email of atproto #3097.
 var (
 	videoQuota = regexp.MustCompile(`(?i)exceeded daily upload|daily limit`)
 	videoLater = regexp.MustCompile(`(?i)disabled at the moment|failed to get user's upload stats`)
