@@ -20,7 +20,7 @@ CUSTOMER ?= acme
 GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
-PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
+PACKAGES := ./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.

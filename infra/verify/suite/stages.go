@@ -17,7 +17,7 @@ type stage struct {
 }
 
 // everything has all packages: the wildcard ./... leaves out testdata.
-const everything = `./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
+const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
 	`./testdata/importer`
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at

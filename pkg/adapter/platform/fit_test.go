@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func capabilities(t *testing.T, name string) platform.Capabilities {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 // The lengths of texts as the platforms count them.

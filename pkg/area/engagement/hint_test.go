@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -22,7 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	fake "github.com/content-automation/api/testdata/platforms/bluesky"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func newFixture() *platformtest.Fixture {

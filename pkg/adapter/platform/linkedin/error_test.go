@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/linkedin"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
@@ -25,26 +25,26 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		Media: []platform.Media{fixture.Image("a")}}
 	video := platform.Post{Key: "pub_3", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("b", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.BadContent, Code: code, Words: words}
+	refused := func(code platform.Code, words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
 	}
-	content := func(words string) fixture.Outcome { return refused(platform.CodeContentRefused, words) }
-	barred := func(words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
+	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
+	barred := func(words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
 	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Outcome {
-		return fixture.Outcome{First: kind, After: after, Words: words}
+	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
+		return fixture.Ending{First: kind, After: after, Words: words}
 	}
-	of := func(post platform.Post, o fixture.Outcome) fixture.Outcome {
+	of := func(post platform.Post, o fixture.Ending) fixture.Ending {
 		o.Post = post
 		return o
 	}
-	refresh := func(o fixture.Outcome) fixture.Outcome {
+	refresh := func(o fixture.Ending) fixture.Ending {
 		o.Expired = true
 		return o
 	}
-	revoked := fixture.Outcome{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
-	fixture.Outcomes(t, fixtureOf(fake.Organization), plain, fake.Answers, map[string]fixture.Outcome{
+	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
+	fixture.Endings(t, fixtureOf(fake.Organization), plain, fake.Answers, map[string]fixture.Ending{
 		"duplicate":                    content("Content is a duplicate of urn:li:share:7141138937766391808"),
 		"too long":                     content("The commentary is too long"),
 		"too long, 400":                content("commentary exceeds the limit"),
@@ -67,11 +67,11 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 		"upload: invalid":              of(photo, refused(platform.CodeMediaRefused, "The owner is invalid")),
 		"upload: outage":               of(photo, later(platform.Retry, 0, "Internal server error")),
 		"upload: new":                  of(photo, later(platform.Retry, 20*time.Second, "The asset is busy.")),
-		"upload: expired":              of(photo, fixture.Outcome{}),
-		"upload: gone":                 of(photo, fixture.Outcome{}),
+		"upload: expired":              of(photo, fixture.Ending{}),
+		"upload: gone":                 of(photo, fixture.Ending{}),
 		"video: failed":                of(video, refused(platform.CodeMediaRefused, "The codec is not supported.")),
-		"video: hidden":                of(video, fixture.Outcome{}),
-		"video: gone":                  of(video, fixture.Outcome{}),
+		"video: hidden":                of(video, fixture.Ending{}),
+		"video: gone":                  of(video, fixture.Ending{}),
 		"token: revoked":               revoked,
 		"token: grant":                 revoked,
 		"token: our form":              refresh(later(platform.Retry, 0, "is missing")),
@@ -83,10 +83,10 @@ func TestTheAnswersOfLinkedIn(t *testing.T) {
 	})
 	t.Run("of a member", func(t *testing.T) {
 		// Nobody reads the posts of a member. A plain refusal is final nevertheless, and an unknown one is in doubt.
-		fixture.Outcomes(t, fixtureOf(fake.Member), plain, map[string]control.Answer{
+		fixture.Endings(t, fixtureOf(fake.Member), plain, map[string]control.Answer{
 			"duplicate": fake.Answers["duplicate"], "too long": fake.Answers["too long"],
 			"hidden post": fake.Answers["hidden post"], "something new": fake.Answers["something new"],
-		}, map[string]fixture.Outcome{
+		}, map[string]fixture.Ending{
 			"duplicate":   content("urn:li:share:7141138937766391808"),
 			"too long":    content("The commentary is too long"),
 			"hidden post": content("urn:li:ugcPost:7141138937766391808"),

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/pinterest"
 )
 
@@ -16,25 +16,25 @@ import (
 func TestTheAnswersOfPinterest(t *testing.T) {
 	video := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("b", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.BadContent, Code: code, Words: words}
+	refused := func(code platform.Code, words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
 	}
-	content := func(words string) fixture.Outcome { return refused(platform.CodeContentRefused, words) }
-	barred := fixture.Outcome{Kind: platform.Reconnect, Code: platform.CodeMissingPermission,
+	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
+	barred := fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission,
 		Words: "Your token does not have sufficient permissions"}
-	later := func(after time.Duration, words string) fixture.Outcome {
-		return fixture.Outcome{First: platform.Retry, After: after, Words: words}
+	later := func(after time.Duration, words string) fixture.Ending {
+		return fixture.Ending{First: platform.Retry, After: after, Words: words}
 	}
-	of := func(o fixture.Outcome) fixture.Outcome {
+	of := func(o fixture.Ending) fixture.Ending {
 		o.Post = video
 		return o
 	}
-	refresh := func(o fixture.Outcome) fixture.Outcome {
+	refresh := func(o fixture.Ending) fixture.Ending {
 		o.Expired = true
 		return o
 	}
-	revoked := fixture.Outcome{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
-	fixture.Outcomes(t, newFixture, photo, fake.Answers, map[string]fixture.Outcome{
+	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect}
+	fixture.Endings(t, newFixture, photo, fake.Answers, map[string]fixture.Ending{
 		"trial":                        refused(platform.CodeNotConfigured, "Apps with Trial access"),
 		"trial, code 3":                refused(platform.CodeNotConfigured, "Standard access"),
 		"consumer type":                refused(platform.CodeNotConfigured, "consumer type"),
@@ -59,7 +59,7 @@ func TestTheAnswersOfPinterest(t *testing.T) {
 		"upload: new":                  of(later(20*time.Second, "teapot")),
 		"upload: denied":               of(barred),
 		"upload: storage":              of(later(0, "")),
-		"video: gone":                  of(fixture.Outcome{}),
+		"video: gone":                  of(fixture.Ending{}),
 		"video: failed":                of(refused(platform.CodeMediaRefused, "")),
 		"figures: denied":              {},
 		"figures: gone":                {},

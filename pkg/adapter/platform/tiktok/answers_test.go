@@ -7,37 +7,37 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/tiktok"
 )
 
 // Each answer of TikTok has its outcome: the post is made once, later or at once, or it ends with TikTok's words.
 func TestTheAnswersOfTikTok(t *testing.T) {
-	refused := func(code platform.Code, words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.BadContent, Code: code, Words: words}
+	refused := func(code platform.Code, words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
 	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Outcome {
-		return fixture.Outcome{First: kind, After: after, Words: words}
+	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
+		return fixture.Ending{First: kind, After: after, Words: words}
 	}
-	barred := func(words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
+	barred := func(words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
 	}
-	of := func(o fixture.Outcome) fixture.Outcome {
+	of := func(o fixture.Ending) fixture.Ending {
 		o.Post = photos
 		return o
 	}
-	refresh := func(o fixture.Outcome) fixture.Outcome {
+	refresh := func(o fixture.Ending) fixture.Ending {
 		o.Expired = true
 		return o
 	}
 	const day = 24 * time.Hour
-	lost := fixture.Outcome{Kind: platform.Unknown, Code: platform.CodeOutcomeUnknown}
-	revoked := fixture.Outcome{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect,
+	lost := fixture.Ending{Kind: platform.Unknown, Code: platform.CodeOutcomeUnknown}
+	revoked := fixture.Ending{Expired: true, Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect,
 		Words: "Refresh token is invalid"}
 	doubt := of(lost)
 	doubt.Words = "The moon is in the seventh house."
-	fixture.Outcomes(t, newFixture, video, fake.Answers, map[string]fixture.Outcome{
+	fixture.Endings(t, newFixture, video, fake.Answers, map[string]fixture.Ending{
 		"banned":                       refused(platform.CodeContentPolicy, "banned from posting"),
 		"spam":                         refused(platform.CodeContentPolicy, "a risk"),
 		"new spam":                     refused(platform.CodeContentPolicy, "a new risk"),

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/x"
 )
 
@@ -18,32 +18,32 @@ func TestTheAnswersOfX(t *testing.T) {
 	text := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe"}
 	video := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("a", 9000)}}
-	refused := func(code platform.Code, words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.BadContent, Code: code, Words: words}
+	refused := func(code platform.Code, words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.BadContent, Code: code, Words: words}
 	}
-	content := func(words string) fixture.Outcome { return refused(platform.CodeContentRefused, words) }
-	barred := func(words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
+	content := func(words string) fixture.Ending { return refused(platform.CodeContentRefused, words) }
+	barred := func(words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeMissingPermission, Words: words}
 	}
-	ended := func(words string) fixture.Outcome {
-		return fixture.Outcome{Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect, Words: words}
+	ended := func(words string) fixture.Ending {
+		return fixture.Ending{Kind: platform.Reconnect, Code: platform.CodeNeedsReconnect, Words: words}
 	}
-	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Outcome {
-		return fixture.Outcome{First: kind, After: after, Words: words}
+	later := func(kind platform.ErrorKind, after time.Duration, words string) fixture.Ending {
+		return fixture.Ending{First: kind, After: after, Words: words}
 	}
-	of := func(post platform.Post, o fixture.Outcome) fixture.Outcome {
+	of := func(post platform.Post, o fixture.Ending) fixture.Ending {
 		o.Post = post
 		return o
 	}
-	always := func(o fixture.Outcome) fixture.Outcome {
+	always := func(o fixture.Ending) fixture.Ending {
 		o.Always = true
 		return o
 	}
-	refresh := func(o fixture.Outcome) fixture.Outcome {
+	refresh := func(o fixture.Ending) fixture.Ending {
 		o.Expired = true
 		return o
 	}
-	fixture.Outcomes(t, newFixture, text, fake.Answers, map[string]fixture.Outcome{
+	fixture.Endings(t, newFixture, text, fake.Answers, map[string]fixture.Ending{
 		"not permitted":         content("You are not permitted to perform this action."),
 		"two cashtags":          content("maximum of one cashtag"),
 		"long video":            refused(platform.CodeMediaRefused, "longer than 2 minutes"),
@@ -68,7 +68,7 @@ func TestTheAnswersOfX(t *testing.T) {
 		"read only":             barred("oauth1 app permissions"),
 		"other authentication":  barred("not supported"),
 		"application suspended": later(platform.Retry, 0, "This app is suspended."),
-		"upload gone":           of(video, fixture.Outcome{}), // is uploaded again
+		"upload gone":           of(video, fixture.Ending{}), // is uploaded again
 
 		"no credits":     later(platform.Quota, time.Hour, "credits"),
 		"daily cap":      later(platform.Quota, 15*time.Hour, "Daily"),
@@ -84,9 +84,9 @@ func TestTheAnswersOfX(t *testing.T) {
 		"upload: invalid":              of(video, refused(platform.CodeMediaRefused, "unrecognized")),
 		"upload: unavailable":          of(video, later(platform.Retry, 0, "Service Unavailable")),
 		"upload: something new":        of(video, later(platform.Retry, 20*time.Second, "The media is busy.")),
-		"upload: expired":              of(video, fixture.Outcome{}),
+		"upload: expired":              of(video, fixture.Ending{}),
 		"media: invalid":               of(video, refused(platform.CodeMediaRefused, "invalid frame rate")),
-		"media: internal":              of(video, fixture.Outcome{}),
+		"media: internal":              of(video, fixture.Ending{}),
 		"figures: forbidden":           {},
 		"figures: bare":                {},
 		"token: spent":                 refresh(ended("Value passed for the token was invalid.")),
@@ -101,10 +101,10 @@ func TestTheAnswersOfX(t *testing.T) {
 	})
 	t.Run("always", func(t *testing.T) {
 		// What stays as it is ends, with the words of X.
-		fixture.Outcomes(t, newFixture, video, map[string]control.Answer{
+		fixture.Endings(t, newFixture, video, map[string]control.Answer{
 			"upload gone": fake.Answers["upload gone"], "upload: something new": fake.Answers["upload: something new"],
 			"media: internal": fake.Answers["media: internal"],
-		}, map[string]fixture.Outcome{
+		}, map[string]fixture.Ending{
 			"upload gone":     always(refused(platform.CodeMediaRefused, "Your media IDs are invalid.")),
 			"media: internal": always(refused(platform.CodeMediaRefused, "Internal error.")),
 			"upload: something new": {Always: true, First: platform.Retry, After: 20 * time.Second,
