@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -46,6 +47,7 @@ var (
 
 var capabilities = platform.Capabilities{
 	Label:   "Bluesky",
+	Reader:  texts.Bluesky,
 	Connect: platform.ConnectPassword,
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},

@@ -72,7 +72,7 @@ func linksOfBluesky(s string) (all []Link) {
 // domainOfBluesky reports whether a name ends with a top-level domain, in small letters.
 func domainOfBluesky(host string) bool {
 	top := host[strings.LastIndexByte(host, '.')+1:]
-	return top != host && top != reserved && top == strings.ToLower(top) && known(top)
+	return top != host && top == strings.ToLower(top) && known(top)
 }
 
 // trimmed returns the end of a link without a sign after it, and without a parenthesis that is not opened in it. Host is

@@ -14,7 +14,7 @@ type difference struct {
 
 // foreign are addresses with signs in which they lead nowhere, after a path has begun or a host has ended.
 var foreign = regexp.MustCompile(`^(https?://[^/?#]*?\.[a-z]+|https?://[^/?#]*[/?#].*?)` +
-	`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}「」、。，！…“”].*$`)
+	`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}「」、。，！…“”].*$`)
 
 var differences = []difference{
 	{"a server refuses an address without a scheme, which the client makes of a domain that begins with http",
@@ -26,7 +26,7 @@ var differences = []difference{
 			f[3] = "https://" + address
 			return true
 		}},
-	{"an address ends before typographic quotes, and signs and letters of East Asia: with them, it leads nowhere",
+	{"an address ends before typographic quotes, and letters of scripts without spaces: with them, it leads nowhere",
 		func(f *[4]any) bool {
 			address := f[3].(string)
 			m := foreign.FindStringSubmatch(address)

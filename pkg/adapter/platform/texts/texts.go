@@ -39,7 +39,8 @@ const (
 	// X reads as X's own library does, npm twitter-text 3.1.0.
 	X
 	// Bluesky reads as the library of Bluesky's own client does, npm @atproto/api 0.21.0. Unlike it, Bluesky ends an
-	// address before typographic quotes and letters of scripts without spaces: the address would lead nowhere.
+	// address before typographic quotes and letters of scripts without spaces: the address would lead nowhere. It
+	// knows the domain example, too (RFC 2606).
 	Bluesky
 )
 
