@@ -207,7 +207,8 @@ func sentence(s string, end int) (at int) {
 			}
 			i += size
 		}
-		if i <= end && (native || i < len(s) && unicode.IsSpace(rune(s[i]))) {
+		next, _ := utf8.DecodeRuneInString(s[i:])
+		if unicode.IsSpace(next) || native && (i < end || !strings.ContainsRune(closingSigns, next)) {
 			at = i
 		}
 	}
@@ -245,7 +246,8 @@ func width(s string) int {
 // Link is a part of a text that a platform shows as a link.
 type Link = texts.Link
 
-// Links returns the links in a text by the rules that most platforms share. Capabilities.Reader has those of a platform.
+// Links returns the links in a text by the rules that most platforms share. Capabilities.Reader has those of a
+// platform.
 func Links(s string) []Link { return texts.General.Links(s) }
 
 // WrittenTags returns the hashtags in a text by the rules that most platforms share.

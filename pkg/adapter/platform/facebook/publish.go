@@ -179,7 +179,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	return ref, err
 }
 
-// ownHosts are the hosts of Facebook, whose pages it refuses as the link of a post (1609008). They may stand in the text.
+// ownHosts are the hosts of Facebook, whose pages it refuses as the link of a post (1609008), but takes in its text.
 var ownHosts = []string{"facebook.com", "fb.com", "fb.gg", "fb.me", "fb.watch"}
 
 // preview returns the first link of a text of which Facebook makes a preview, or "".
@@ -190,7 +190,8 @@ func preview(text string) string {
 			continue
 		}
 		host := strings.ToLower(address.Hostname())
-		if !slices.ContainsFunc(ownHosts, func(own string) bool { return host == own || strings.HasSuffix(host, "."+own) }) {
+		own := func(of string) bool { return host == of || strings.HasSuffix(host, "."+of) }
+		if !slices.ContainsFunc(ownHosts, own) {
 			return l.Address(text)
 		}
 	}

@@ -16,6 +16,9 @@ const (
 	longestName = 640
 )
 
+// longestTicker is the greatest length of a cashtag.
+const longestTicker = 5
+
 // space reports whether a character is a space to JavaScript.
 func space(r rune) bool {
 	return r == '\uFEFF' || r != 0x85 && r != 0x180E && unicode.Is(spaceOfX, r)
@@ -122,7 +125,8 @@ func hashtagsOfBluesky(s string) (all []Part) {
 		start := i + utf8.RuneLen(r)
 		end := run(s, start, func(r rune) bool { return !space(r) && !strings.ContainsRune(invisible, r) })
 		name := s[start:end]
-		if after(s, start) == '\uFE0F' || strings.IndexFunc(name, func(r rune) bool { return !digit(r) && !unicode.IsPunct(r) }) < 0 {
+		if after(s, start) == '\uFE0F' ||
+			!strings.ContainsFunc(name, func(r rune) bool { return !digit(r) && !unicode.IsPunct(r) }) {
 			continue
 		}
 		from = end
@@ -177,9 +181,11 @@ func cashtagsOfBluesky(s string) (all []Part) {
 		start := at + i
 		at = start + 1
 		name := tickerText().FindString(s[at:])
-		r := after(s, at+len(name))
-		if begins(s, start) && name != "" && len(name) <= 5 && (r < 0 || space(r) || strings.ContainsRune(".,;:!?)\"'’", r)) {
-			all, at = append(all, Part{start, at + len(name), name}), at+len(name)
+		end := at + len(name)
+		r := after(s, end)
+		if ends := r < 0 || space(r) || strings.ContainsRune(".,;:!?)\"'’", r); ends && begins(s, start) && name != "" &&
+			len(name) <= longestTicker {
+			all, at = append(all, Part{start, end, name}), end
 		}
 	}
 }

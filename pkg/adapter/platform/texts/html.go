@@ -79,8 +79,8 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// Divide divides a text in HTML: head has the first bytes of what a reader sees, and tail what begins at the offset next
-// of it. Tags that are open at the division are closed in head, and opened again in tail.
+// Divide divides a text in HTML: head has the first bytes of what a reader sees, and tail what begins at the offset
+// next of it. Tags that are open at the division are closed in head, and opened again in tail.
 func Divide(s string, first, next int) (head, tail string) {
 	var open []piece
 	seen := 0

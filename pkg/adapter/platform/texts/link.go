@@ -34,8 +34,8 @@ func known(label string) bool {
 // together reports whether a character belongs to a script without spaces between words, or to Korean, whose particles
 // follow a word without one.
 func together(r rune) bool {
-	return r >= 0xE00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) || r == 'ー')
+	return r >= 0xE00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) || r == 'ー')
 }
 
 // worded reports whether a character is a letter, a mark or a digit.

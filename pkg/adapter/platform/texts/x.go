@@ -2,11 +2,9 @@ package texts
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -35,62 +33,6 @@ const (
 	longestLink  = 4096
 	longestShort = 40
 )
-
-// spaceOfX has the spaces of the library, and direction its marks of direction.
-var (
-	spaceOfX = &unicode.RangeTable{R16: []unicode.Range16{{0x09, 0x0D, 1}, {0x20, 0x20, 1}, {0x85, 0x85, 1},
-		{0xA0, 0xA0, 1}, {0x1680, 0x1680, 1}, {0x180E, 0x180E, 1}, {0x2000, 0x200A, 1}, {0x2028, 0x2029, 1},
-		{0x202F, 0x202F, 1}, {0x205F, 0x205F, 1}, {0x3000, 0x3000, 1}}, LatinOffset: 4}
-	direction = &unicode.RangeTable{R16: []unicode.Range16{{0x61C, 0x61C, 1}, {0x200E, 0x200F, 1}, {0x202A, 0x202E, 1},
-		{0x2066, 0x2069, 1}}}
-	// accented has the letters beyond ASCII that X takes as Latin, whatever their case.
-	accented = &unicode.RangeTable{R16: []unicode.Range16{{0xC0, 0xD6, 1}, {0xD8, 0xF6, 1}, {0xF8, 0x24F, 1},
-		{0x253, 0x254, 1}, {0x256, 0x257, 1}, {0x259, 0x259, 1}, {0x25B, 0x25B, 1}, {0x260, 0x260, 1}, {0x263, 0x263, 1},
-		{0x268, 0x269, 1}, {0x26F, 0x26F, 1}, {0x272, 0x272, 1}, {0x275, 0x275, 1}, {0x280, 0x280, 1}, {0x283, 0x283, 1},
-		{0x288, 0x28C, 1}, {0x292, 0x292, 1}, {0x2BB, 0x2BB, 1}, {0x300, 0x36F, 1}, {0x399, 0x399, 1}, {0x3B9, 0x3B9, 1},
-		{0x1E00, 0x1EFF, 1}, {0x1FBE, 0x1FBE, 1}, {0x2C65, 0x2C66, 1}, {0x2C7E, 0x2C7F, 1}, {0xA7DC, 0xA7DC, 1}},
-		LatinOffset: 2}
-	cyrillic = &unicode.RangeTable{R16: []unicode.Range16{{0x400, 0x4FF, 1}, {0x1C80, 0x1C87, 1}}}
-)
-
-// punctuation is the punctuation of the library.
-const punctuation = `!'#%&'()*+,\-./:;<=>?@[]^_{|}~$`
-
-// invalid are characters that X takes in no text.
-const invalid = "\uFFFE\uFEFF\uFFFF"
-
-// domainChar reports whether a character may be in a label for X: all but punctuation and spaces may.
-func domainChar(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r > ' ' && !strings.ContainsRune(punctuation, r) || r < 9 || r > 13 && r < ' '
-	}
-	return !unicode.In(r, spaceOfX, direction) && !strings.ContainsRune(invalid, r)
-}
-
-func labelChar(r rune) bool { return r == '-' || r == '_' || domainChar(r) }
-
-// accentedChar reports whether a character may be in a label of a link without a scheme.
-func accentedChar(r rune) bool {
-	return ascii(r) || r == '-' || r >= utf8.RuneSelf && unicode.Is(accented, r)
-}
-
-// pathChar reports whether a character may be in a path, and pathEnd whether it may end one.
-func pathChar(r rune) bool {
-	return pathEnd(r) || r == '–' || r < utf8.RuneSelf && r > 0 && strings.ContainsRune(`!*';:,.$%[]~@|&`, r)
-}
-
-func pathEnd(r rune) bool {
-	if r < utf8.RuneSelf {
-		return ascii(r) || r > 0 && strings.ContainsRune("+-=_#/", r)
-	}
-	return unicode.In(r, accented, cyrillic)
-}
-
-func queryChar(r rune) bool {
-	return ascii(r) || r > 0 && strings.ContainsRune("!?*'@();:&=+$/%#[]-_.,~|", r)
-}
-
-func queryEnd(r rune) bool { return ascii(r) || r > 0 && strings.ContainsRune("-_&=#/", r) }
 
 // topLevel returns the end of the top-level domain at an offset, or 0 if there is none that X knows.
 func topLevel(s string, at int) int {
@@ -418,97 +360,4 @@ func units(s string) (n int) {
 		}
 	}
 	return n
-}
-
-// hashSign reports whether a character begins a hashtag.
-func hashSign(r rune) bool { return r == '#' || r == '＃' }
-
-// special are further characters of hashtags, for example the middle dots of Japanese and Catalan.
-const special = "_\u200c\u200d\ua67e\u05be\u05f3\u05f4\uff5e\u301c\u309b\u309c\u30a0\u30fb\u3003\u0f0b\u0f0c\u00b7"
-
-// tagLetter reports whether a character may be the letter without which a hashtag is none, and tagChar whether it may
-// be in a hashtag.
-func tagLetter(r rune) bool {
-	return latin(r) || r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.M)
-}
-
-func tagChar(r rune) bool {
-	return ascii(r) || r == '_' || r >= utf8.RuneSelf && (unicode.In(r, unicode.L, unicode.M, unicode.Nd) ||
-		strings.ContainsRune(special, r))
-}
-
-// hashtags returns the hashtags in a text, and those inside of links.
-func hashtags(s string) (all []Part) {
-	if !strings.ContainsAny(s, "#＃") {
-		return nil
-	}
-	from := 0
-	for i, r := range s {
-		if i < from || !hashSign(r) {
-			continue
-		}
-		prior := before(s, i)
-		if i == from && i > 0 || tagChar(prior) && prior != '\uFE0E' && prior != '\uFE0F' || prior == '&' {
-			continue
-		}
-		start := i + utf8.RuneLen(r)
-		if next := after(s, start); next == '\uFE0F' || next == '\u20E3' {
-			continue
-		}
-		end := run(s, start, tagChar)
-		if strings.IndexFunc(s[start:end], tagLetter) < 0 {
-			continue
-		}
-		if from = end; !hashSign(after(s, end)) && !strings.HasPrefix(s[end:], "://") {
-			all = append(all, Part{i, end, s[start:end]})
-		}
-	}
-	return all
-}
-
-var mentionText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^a-zA-Z0-9_!#$%&*@＠]|(?:^|[^a-zA-Z0-9_+~.-])(?:rt|RT|rT|Rt):?)` +
-		`([@＠])([a-zA-Z0-9_]{1,20})(?:/[a-zA-Z][a-zA-Z0-9_-]{0,24})?`)
-})
-
-// mentions returns the names of accounts in a text.
-func mentions(s string) (all []Part) {
-	if !strings.ContainsAny(s, "@＠") {
-		return nil
-	}
-	for _, at := range mentionText().FindAllStringSubmatchIndex(s, -1) {
-		if r := after(s, at[1]); r != '@' && r != '＠' && !strings.HasPrefix(s[at[1]:], "://") &&
-			(!unicode.Is(accented, r) || unicode.Is(unicode.Greek, r)) {
-			all = append(all, Part{at[2], at[1], s[at[4]:at[1]]})
-		}
-	}
-	return all
-}
-
-// cashtags returns the symbols of shares in a text.
-func cashtags(s string) (all []Part) {
-	ends := func(at int) bool {
-		r := after(s, at)
-		return r < 0 || unicode.Is(spaceOfX, r) || r == '\uFEFF' || strings.ContainsRune(punctuation, r)
-	}
-	for at := 0; ; {
-		i := strings.IndexByte(s[at:], '$')
-		if i < 0 {
-			return all
-		}
-		start := at + i
-		at = start + 1
-		end := run(s, at, latin)
-		if r := before(s, start); r >= 0 && !unicode.Is(spaceOfX, r) || end == at || end > at+6 {
-			continue
-		}
-		if end < len(s) && (s[end] == '.' || s[end] == '_') {
-			if more := run(s, end+1, latin); more > end+1 && more <= end+3 && ends(more) {
-				end = more
-			}
-		}
-		if ends(end) {
-			all = append(all, Part{start, end, s[at:end]})
-		}
-	}
 }

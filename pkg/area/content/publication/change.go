@@ -76,7 +76,8 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 
 // fitsEdit refuses a new text that the platform does not take.
 func fitsEdit(r *item.Record, pub *item.Publication, caption string, limits platform.Capabilities) error {
-	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Kind), Options: platform.Options{Own: options(pub, limits)}})
+	own := options(pub, limits)
+	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Kind), Options: platform.Options{Own: own}})
 	limit := rule.Caption
 	if files, _ := r.Posted(); len(files) == 0 && rule.Rest.Max > 0 {
 		limit = rule.Rest
