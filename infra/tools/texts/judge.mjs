@@ -2,10 +2,10 @@
 // texts are the cases below, and others that are made of words of many scripts from a fixed seed.
 // Usage: node judge.mjs <packages>
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const require = createRequire(join(process.argv[2], 'judge.js'));
+const require = createRequire(resolve(process.argv[2], 'judge.js'));
 const x = require('twitter-text');
 const { RichText } = await import(pathToFileURL(require.resolve('@atproto/api')));
 

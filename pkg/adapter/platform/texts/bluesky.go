@@ -78,8 +78,8 @@ func domainOfBluesky(host string) bool {
 	return top != host && top == strings.ToLower(top) && known(top)
 }
 
-// trimmed returns the end of a link without a sign after it, and without a parenthesis that is not opened in it. Host is
-// the beginning of its host.
+// trimmed returns the end of a link without a sign after it, and without a parenthesis that is not opened in it. Host
+// is the beginning of its host.
 func trimmed(s string, start, end, host int) int {
 	for i, r := range s[host:end] {
 		if together(r) && leads(s[host:host+i]) || strings.ContainsRune(quotes, r) {
