@@ -35,7 +35,8 @@ const cases = [
   'https://example.com/a👟', '👟https://example.com/a', '👟example.com', 'https://example.com/@user/status', 'https://example.com/a|b',
   'httpbin.org', 'a.com b.com c.com', 'a.com,b.com', 'https://a.com/https://b.com/', 'https://a.comhttps://b.com', 'https://a.com/%E3%81%82',
   'https://example.com/~user/', "https://example.com/it's", 'https://example.com/a*b*', 'https://example.com/[a]', 'https://example.com/a[0]=b',
-  'https://example.com/ﬁ', 'https://example.com/ǅ', 'example.公司', 'example.みんな', 'https://example.みんな/', 'vermögensberater.vermögensberater',
+  'runs🔥-«xn--r8jz45g.jp/a»', 'a🔥example.com', '-🔥example.com', 'a.com🔥b.com', '#අදshop.example.io/a,-@user.bsky.social', 'https://example.com/Path!(b)', 'https://example.com/a_(b),(c)d',
+  'https://example.com/a(b)(c).(d)', 'https://example.com/(a)', 'https://example.com/a-«b»', 'https://example.com/ﬁ', 'https://example.com/ǅ', 'example.公司', 'example.みんな', 'https://example.みんな/', 'vermögensberater.vermögensberater',
   'zero\u200bhttps://example.com/a\u200bwidth', '\u202ahttps://example.com/a\u202c', 'https://exa\u00admple.com/', `https://example.com/${'a'.repeat(5000)}`,
   // Hashtags, mentions and cashtags.
   '#हिन्दी', '#ไทยแลนด์', '#cafe\u0301', '#café', '#e-commerce', '#t-shirt', '#🔥sale', '＃東京', '#東京タワー。', '#R&D', '#C++', "#don't", '#2026', '#a.b',

@@ -14,7 +14,7 @@ type difference struct {
 
 // foreign are addresses with signs in which they lead nowhere, after a path has begun or a host has ended.
 var foreign = regexp.MustCompile(`^(https?://[^/?#]*?\.[a-z]+|https?://[^/?#]*[/?#].*?)` +
-	`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}「」、。，！…“”].*$`)
+	`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}「」、。，！…“”«»].*$`)
 
 var differences = []difference{
 	{"a server refuses an address without a scheme, which the client makes of a domain that begins with http",
@@ -33,7 +33,7 @@ var differences = []difference{
 			if f[0] != "link" || m == nil {
 				return false
 			}
-			short := strings.TrimRight(m[1], ",.")
+			short := strings.TrimRight(m[1], ",.!")
 			if !strings.Contains(short, "(") {
 				short = strings.TrimSuffix(short, ")")
 			}

@@ -68,7 +68,7 @@ func (r Reader) Mentions(s string) []Part {
 	if r == Bluesky {
 		return mentionsOfBluesky(s)
 	}
-	return apart(mentions(s), r.Links(s))
+	return apart(mentions(s), r.linksAlone(s))
 }
 
 // Cashtags returns the symbols of shares in a text, in their order.
@@ -76,7 +76,7 @@ func (r Reader) Cashtags(s string) []Part {
 	if r == Bluesky {
 		return cashtagsOfBluesky(s)
 	}
-	return apart(cashtags(s), r.Links(s))
+	return apart(cashtags(s), r.linksAlone(s))
 }
 
 // Tag reports whether the platform shows a hashtag, given without its sign, as one whole.
@@ -84,6 +84,17 @@ func (r Reader) Tag(name string) bool {
 	s := "#" + name
 	all := r.Hashtags(s)
 	return len(all) == 1 && all[0].Start == 0 && all[0].End == len(s)
+}
+
+// linksAlone returns the links in a text that do not begin in a hashtag.
+func (r Reader) linksAlone(s string) []Link {
+	all, tags := r.Links(s), r.Hashtags(s)
+	return slices.DeleteFunc(all, func(l Link) bool {
+		for len(tags) > 0 && tags[0].End <= l.Start {
+			tags = tags[1:]
+		}
+		return len(tags) > 0 && tags[0].Start < l.Start
+	})
 }
 
 // apart returns the parts that do not begin in a link.

@@ -158,7 +158,7 @@ func (c chain) links(s string, last int, all []Link) ([]Link, int) {
 				continue
 			}
 			var added []Link
-			added, last = domainAt(s, start, domain)
+			added, last = domainAt(s, last, start, domain)
 			all, start = append(all, added...), max(last, start)
 		}
 	}
@@ -197,10 +197,18 @@ func width(s string, at int) int {
 
 // precedes reports whether a link may begin at an offset. The character before must not be of the last link.
 func precedes(s string, last, at int) bool {
-	if at <= last {
+	if at <= last && !(at == last && halved(s, at)) {
 		return at == 0
 	}
-	r := before(s, at)
+	return halved(s, at) || permits(before(s, at))
+}
+
+// halved reports whether the character at an offset is beyond the 16 bits of a unit of JavaScript. The library takes a
+// link to begin in the middle of such a character, too, since its first half may precede one.
+func halved(s string, at int) bool { return after(s, at) > 0xFFFF }
+
+// permits reports whether a link may follow a character.
+func permits(r rune) bool {
 	return !ascii(r) && r != '@' && r != '＠' && r != '$' && r != '#' && r != '＃' && !strings.ContainsRune(invalid, r)
 }
 
@@ -240,16 +248,16 @@ func addressAt(s string, start, host int) ([]Link, int) {
 
 // domainAt returns the links in a domain without a scheme, and the end of what was read. X takes the parts of it that
 // are of Latin letters.
-func domainAt(s string, start, domain int) (all []Link, end int) {
+func domainAt(s string, last, start, domain int) (all []Link, end int) {
 	end, path := pathOfX(s, domain)
-	if r := before(s, start); strings.ContainsRune("-_./", r) || !validHost(s[start:domain]) ||
+	if r := before(s, start); strings.ContainsRune("-_./", r) && start > last || !validHost(s[start:domain]) ||
 		units(s[start:end])+len("https://") > longestLink {
 		return nil, end
 	}
 	host := s[:domain]
 	for at := start; at < domain; {
 		first := at
-		var last int
+		found := 0
 		for {
 			label := run(host, at, accentedChar)
 			if label == at || label >= domain || host[label] != '.' {
@@ -258,11 +266,11 @@ func domainAt(s string, start, domain int) (all []Link, end int) {
 			}
 			at = label + 1
 			if top := topLevel(host, at); top > 0 {
-				last = top
+				found = top
 			}
 		}
-		if last > 0 {
-			all, at = append(all, Link{Start: first, End: last}), last
+		if found > 0 {
+			all, at = append(all, Link{Start: first, End: found}), found
 		}
 	}
 	if len(all) > 0 && path {
@@ -299,8 +307,12 @@ func pathOfX(s string, at int) (end int, path bool) {
 		path, end = true, at+1
 		for i := at + 1; i < len(s); {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			if closed := parentheses(s, i); r == '(' && closed > 0 {
-				i, end = closed, closed
+			if closed := parentheses(s, i); closed > 0 {
+				// Parentheses end a path only if they follow at once what ends one.
+				if i == end {
+					end = closed
+				}
+				i = closed
 				continue
 			}
 			if !pathChar(r) {
