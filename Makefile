@@ -170,6 +170,19 @@ test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for a
 	@.local/bin/local tools mcp
 	$(GO) test -tags inspector -vet=off -count=1 -v -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$$' ./infra/verify/e2e
 
+# What the libraries of X and Bluesky find in texts. The tests compare the code with it.
+TEXTS := pkg/adapter/platform/texts/testdata/judges.jsonl
+.PHONY: texts-table
+texts-table: .local/bin/local ## Write what the libraries of X and Bluesky find in texts, for the tests
+	@.local/bin/local tools texts
+	@node infra/tools/texts/judge.mjs .tools/texts-node > $(TEXTS)
+
+.PHONY: test-texts
+test-texts: .local/bin/local
+	@.local/bin/local tools texts
+	@mkdir -p build && node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl
+	@cmp build/judges.jsonl $(TEXTS) || { echo "The table is out of date: run make texts-table, and judge the change."; exit 1; }
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds

@@ -76,5 +76,6 @@ var stages = []stage{
 	{name: "sam", long: true, needs: "docker", command: target("test-sam")},
 	{name: "console", long: true, needs: "chromium", command: target("test-console")},
 	{name: "explorer", long: true, needs: "chromium", command: target("test-explorer")},
+	{name: "texts", long: true, needs: "node", command: target("test-texts")},
 	{name: "agents", long: true, command: target("test-mcp")},
 }

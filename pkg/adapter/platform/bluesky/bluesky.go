@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -44,6 +45,7 @@ var (
 
 var capabilities = platform.Capabilities{
 	Label:   "Bluesky",
+	Reader:  texts.Bluesky,
 	Connect: platform.ConnectPassword,
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},

@@ -7,13 +7,12 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -145,15 +144,11 @@ func (p *Platform) prepareVideo(ctx context.Context, w *platform.Work[state], m 
 	return false, time.Duration(s.Uploads) * uploadAgain, nil
 }
 
-var mentions = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?\.[a-zA-Z]{2,})`)
-})
-
 // lookUp finds the accounts that the post mentions. A name that nobody has stays plain text.
 func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform.Post, s *state) error {
-	found := mentions().FindAllStringSubmatch(post.Caption+" "+post.Options.FirstComment, maxMentions)
-	for _, m := range found {
-		name := strings.ToLower(m[1])
+	found := texts.Bluesky.Mentions(post.Caption + " " + post.Options.FirstComment)
+	for _, m := range found[:min(len(found), maxMentions)] {
+		name := strings.ToLower(m.Text)
 		if s.Names[name] != "" {
 			continue
 		}

@@ -88,6 +88,28 @@ func TestALinkIsShown(t *testing.T) {
 	}
 }
 
+// Facebook refuses its own pages as the link of a post, and has no page of an address with the words behind it.
+func TestALinkThatFacebookRefusesIsLeftOut(t *testing.T) {
+	for caption, want := range map[string]string{
+		"Join https://www.facebook.com/groups/acme":                          "",
+		"Join https://m.facebook.com/a, https://fb.me/a, https://fb.watch/a": "",
+		"https://FB.com/a and https://notfacebook.com/a":                     "https://notfacebook.com/a",
+		"Join https://facebook.com/acme. More: https://acme.example/shoes":   "https://acme.example/shoes",
+		"詳しくはhttps://example.com/aをご覧ください。":                                  "https://example.com/a",
+		"See https://example.org/wiki/Film_(2010)":                           "https://example.org/wiki/Film_(2010)",
+		"“https://example.com/a” «https://example.com/b»":                    "https://example.com/a",
+		"“https://example.com/a、次":                                           "https://example.com/a",
+	} {
+		f := newFixture()
+		done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+			Caption: caption})
+		if got := f.Fake.(*fake.Fake).Link(done.Post.ID); err != nil || got != want {
+			t.Errorf("%q has the link %q, %v", caption, got, err)
+		}
+		f.Close()
+	}
+}
+
 // A page on which the login may only read is not offered, and the end of the owner's grant is known.
 func TestConnect(t *testing.T) {
 	f := newFixture()

@@ -208,6 +208,30 @@ func TestTheFormatOfTexts(t *testing.T) {
 	}
 }
 
+// A hashtag is one as a whole, in every script.
+func TestHashtagsAreWhole(t *testing.T) {
+	for caption, want := range map[string]string{
+		"#हिन्दी":                       `{hashtag|\#|हिन्दी}`,
+		"#ไทยแลนด์ a":                   `{hashtag|\#|ไทยแลนด์} a`,
+		"#cafe\u0301":                   "{hashtag|\\#|cafe\u0301}",
+		"＃東京。":                          `{hashtag|\#|東京}。`,
+		"(#sale_1)":                     `\({hashtag|\#|sale\_1}\)`,
+		"#2026 a#b":                     `\#2026 a\#b`,
+		"https://example.com/#fragment": `https://example.com/\#fragment`,
+	} {
+		f := fixtureOf(fake.Member)()
+		_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+			Caption: caption})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Fake.(*fake.Fake).Published()[0].Content; !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		f.Close()
+	}
+}
+
 // An application with the Community Management API requests its scopes, and offers organisations.
 func TestOrganisationsNeedTheirScopes(t *testing.T) {
 	scopes := append([]string{"w_organization_social", "r_organization_social", "rw_organization_admin"},

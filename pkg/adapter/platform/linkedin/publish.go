@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -164,9 +162,6 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 // escape writes a text as LinkedIn's format for texts with mentions.
 var escape = strings.NewReplacer(`\`, `\\`, `<`, `\<`, `>`, `\>`, `#`, `\#`, `~`, `\~`, `_`, `\_`, `|`, `\|`, `[`, `\[`,
 	`]`, `\]`, `*`, `\*`, `(`, `\(`, `)`, `\)`, `{`, `\{`, `}`, `\}`, `@`, `\@`)
-
-// hashtags are the escaped hashtags of a text.
-var hashtags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)\\#((?:[\pL\pN]|\\_)+)`) })
 
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {

@@ -46,6 +46,21 @@ func TestOptions(t *testing.T) {
 	}, "privacy")
 }
 
+// The bound of a caption is that of what readers see.
+func TestTagsDoNotCount(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	linked := `<a href="https://example.com/` + strings.Repeat("a", 80) + `">word</a> `
+	for n, want := range map[int]int{1014: 0, 1016: 1} {
+		found := f.Adapter.Capabilities().Refuses(platform.Post{Kind: platform.KindPost,
+			Media: []platform.Media{fixture.Image("a")}, Caption: linked + linked + strings.Repeat("a", n),
+			Options: platform.Options{Own: telegram.Options{Format: "html"}}})
+		if len(found) != want {
+			t.Errorf("%d letters: %+v", n, found)
+		}
+	}
+}
+
 // A text that is changed keeps the format of its post.
 func TestAChangedTextKeepsItsFormat(t *testing.T) {
 	f := newFixture()

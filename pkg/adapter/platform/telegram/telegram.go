@@ -48,6 +48,7 @@ var capabilities = platform.Capabilities{
 	Connect:  platform.ConnectBotToken,
 	Kinds:    kinds,
 	Hashtags: hashtags,
+	Markup:   markup,
 	Options: []platform.Option{platform.OptionSilent, platform.OptionCover, optionFormat, optionProtect,
 		optionPreview},
 	Refuses:   refuses,

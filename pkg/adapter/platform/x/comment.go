@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -23,7 +24,8 @@ var commentReads = []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 
 
 // replyPrice returns what a reply costs.
 func replyPrice(text string) int {
-	if len(platform.Links(text)) > 0 {
+	// X charges for what it takes as a link. What other platforms take as one is included, to be on the safe side.
+	if len(texts.X.Links(text)) > 0 || len(platform.Links(text)) > 0 {
 		return linkPrice
 	}
 	return postPrice

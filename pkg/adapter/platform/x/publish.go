@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -213,15 +216,20 @@ func (s *state) lose(err error) error {
 
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
-// plain returns a text without its links and repeated spaces. X writes links in its own way, and adds one for media.
+// plain returns a text in its composed form, without its links and repeated spaces. X writes links in its own way, and
+// adds one for media.
 func plain(text string) string {
-	var b strings.Builder
-	at := 0
-	for _, l := range platform.Links(text) {
-		b.WriteString(text[at:l.Start] + " ")
-		at = l.End
+	text = norm.NFC.String(text)
+	for _, reader := range []texts.Reader{texts.X, texts.General} {
+		var b strings.Builder
+		at := 0
+		for _, l := range reader.Links(text) {
+			b.WriteString(text[at:l.Start] + " ")
+			at = l.End
+		}
+		text = b.String() + text[at:]
 	}
-	return strings.Join(strings.Fields(b.String()+text[at:]), " ")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // Find implements platform.Steps. It looks at the posts since the call began, because X charges for each

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -70,6 +71,7 @@ const (
 
 var capabilities = platform.Capabilities{
 	Label:   "X",
+	Reader:  texts.X,
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"tweet.read", "tweet.write", "users.read", "media.write", hideScope, "offline.access"},
 	Kinds:   kinds,
@@ -116,11 +118,11 @@ var capabilities = platform.Capabilities{
 
 // cost returns what the calls of a publication cost.
 func cost(p platform.Post) (sum int) {
-	texts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
+	posts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
 	if p.Options.FirstComment != "" {
-		texts = append(texts, p.Options.FirstComment)
+		posts = append(posts, p.Options.FirstComment)
 	}
-	for _, text := range texts {
+	for _, text := range posts {
 		sum += replyPrice(text)
 	}
 	return sum

@@ -137,6 +137,15 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 	return found
 }
 
+// Halved returns warnings about the hashtags that the platform of a publication shows in part, or as plain text.
+func Halved(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	for _, p := range platform.Halved(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
+		all = append(all, item.PublicationWarning{Code: platform.HashtagNotShown, Message: p.Message})
+	}
+	return all
+}
+
 // uncovered returns why a post cannot show the cover of the variant with the key.
 func uncovered(p platform.Post, key string, limits platform.Capabilities) []platform.Problem {
 	message := ""
