@@ -39,7 +39,8 @@ type Adopted struct {
 	// Media are the items of the media that it shows, as far as there are any.
 	Media []store.Item
 	// Replay, unless it is zero, is the time from which posts go out again, each at its time, to Accounts. Past is the
-	// item as the line has it. A replay believes it; else it only counts where it makes the item stricter.
+	// item as the line has it. A replay believes it; else it only counts for the state, and where it makes the item
+	// stricter.
 	Replay   time.Time
 	Accounts []social.Record
 	Past     item.Item
@@ -108,8 +109,9 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 // settle gives an item what nobody but the service says of it: its state, its approval, and whether it is declared as
 // made by AI, which its files may say.
 func (a Adopted) settle(r *item.Record) {
-	switch r.State {
+	switch a.Past.State {
 	case item.Failed:
+		r.State = item.Failed
 	case item.Generated, item.Scheduled, item.Publishing, item.Published:
 		if r.State, r.Failure = item.Generated, nil; a.Lost {
 			r.State = item.Canceled

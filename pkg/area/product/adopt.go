@@ -42,8 +42,16 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 		if err != nil {
 			return err
 		}
+		if len(r.Unended(now)) >= MaxPromotions || p.Discount.Kind == Amount && p.Discount.Value > r.Price.Amount {
+			return errs.Invalid("/discount/value", "is above the price of the product %s, or it has too many promotions",
+				r.ID)
+		}
 		p.ProductIDs = append(p.ProductIDs, r.ID)
 		r.Include(&p, now)
+		p.PriorPrices = append(p.PriorPrices, PriorPrice{r.ID, r.Prior(r.Promotions[len(r.Promotions)-1])})
+		if err := r.checkPrior(&p); err != nil {
+			return err
+		}
 		if err := Replace(tx, it, r, r.SKU); err != nil {
 			return err
 		}

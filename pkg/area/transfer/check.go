@@ -124,9 +124,10 @@ func checkInput(name string, tree map[string]any) error {
 			known[member] = whole(v)
 		}
 	}
-	faults := c.Check(any(known))
+	body := c.Strip(known)
+	faults := c.Check(body)
 	if in.rules {
-		faults = c.AddRules(in.of, any(known), faults)
+		faults = c.AddRules(in.of, body, faults)
 	}
 	if len(faults) > 0 {
 		return schema.Invalid(faults)

@@ -108,15 +108,19 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err := s.Decode(&p); err != nil {
 		return o, task.Permanent(err)
 	}
-	if p.Deaths >= mostDeaths && p.Failure == nil {
+	var kept any
+	if s.Interrupted {
+		p.Deaths++
+		kept = p
+	}
+	if p.Deaths >= mostDeaths {
 		return w.end(s, p.tooHard()), nil
 	}
-	before := p
-	p.Deaths++
-	if err := s.Lease(ctx, p); err != nil {
+	if err := s.Lease(ctx, kept); err != nil {
 		return o, err
 	}
-	p.Deaths = 0
+	dead := p
+	dead.Deaths, p.Deaths = p.Deaths+1, 0
 	_, r, err := running[importRecord](ctx, w.DB, s)
 	if err != nil {
 		return o, err
@@ -130,9 +134,9 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	case errors.As(err, &of):
 		return task.Outcome{Payload: place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}}, nil
 	case err != nil && ctx.Err() != nil:
-		return o, task.Again(err) // the time of the function is over: that counts as a death
+		return task.Outcome{Payload: dead}, task.Again(err) // its time is over: that counts as a death
 	case err != nil && !errors.Is(err, task.ErrMoved):
-		o.Payload, err = before, task.Again(err)
+		err = task.Again(err)
 	}
 	return o, err
 }

@@ -45,9 +45,11 @@ func (n names) tree(v any, met map[string]string) any {
 	case string:
 		return n.text(v)
 	case []any:
+		all := make([]any, len(v))
 		for i := range v {
-			v[i] = n.tree(v[i], met)
+			all[i] = n.tree(v[i], met)
 		}
+		return all
 	case map[string]any:
 		all := make(map[string]any, len(v))
 		for name, member := range v {

@@ -43,8 +43,7 @@ var sketches = map[string]sketch{
 	"promotion": {
 		in: "factory_id product_ids name discount.kind discount.value starts_at ends_at message prior_price.amount " +
 			"prior_price.currency prior_price_exception.reason",
-		computed: "state",
-		reset:    "prior_prices",
+		computed: "state prior_prices",
 	},
 	"experiment": {
 		in: "factory_id question factors.name factors.arms metric.name metric.platform metric.after_hours " +
@@ -118,5 +117,5 @@ var inputs = map[string]input{
 	"content_plan": {of: plan.Input},
 	"content_item": {of: content.Input, other: []string{"media"}},
 	"automation":   {of: automation.Input},
-	"webhook":      {of: webhook.Input, rules: true},
+	"webhook":      {of: webhook.Input},
 }

@@ -152,7 +152,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	}
 	in := admit(tree, membersOfKind(k))
 	if err := checkInput(k.name, in); err != nil {
-		return &LeftOut{Code: codeInvalid, Message: errs.As(err).Message}, nil
+		return &LeftOut{Code: codeRefused, Message: errs.As(err).Message}, nil
 	}
 	a := adopted{id: ids.of(l.ID)}
 	why, err := t.filesOf(ctx, ids, l, &a)
