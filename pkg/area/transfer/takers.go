@@ -108,9 +108,6 @@ var takers = map[string]take{
 		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
 	}),
 	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v webhook.Webhook) error {
-		if err := t.w.checkURL(ctx, v.URL); err != nil {
-			return err
-		}
 		secret, _, err := webhook.NewSecret(ctx, t.w.Random, t.w.Envelope, webhook.Ref{Owner: a.owner, ID: v.ID})
 		if err != nil {
 			return err
@@ -203,15 +200,16 @@ func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt 
 }
 
 // checkURL refuses the address of a webhook that its creation would refuse.
-func (w *Importer) checkURL(ctx context.Context, address *string) error {
-	if address == nil {
+func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) error {
+	address, ok := in["url"].(string)
+	if k.prefix != id.Webhook || !ok {
 		return nil
 	}
 	var check safehttp.Checker = w.Addresses
 	if check == nil {
 		check = safehttp.New(safehttp.Options{})
 	}
-	if err := check.CheckURL(ctx, *address); err != nil {
+	if err := check.CheckURL(ctx, address); err != nil {
 		return safehttp.InvalidURL(err, "/url")
 	}
 	return nil
