@@ -81,14 +81,15 @@ var Functions = []Function{
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{Transfer}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check, Scan), Audit: []Use{Put}, Media: Write,
-		Files: []string{"exports/*", "imports/*", "media/*"}, Sends: []Queue{Transfer},
+		Files: []string{"exports/*", "media/*"}, Sends: []Queue{Transfer},
 		Grants: []Grant{ManageKeySecrets, ForgetPeople}},
-	// Apart from the exports and erasures, which do not wait behind it. Decoding a large photo takes about a gigabyte.
+	// Apart from the exports and erasures, which do not wait behind it. Decoding a large photo takes about a gigabyte. It
+	// reads files by Go alone: neither FFmpeg nor the library of C2PA is there.
 	{Name: "import-data", Trigger: ByQueue, Memory: 2048, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{ImportData}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Media: Write,
-		Files: []string{"imports/*", "media/*"}, DecodesFiles: true, Sends: []Queue{ImportData},
-		Grants: []Grant{ReachAddresses, SealSecrets, ReadManifests}},
+		Files: []string{"imports/*", "media/*"}, Sends: []Queue{ImportData},
+		Grants: []Grant{ReachAddresses, SealSecrets}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1,
 		Holds: true, Concurrency: 10,
@@ -135,5 +136,8 @@ var Functions = []Function{
 	// The canary creates content like a customer, and waits for it.
 	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute,
 		State: []Use{Update}, Grants: []Grant{ProbeAPI}},
+	// The objects of the media are compared with their records.
+	{Name: "compare-files", Trigger: BySchedule, Memory: 256, Timeout: 15 * time.Minute, Every: 24 * time.Hour,
+		State: []Use{GetAll}, Media: Read, Grants: []Grant{ListMedia}},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

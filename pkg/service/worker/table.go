@@ -91,6 +91,9 @@ var All = []Function{
 			Wait: backoff.Sleep}
 		return c.Run
 	}},
+	{Name: "compare-files", Other: func(e Env) any {
+		return (&transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now}).Run
+	}},
 	{Name: "rotate-seal", Other: func(e Env) any {
 		// rand.Text has 128 bits: twice that is the strength of the keys.
 		name := func() string { return rand.Text() + rand.Text() }
@@ -134,7 +137,7 @@ func importing(e Env) Handlers {
 
 // takingOver imports exports.
 func takingOver(e Env) Handlers {
-	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now, Manifests: e.Manifests,
+	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
 		Envelope: e.Envelope, Random: e.Random, Addresses: e.Client(safehttp.Options{})}
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)

@@ -79,6 +79,7 @@ type Files interface {
 	publication.Files
 	publication.Sums
 	transfer.Objects
+	transfer.Lister
 	media.Objects
 }
 
