@@ -197,5 +197,6 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 	}
 }
 
-// Input is the type of the body of the operation that creates a content item. Imports check what comes in by its schema.
+// Input is the type of the body of the operation that creates a content item. Imports check what comes in by its
+// schema.
 var Input = reflect.TypeFor[createBody]()

@@ -43,5 +43,6 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	return nil
 }
 
-// Input is the type of the body of the operation that creates a content plan. Imports check what comes in by its schema.
+// Input is the type of the body of the operation that creates a content plan. Imports check what comes in by its
+// schema.
 var Input = reflect.TypeFor[createBody]()

@@ -83,8 +83,8 @@ var Functions = []Function{
 		State: use(Put, Update, Delete, Check, Scan), Audit: []Use{Put}, Media: Write,
 		Files: []string{"exports/*", "media/*"}, Sends: []Queue{Transfer},
 		Grants: []Grant{ManageKeySecrets, ForgetPeople}},
-	// Apart from the exports and erasures, which do not wait behind it. Decoding a large photo takes about a gigabyte. It
-	// reads files by Go alone: neither FFmpeg nor the library of C2PA is there.
+	// Apart from the exports and erasures, which do not wait behind it. Decoding a large photo takes about a gigabyte.
+	// It reads files by Go alone: neither FFmpeg nor the library of C2PA is there.
 	{Name: "import-data", Trigger: ByQueue, Memory: 2048, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{ImportData}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Media: Write,
