@@ -83,8 +83,8 @@ type Sums interface {
 	Sum(ctx context.Context, key string) (string, error)
 }
 
-// sent returns the files of a post as they are stored, and a *platform.Error if one of them is not the one that its item
-// says: what was approved and documented is then not what would be sent.
+// sent returns the files of a post as they are stored, and a *platform.Error if one of them is not the one that its
+// item says: what was approved and documented is then not what would be sent.
 func sent(ctx context.Context, r *item.Record, pub *item.Publication, files Files) (all []DossierFile, err error) {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
 	checked := slices.Clone(words.Files)
