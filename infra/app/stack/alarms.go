@@ -146,7 +146,7 @@ func (a alarms) lostSpend() {
 // orphans adds the alarm for objects without a record.
 func (a alarms) orphans() {
 	a.add("OrphansAlarm", alarm{
-		says:    "The bucket has objects of media that no record has. The log of the function compare-files names them.",
+		says:    "The bucket has objects of media that no record has. The log of the function transfer names them.",
 		runbook: "objects-without-a-record",
 		metric:  a.counted(transfer.OrphanMetric),
 		above:   0,

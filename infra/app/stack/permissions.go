@@ -67,9 +67,6 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	case topology.Write:
 		all = append(all, l.writesMedia(f)...)
 	}
-	if f.May(topology.ListMedia) {
-		all = append(all, allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
-	}
 	if f.May(topology.SignUploads) {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Uploads+"*"))))
 	}

@@ -18,9 +18,6 @@ import (
 // them.
 const everyLocally = time.Minute
 
-// longestAge is the longest time for which Lambda keeps an event.
-const longestAge = 6 * time.Hour
-
 // schedule calls the function periodically. EventBridge gives up a call soon, because the next
 // call does the same work.
 func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.Settings) {
@@ -29,12 +26,11 @@ func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.
 		every = everyLocally
 	}
 	period := awscdk.Duration_Minutes(jsii.Number(every.Minutes()))
-	age := awscdk.Duration_Minutes(jsii.Number(min(every, longestAge).Minutes()))
 	dead := w.newDeadLetterQueue(f.Name)
 	// EventBridge calls the function asynchronously, so Lambda reports the function's own
 	// failures. It does not try again, because the next call does the same work.
 	fn.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
-		MaxEventAge: age, RetryAttempts: jsii.Number(0), OnFailure: awslambdadestinations.NewSqsDestination(dead),
+		MaxEventAge: period, RetryAttempts: jsii.Number(0), OnFailure: awslambdadestinations.NewSqsDestination(dead),
 	})
 	rule := awsevents.NewRule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"), &awsevents.RuleProps{
 		Description: jsii.String("Calls the function " + f.Name + " regularly"),
@@ -42,7 +38,7 @@ func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.
 	})
 	target(rule, awsevents.CfnRule_TargetProperty{
 		Arn: fn.FunctionArn(),
-		RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumEventAgeInSeconds: age.ToSeconds(nil),
+		RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumEventAgeInSeconds: period.ToSeconds(nil),
 			MaximumRetryAttempts: jsii.Number(2)},
 	}, dead)
 	fn.AddPermission(jsii.String("Schedule"), &awslambda.Permission{

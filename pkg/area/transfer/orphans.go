@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -9,8 +10,10 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // OrphanMetric counts the objects without a record, once a day.
@@ -43,27 +46,58 @@ type Compared struct {
 	Objects int   `json:"objects"`
 	Orphans int   `json:"orphans"`
 	Bytes   int64 `json:"bytes"`
+	// After is the last key that was compared.
+	After string `json:"after,omitempty"`
 }
 
-// Run compares once. It reports the orphans by a metric and in the log.
-func (c *Comparer) Run(ctx context.Context) (r Compared, err error) {
+// CompareKind is the kind of the task of a comparison.
+const CompareKind task.Kind = "files.compare"
+
+var _ task.Handler = (*Comparer)(nil)
+
+// Compare has the bucket and the table compared, once a day: another call of the day does nothing.
+func Compare(ctx context.Context, db *store.DB, now time.Time) error {
+	day, tx := now.UTC().Format(time.DateOnly), &store.Tx{}
+	if err := task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(CompareKind, day, 1), Kind: CompareKind,
+		Queue: topology.Transfer, Subject: day, Owner: tenant.Of("service", tenant.Live)}}, Compared{}); err != nil {
+		return err
+	}
+	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	return nil
+}
+
+// pages is the number of pages of objects that one step compares.
+const pages = 50
+
+// Step compares some of the objects. The last step reports the orphans by a metric and in the log.
+func (c *Comparer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var r Compared
+	if err := s.Decode(&r); err != nil {
+		return o, task.Permanent(err)
+	}
 	ctx = tenant.Unconfined(ctx)
-	for after, more := "", true; more; {
-		var page []media.Object
-		if page, more, err = c.Objects.List(ctx, "media/", after); err != nil {
-			return r, err
+	for range pages {
+		page, more, err := c.Objects.List(ctx, "media/", r.After)
+		if err == nil {
+			err = c.compare(ctx, page, &r)
 		}
-		if len(page) == 0 {
+		if err != nil {
+			return o, task.Again(err)
+		}
+		if len(page) > 0 {
+			r.After = page[len(page)-1].Key
+		}
+		if !more {
+			metric.Add(OrphanMetric, int64(r.Orphans))
+			slog.Info("bucket compared with table", "objects", r.Objects, "orphans", r.Orphans, "bytes", r.Bytes)
+			o.Done = true
 			break
 		}
-		after = page[len(page)-1].Key
-		if err := c.compare(ctx, page, &r); err != nil {
-			return r, err
-		}
 	}
-	metric.Add(OrphanMetric, int64(r.Orphans))
-	slog.Info("bucket compared with table", "objects", r.Objects, "orphans", r.Orphans, "bytes", r.Bytes)
-	return r, nil
+	o.Payload = r
+	return o, nil
 }
 
 // compare looks up the records of the objects of a page. Photos have none of their own: their product lists them.

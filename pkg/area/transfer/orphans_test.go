@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // B5: an object that no record has is found, and one of a resource that is there is none.
@@ -15,12 +18,27 @@ func TestObjectsWithoutARecordAreFound(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	o := w.Principal.Owner
-	compare := func(after time.Duration) transfer.Compared {
+	compare := func(after time.Duration) (r transfer.Compared) {
 		t.Helper()
-		c := &transfer.Comparer{DB: w.DB, Objects: w.engine.Objects,
-			Now: func() time.Time { return time.Time{}.Add(after) }}
-		r, err := c.Run(t.Context())
+		w.Clock.Add(24 * time.Hour)
+		w.engine.Handle(transfer.CompareKind, &transfer.Comparer{DB: w.DB, Objects: w.engine.Objects,
+			Now: func() time.Time { return time.Time{}.Add(after) }})
+		for range 2 { // the second of a day does nothing
+			if err := transfer.Compare(t.Context(), w.DB, w.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.engine.Drain()
+		day := w.Now().UTC().Format(time.DateOnly)
+		it, err := w.DB.Get(t.Context(), store.IDKey(task.ID(transfer.CompareKind, day, 1)))
 		if err != nil {
+			t.Fatal(err)
+		}
+		var done task.Task
+		if err := it.Decode(&done); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(done.Payload, &r); err != nil {
 			t.Fatal(err)
 		}
 		return r

@@ -114,8 +114,6 @@ const (
 	ProbeAPI Grant = "probe the API"
 	// RunFFmpeg adds the layer with FFmpeg and the fonts.
 	RunFFmpeg Grant = "run FFmpeg"
-	// ListMedia permits listing the objects of the bucket.
-	ListMedia Grant = "list media"
 	// SignMedia permits signing with the key of the Content Credentials.
 	SignMedia Grant = "sign media"
 	// SignDossiers permits signing with the same key, and reading its public half.

@@ -77,7 +77,8 @@ var Functions = []Function{
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*",
 			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia},
 		Grants: []Grant{ReachAddresses, ReadManifests}},
-	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles.
+	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles, and compares the
+	// objects of the media with their records.
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{Transfer}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check, Scan), Audit: []Use{Put}, Media: Write,
@@ -136,8 +137,5 @@ var Functions = []Function{
 	// The canary creates content like a customer, and waits for it.
 	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute,
 		State: []Use{Update}, Grants: []Grant{ProbeAPI}},
-	// The objects of the media are compared with their records.
-	{Name: "compare-files", Trigger: BySchedule, Memory: 256, Timeout: 15 * time.Minute, Every: 24 * time.Hour,
-		State: []Use{GetAll}, Media: Read, Grants: []Grant{ListMedia}},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

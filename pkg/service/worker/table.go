@@ -91,9 +91,6 @@ var All = []Function{
 			Wait: backoff.Sleep}
 		return c.Run
 	}},
-	{Name: "compare-files", Other: func(e Env) any {
-		return (&transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now}).Run
-	}},
 	{Name: "rotate-seal", Other: func(e Env) any {
 		// rand.Text has 128 bits: twice that is the strength of the keys.
 		name := func() string { return rand.Text() + rand.Text() }
@@ -151,8 +148,9 @@ func transferring(e Env) Handlers {
 		EntryRegion: e.AWS.Region}
 	eraser.People, _ = e.People.(erasure.People)
 	return Handlers{
-		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
-		erasure.TaskKind:    eraser,
+		transfer.ExportKind:  &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
+		transfer.CompareKind: &transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now},
+		erasure.TaskKind:     eraser,
 	}
 }
 
