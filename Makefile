@@ -199,6 +199,11 @@ evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: 
 figures: ## Print what makes the repository easy or hard to read: lines, packages, methods, with their bounds
 	@$(GO) run ./infra/verify/figures
 
+.PHONY: members
+members: ## Write build/members.md: what an import does with each member of a resource
+	@mkdir -p build
+	$(GO) run ./infra/verify/members build/members.md
+
 .PHONY: prompts-page
 prompts-page: ## Write build/prompts.md: ten texts of each type of factory, with their prompts
 	@mkdir -p build

@@ -56,6 +56,9 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 	return found
 }
 
+// Strip returns a body without the members that the schema does not know.
+func (c *Checker) Strip(tree any) any { return c.strip(c.root, tree) }
+
 // strip returns a value without the members that its schema does not know. The decoder would take one for another that
 // differs in case.
 func (c *Checker) strip(s *huma.Schema, value any) any {
