@@ -92,7 +92,7 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		if err != nil {
 			return Decoded{}, err
 		}
-		kept, err := originKept(kept, content)
+		kept, err := originKept(ctx, kept, content)
 		return Decoded{Info: info, Content: kept, Likeness: like, Thumbnail: small}, err
 	}
 	upright := upright(decoded, orientation)
@@ -111,14 +111,14 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 	if _, inks := decoded.(*image.CMYK); !inks {
 		turned = withProfile(turned, kept)
 	}
-	turned, err = originKept(turned, content)
+	turned, err = originKept(ctx, turned, content)
 	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright), Thumbnail: small}, err
 }
 
 // originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line
 // of a model. Everything else that was there, such as a place or a name, is left out.
-func originKept(stripped, content []byte) ([]byte, error) {
-	found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+func originKept(ctx context.Context, stripped, content []byte) ([]byte, error) {
+	found, err := provenance.Read(ctx, bytes.NewReader(content), int64(len(content)))
 	said := found.Statement
 	if said.Source != provenance.Generated && said.Source != provenance.Composite {
 		said.Credit = "" // the name of a person, and not that of a model
@@ -129,7 +129,7 @@ func originKept(stripped, content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return provenance.Marked(stripped, said)
+	return provenance.Marked(ctx, stripped, said)
 }
 
 // upright turns and mirrors a picture according to its orientation (EXIF 2.3, 4.6.4).
