@@ -61,7 +61,7 @@ type Statement struct {
 // The bounds of what is read and written.
 const (
 	maxTerm   = 60
-	maxText   = 500 // bytes of a member of a statement
+	maxText   = 500     // bytes of a member of a statement
 	maxPacket = 1 << 20 // bytes of XMP of a file
 )
 
