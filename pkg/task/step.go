@@ -42,6 +42,8 @@ type Step struct {
 	// mu excludes concurrent renewals and commits.
 	mu   lock.Mutex
 	item store.Item // as it is stored
+	// guard is what the step holds of the kernel's guards.
+	guard int64
 	// lost is called when a renewal finds that the lease is lost. It is nil if nothing waits for that.
 	lost context.CancelCauseFunc
 }
@@ -75,6 +77,30 @@ func (s *Step) LeaseFor(ctx context.Context, span time.Duration, payload any) er
 	}
 	s.k.hold(s)
 	return nil
+}
+
+// allGuards is the number of steps that a process takes at a time, at most, of those that read bytes of others.
+const allGuards = 1 << 10
+
+// Guard takes the lease of a step before it reads bytes of others, of which a function may die: of its memory, of a
+// panic or of its time. After the third death it returns ErrDeaths as a permanent error, so that the task fails. The
+// payload is that of Lease. A step of which a function has died waits until it is the only one that reads such bytes
+// here: so the others of its batch do not count its deaths as their own.
+func (s *Step) Guard(ctx context.Context, payload any) error {
+	if s.Deaths >= maxDeaths {
+		return Permanent(fmt.Errorf("%w: %d of step %d of %s", ErrDeaths, s.Deaths, s.Step, s.ID))
+	}
+	if s.guard == 0 {
+		weight := int64(1)
+		if s.Deaths > 0 {
+			weight = allGuards
+		}
+		if err := s.k.guards.Acquire(ctx, weight); err != nil {
+			return fmt.Errorf("task: guard %s: %w", s.ID, err)
+		}
+		s.guard = weight
+	}
+	return s.Lease(ctx, payload)
 }
 
 // WhileHeld returns a context that ends with the cause ErrMoved when a renewal finds that the task was canceled or that
@@ -179,9 +205,12 @@ func (s *Step) ours(now store.Item) bool {
 		is.Step == s.Step && is.Lease != nil && is.Lease.By == s.by
 }
 
+// tries are the attempts at a step that count for the next one.
+type tries struct{ failures, deaths int }
+
 // commit writes the outcome of the step: the task at its next step or at its end, and the writes that the outcome
 // joins. It reports whether the task has ended.
-func (s *Step) commit(ctx context.Context, o Outcome, failures int) (done bool, err error) {
+func (s *Step) commit(ctx context.Context, o Outcome, after tries) (done bool, err error) {
 	s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +219,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) (done bool, 
 		t, done = s.Task, o.Done
 		t.Step++
 		now := s.k.Now()
-		t.Lease, t.Failures, t.DueAt = nil, failures, now.Add(o.Wait)
+		t.Lease, t.Failures, t.Deaths, t.DueAt = nil, after.failures, after.deaths, now.Add(o.Wait)
 		if o.Due != nil {
 			at, more := o.Due()
 			if done = !more; more {
@@ -234,8 +263,12 @@ func (k *Kernel) hold(s *Step) {
 	k.held[s] = true
 }
 
-// release ends the renewals of the step's lease.
+// release ends the renewals of the step's lease, and its guard.
 func (s *Step) release() {
+	if s.guard > 0 {
+		s.k.guards.Release(s.guard)
+		s.guard = 0
+	}
 	s.k.mu.Lock()
 	defer s.k.mu.Unlock()
 	delete(s.k.held, s)

@@ -81,6 +81,13 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		return task.Outcome{Done: err == nil}, err
 	}
+	switch err := s.Guard(ctx, nil); {
+	case errors.Is(err, task.ErrDeaths):
+		w.note(ctx, c.r.ID, err)
+		return task.Outcome{Done: true}, nil
+	case err != nil:
+		return o, social.Again(err, 0)
+	}
 	switch p.Object {
 	case crm.ProductObject:
 		err = w.product(ctx, c, p.ID)

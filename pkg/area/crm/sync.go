@@ -92,6 +92,13 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 		return task.Outcome{Done: true}, nil
 	}
 	o.Payload = &p
+	switch err := s.Guard(ctx, nil); {
+	case errors.Is(err, task.ErrDeaths):
+		w.note(ctx, c.r.ID, err)
+		return w.skip(ctx, &p, s)
+	case err != nil:
+		return task.Outcome{}, social.Again(err, 0)
+	}
 	switch p.Phase {
 	case phaseProducts:
 		err = w.products(ctx, c, &p)
