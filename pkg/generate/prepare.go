@@ -27,7 +27,7 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, work Work, o *task.Out
 		return false, nil
 	}
 	if preparing.Reads() {
-		if err := a.Guard(ctx, nil); err != nil {
+		if err := a.GuardShared(ctx); err != nil {
 			return false, err
 		}
 	}

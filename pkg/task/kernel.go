@@ -104,7 +104,7 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 		return nil, k.abandon(ctx, h, s)
 	case !s.Deadline.IsZero() && !now.Before(s.Deadline):
 		return nil, k.fail(ctx, h, s, ErrDeadline)
-	case s.Task.Lease.Live(now):
+	case s.Task.Lease.Live(now) && !s.Task.Lease.Shared:
 		// Another delivery has the step, or has died. The repeated message keeps Wake: without it the step may be due
 		// much later.
 		again := s.Message
@@ -126,7 +126,8 @@ func (k *Kernel) read(ctx context.Context, id string) (*Step, error) {
 	if err := it.Decode(&s.Task); err != nil {
 		return nil, err
 	}
-	if s.Interrupted = s.Task.Lease != nil; s.Interrupted {
+	lease := s.Task.Lease
+	if s.Interrupted = lease != nil && !(lease.Shared && lease.Live(k.Now())); s.Interrupted {
 		s.Deaths++ // it is written with the next lease
 	}
 	return s, nil

@@ -37,8 +37,9 @@ type Step struct {
 	k *Kernel
 	// by is the name under which this attempt holds the lease, empty if it holds none.
 	by string
-	// span is the duration of that lease.
-	span time.Duration
+	// span is the duration of that lease, and shared says of which kind it is.
+	span   time.Duration
+	shared bool
 	// mu excludes concurrent renewals and commits.
 	mu   lock.Mutex
 	item store.Item // as it is stored
@@ -66,12 +67,16 @@ func (s *Step) Lease(ctx context.Context, payload any) error {
 // LeaseFor is Lease with another duration, for an effect that is made again soon after its function has died. A lease
 // that is shorter than the time between two heartbeats may end while its holder lives.
 func (s *Step) LeaseFor(ctx context.Context, span time.Duration, payload any) error {
+	return s.lease(ctx, span, payload, false)
+}
+
+func (s *Step) lease(ctx context.Context, span time.Duration, payload any, shared bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.encode(payload); err != nil {
 		return err
 	}
-	s.by, s.span = s.k.Name(), span
+	s.by, s.span, s.shared = s.k.Name(), span, shared
 	if err := s.extend(ctx); err != nil {
 		return err
 	}
@@ -87,20 +92,63 @@ const allGuards = 1 << 10
 // payload is that of Lease. A step of which a function has died waits until it is the only one that reads such bytes
 // here: so the others of its batch do not count its deaths as their own.
 func (s *Step) Guard(ctx context.Context, payload any) error {
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
+	return s.Lease(ctx, payload)
+}
+
+// GuardShared is Guard for a step that may be taken twice at a time. The second of two functions counts no death.
+func (s *Step) GuardShared(ctx context.Context) error {
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
+	if s.Task.Lease.Live(s.k.Now()) {
+		return nil
+	}
+	return s.lease(ctx, leaseTime, nil, true)
+}
+
+// Reading calls a function that reads bytes of others, as GuardShared guards a step. The rest of the step is not guarded:
+// a function that dies of it is not counted, and only deaths in a row are.
+func (s *Step) Reading(ctx context.Context, read func() error) error {
+	if err := s.GuardShared(ctx); err != nil {
+		return err
+	}
+	err := read()
+	s.release()
+	s.Deaths = 0 // this one has lived
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == "" {
+		return nil // another function holds the lease
+	}
+	s.Task.Lease = nil
+	err = s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
+	s.by = ""
+	return err
+}
+
+// alone waits until no other step of this process can die of what this one reads, or be the cause of its death.
+func (s *Step) alone(ctx context.Context) error {
 	if s.Deaths >= maxDeaths {
 		return Permanent(fmt.Errorf("%w: %d of step %d of %s", ErrDeaths, s.Deaths, s.Step, s.ID))
 	}
-	if s.guard == 0 {
-		weight := int64(1)
-		if s.Deaths > 0 {
-			weight = allGuards
-		}
-		if err := s.k.guards.Acquire(ctx, weight); err != nil {
-			return fmt.Errorf("task: guard %s: %w", s.ID, err)
-		}
-		s.guard = weight
+	if s.guard > 0 {
+		return nil
 	}
-	return s.Lease(ctx, payload)
+	weight := int64(1)
+	if s.Deaths > 0 {
+		weight = allGuards
+	}
+	if err := s.k.guards.Acquire(ctx, weight); err != nil {
+		return fmt.Errorf("task: guard %s: %w", s.ID, err)
+	}
+	s.guard = weight
+	return nil
 }
 
 // WhileHeld returns a context that ends with the cause ErrMoved when a renewal finds that the task was canceled or that
@@ -115,7 +163,7 @@ func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCa
 
 // extend writes the lease with a later end.
 func (s *Step) extend(ctx context.Context) error {
-	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(s.span)}
+	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(s.span), Shared: s.shared}
 	return s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
 }
 

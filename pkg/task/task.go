@@ -87,6 +87,8 @@ type Task struct {
 type Lease struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`
+	// Shared reports that others may take the step at the same time: the lease only tells whether its holder has died.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Live reports whether the lease is still good at the given time.

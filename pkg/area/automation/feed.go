@@ -94,7 +94,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
 		return feedPeriod, err
 	}
-	switch err := w.step.Guard(ctx, nil); {
+	switch err := w.step.GuardShared(ctx); {
 	case errors.Is(err, task.ErrDeaths):
 		return idle, w.giveUp(ctx)
 	case err != nil:

@@ -86,7 +86,7 @@ func (w noter) write(ctx context.Context, s *task.Step, c *connection, p noting,
 	err error) {
 	tried := p.Tried
 	p.Tried = true
-	if err := s.Guard(ctx, p); err != nil {
+	if err := s.Lease(ctx, p); err != nil {
 		return o, err
 	}
 	exists := false
