@@ -32,9 +32,12 @@ var forms = map[string]form{
 	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
 }
 
-// maxScans bounds the scans of a progressive JPEG. An encoder makes about ten. Each takes a pass over the whole
-// picture, however short its data are.
-const maxScans = 100
+// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each passes over
+// the whole picture, however short its data are. An encoder makes about ten, which the largest picture may have.
+const (
+	maxScans   = 100
+	maxScanned = 12 * media.MaxPixels
+)
 
 // scans counts the scans of a JPEG.
 func scans(content []byte) (n int) {
@@ -73,9 +76,10 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have "+
 			"up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
 	}
-	if info.MIMEType == "image/jpeg" && scans(content) > maxScans {
+	most := min(maxScans, maxScanned/max(1, info.Width*info.Height))
+	if info.MIMEType == "image/jpeg" && scans(content) > most {
 		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. "+
-			"Save it again, as a JPEG that is not progressive.", maxScans)}
+			"Save it again, as a JPEG that is not progressive.", most)}
 	}
 	as := forms[info.MIMEType]
 	decoded, err := as.decode(&timely{ctx, bytes.NewReader(content)})

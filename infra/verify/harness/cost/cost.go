@@ -3,6 +3,7 @@ package cost
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"syscall"
@@ -61,6 +62,7 @@ const period = time.Millisecond
 // Of measures a function. Of memory, it sees what is there at one of its looks; a function that allocates little in all
 // needs none.
 func Of(read func()) (c Cost) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as the functions have it
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
