@@ -109,8 +109,8 @@ func (s *Step) GuardShared(ctx context.Context) error {
 	return s.lease(ctx, leaseTime, nil, true)
 }
 
-// Reading calls a function that reads bytes of others, as GuardShared guards a step. The rest of the step is not guarded:
-// a function that dies of it is not counted, and only deaths in a row are.
+// Reading calls a function that reads bytes of others, as GuardShared guards a step. The rest of the step is not
+// guarded: a function that dies of it is not counted, and only deaths in a row are.
 func (s *Step) Reading(ctx context.Context, read func() error) error {
 	if err := s.GuardShared(ctx); err != nil {
 		return err

@@ -120,8 +120,9 @@ func Do(ctx context.Context, client Doer, call Call) (Answer, *Fault) {
 	return answer, nil
 }
 
-// answers is what an answer in JSON may have: a decoder makes up to some hundred bytes of each value. Pages of a hundred
-// posts or products have a tenth of it. An answer that may be longer may have more, such as the times of all letters.
+// answers is what an answer in JSON may have: a decoder makes up to some hundred bytes of each value. Pages of a
+// hundred posts or products have a tenth of it. An answer that may be longer may have more, such as the times of all
+// letters.
 var answers = budget.Budget{Name: "answer in JSON", Bytes: maxAnswer, Elements: 100_000, Depth: 100,
 	Time: 10 * time.Second}
 

@@ -140,7 +140,8 @@ func (w *Importer) Removed(ctx context.Context, s *task.Step) (o task.Outcome, e
 // that of settle, with the stored file or the reason why it is rejected.
 func (w *Importer) Look(ctx context.Context, s *task.Step, b Brought,
 	settle func(*media.File, *Reason) task.Outcome) (o task.Outcome, err error) {
-	// Two deliveries must not read the file at a URL at different times, and a file may end each function that reads it.
+	// Two deliveries must not read the file at a URL at different times, and a file may end each function that reads
+	// it.
 	switch err := s.Guard(ctx, nil); {
 	case errors.Is(err, task.ErrDeaths):
 		return settle(nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +

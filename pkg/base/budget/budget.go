@@ -130,6 +130,7 @@ func (t *Tokens) Ended(at int64) { t.end = at }
 // page is the number of bytes that a decoder gets at a time.
 const page = 4096
 
+// Read implements io.Reader.
 func (t *Tokens) Read(p []byte) (int, error) {
 	if most := t.m.of.Part; t.read-t.end > most {
 		return 0, t.m.of.exceeded(most, "bytes in one part")

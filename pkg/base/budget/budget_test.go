@@ -49,7 +49,7 @@ func TestTheTimeAndTheContextEndAReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, end := small.Begin(t.Context())
 		defer end()
-		time.Sleep(small.Time + 1)
+		<-time.After(small.Time + 1)
 		if err := m.Count(1); !errors.Is(err, budget.ErrExceeded) || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after the time: %v", err)
 		}

@@ -70,7 +70,8 @@ func TestFinishedFilesSayTheirOrigin(t *testing.T) {
 	c, s := newComposer(t)
 	signs := credentials(t)
 	c.Credentials = signs
-	ours, err := provenance.Marked(t.Context(), sample.Picture(540, 675, 2), provenance.Statement{Source: provenance.Generated,
+	ours, err := provenance.Marked(t.Context(), sample.Picture(540, 675, 2), provenance.Statement{
+		Source: provenance.Generated,
 		Credit: "Made with a model"})
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,8 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 		if !errors.Is(err, ErrUnsupported) {
 			return f, err
 		}
-		f, failed := whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return recording(ctx, content) })
+		f, failed := whole(r, size, media.Audio,
+			func(content []byte) (Decoded, error) { return recording(ctx, content) })
 		if refused := new(Refused); errors.As(failed, &refused) {
 			return f, broken("MP4 video or M4A recording")
 		}

@@ -32,8 +32,8 @@ var forms = map[string]form{
 	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
 }
 
-// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each passes over
-// the whole picture, however short its data are. An encoder makes about ten, which the largest picture may have.
+// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each passes
+// over the whole picture, however short its data are. An encoder makes about ten, which the largest picture may have.
 const (
 	maxScans   = 100
 	maxScanned = 12 * media.MaxPixels
