@@ -71,7 +71,7 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 	if err != nil {
 		return o, err
 	}
-	r := &run{worker: w, it: it, now: w.now()}
+	r := &run{worker: w, step: step, it: it, now: w.now()}
 	if err := it.Decode(&r.r); err != nil {
 		return o, err
 	}
@@ -111,6 +111,7 @@ func (w *run) end(ctx context.Context) error {
 // run is one look of an automation.
 type run struct {
 	worker
+	step    *task.Step
 	it      store.Item
 	r       Record
 	now     time.Time

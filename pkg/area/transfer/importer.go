@@ -85,13 +85,7 @@ type place struct {
 	// Joined reports that the map is whole, or that the import has failed: what it has read is removed then.
 	Joined  bool     `json:"joined,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
-	// Deaths counts the attempts at the step that have ended its function, or all of its time.
-	Deaths int `json:"deaths,omitempty"`
 }
-
-// mostDeaths is the number of such attempts at the same step after which an import fails: a part that ends functions
-// ends them again.
-const mostDeaths = 3
 
 // failedError is an error of a step that ends the import.
 type failedError struct{ Failure }
@@ -108,19 +102,11 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err := s.Decode(&p); err != nil {
 		return o, task.Permanent(err)
 	}
-	var kept any
-	if s.Interrupted {
-		p.Deaths++
-		kept = p
-	}
-	if p.Deaths >= mostDeaths {
+	if err := s.Guard(ctx, nil); errors.Is(err, task.ErrDeaths) {
 		return w.end(s, p.tooHard()), nil
-	}
-	if err := s.Lease(ctx, kept); err != nil {
+	} else if err != nil {
 		return o, err
 	}
-	dead := p
-	dead.Deaths, p.Deaths = p.Deaths+1, 0
 	_, r, err := running[importRecord](ctx, w.DB, s)
 	if err != nil {
 		return o, err
@@ -133,8 +119,6 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return task.Outcome{Payload: place{Joined: true, Failure: &ended.Failure}}, nil
 	case errors.As(err, &of):
 		return task.Outcome{Payload: place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}}, nil
-	case err != nil && ctx.Err() != nil:
-		return task.Outcome{Payload: dead}, task.Again(err) // its time is over: that counts as a death
 	case err != nil && !errors.Is(err, task.ErrMoved):
 		err = task.Again(err)
 	}
@@ -153,7 +137,7 @@ func (p place) tooHard() *Failure {
 		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files+1, p.At)
 	}
 	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and import "+
-		"the new parts.", what, mostDeaths)}
+		"the new parts.", what, task.MostDeaths)}
 }
 
 func (w *Importer) step(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {

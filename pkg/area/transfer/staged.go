@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
@@ -25,6 +27,14 @@ const (
 	stepEntries = 200
 	stepBytes   = 256 << 20
 	mostFiles   = 1000
+)
+
+// The budgets of a step's files of an archive, of which the last may be as long as any, and of a line.
+var (
+	archives = budget.Budget{Name: "archive of an import", Bytes: 16 << 30, Elements: stepEntries + 1,
+		Time: 15 * time.Minute}
+	lineBudget = budget.Budget{Name: "line of an import", Bytes: mostLine, Elements: 200_000, Depth: 100,
+		Time: 10 * time.Second}
 )
 
 // NamedFile is the kind of the item of a file that a line of an import names.
@@ -62,7 +72,7 @@ func (w *Importer) name(ctx context.Context, s *task.Step, r *importRecord, p pl
 	t := &taker{w: w, s: s, source: r.Source}
 	files, order := map[string]LineFile{}, []string{}
 	next, over, err := w.scan(ctx, s, p.Named, p.NamedLine, func(n int, text []byte) (bool, error) {
-		l, err := t.read(p.Named+1, n, text)
+		l, err := t.read(ctx, p.Named+1, n, text)
 		if err != nil || l.Type == "" {
 			return true, err
 		}
@@ -164,7 +174,9 @@ func (w *Importer) files(ctx context.Context, s *task.Step, r *importRecord, p p
 		return o, err
 	}
 	defer body.Close()
-	from := &tally{Reader: body}
+	m, end := archives.Begin(ctx)
+	defer end()
+	from := &tally{Reader: m.Reader(body)}
 	archive, over := tar.NewReader(from), false
 	for n := 0; n < w.entries() && from.n < stepBytes; n++ {
 		entry, err := archive.Next()
@@ -175,6 +187,9 @@ func (w *Importer) files(ctx context.Context, s *task.Step, r *importRecord, p p
 			return o, failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files+1)
 		}
 		if err != nil {
+			return o, err
+		}
+		if err := m.Count(1); err != nil {
 			return o, err
 		}
 		if isSparse(entry) {
@@ -292,7 +307,7 @@ func (w *Importer) accept(ctx context.Context, name string, received *media.Spoo
 	a = incoming.Accepted{Ext: info.Ext, Content: received, File: media.File{Type: info.Type, MIMEType: info.MIMEType,
 		Width: info.Width, Height: info.Height, DurationSeconds: info.Seconds(), Bytes: received.Size,
 		SHA256: hex.EncodeToString(received.Sum)}}
-	said, err := provenance.Read(received, received.Size)
+	said, err := provenance.Read(ctx, received, received.Size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		return a, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -46,9 +47,12 @@ type taker struct {
 }
 
 // read reads the n-th line of a part. One that has no resource has no type.
-func (t *taker) read(part, n int, text []byte) (l Line, err error) {
+func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return l, nil
+	}
+	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
+		return l, failed("invalid_format", "Line %d of part %d has too many members.", n, part)
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
 		return l, failed("invalid_format", "Line %d of part %d is no JSON object.", n, part)
@@ -66,7 +70,7 @@ func (t *taker) read(part, n int, text []byte) (l Line, err error) {
 
 // line takes the n-th line of a part, whatever its type is.
 func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
-	l, err := t.read(part, n, text)
+	l, err := t.read(ctx, part, n, text)
 	if err != nil || l.Type == "" {
 		return err
 	}

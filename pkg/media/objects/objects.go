@@ -105,7 +105,7 @@ func marked(ctx context.Context, f *media.File, received *media.Spooled, said *p
 	if said == nil {
 		return received, nil
 	}
-	found, err := provenance.Read(received, received.Size)
+	found, err := provenance.Read(ctx, received, received.Size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		return received, nil
 	}
@@ -116,7 +116,7 @@ func marked(ctx context.Context, f *media.File, received *media.Spooled, said *p
 	if found.Manifest {
 		return received, nil
 	}
-	c, err := provenance.Mark(received, received.Size, *said)
+	c, err := provenance.Mark(ctx, received, received.Size, *said)
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
 	}

@@ -61,7 +61,7 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}
 	var origin *media.Provenance
 	if s != nil {
-		if b, err = provenance.Marked(b, *s); err != nil {
+		if b, err = provenance.Marked(context.Background(), b, *s); err != nil {
 			return media.File{}, err
 		}
 		origin = &media.Provenance{DigitalSourceType: s.Source.URI()}
