@@ -39,7 +39,7 @@ func (s *Service) registerExperiments(r *httpapi.Router) {
 		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, " +
 			"once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
 			"settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a " +
-			"content plan."}
+			"content plan.", Opens: httpapi.Publishing}
 	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}
 	httpapi.Write(r, apply, s.applyExperiment)
 }

@@ -193,22 +193,22 @@ type listInput struct {
 func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.Ops("factory", "Factories")
 	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories",
-		"Newest first.")
+		"Newest first.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory",
-		"Creates a factory of one of the seven types. `settings` depends on the type.")
+		"Creates a factory of one of the seven types. `settings` depends on the type.").Opening(httpapi.Publishing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead,
-		"Get a factory", ""), s.get)
+		"Get a factory", "").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite,
 		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch "+
-			"that changes something sends the event `factory.updated`.")
+			"that changes something sends the event `factory.updated`.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
 	httpapi.Write(r, update, s.update)
@@ -218,7 +218,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Deletes the factory and its content plans. What it has queued or under way is canceled in the background: "+
 			"completed parts are charged, and the rest of the reserved credits is released. Each canceled content "+
 			"item sends the event `content.canceled`. Its content items stay until they are deleted. The response "+
-			"shows the factory in state `deleted`.")
+			"shows the factory in state `deleted`.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
