@@ -127,7 +127,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"model writes `suggested_reply` from the post and the comment, in the language of the comment. That is "+
 			"charged like the text of an item, or costs nothing if it fails: `POST /v1/balance/estimates` says the "+
 			"price before, and `suggestion.cost_credits` has it after. Nothing is sent before you reply.").
-		Opening(httpapi.Publishing)
+		Opening(httpapi.Spending | httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.InsufficientBalance,
 		errs.SpendLimitReached, errs.UnsupportedModel}
 	httpapi.Write(r, update, s.update)
