@@ -36,12 +36,17 @@ const (
 // everything is what an operation without a declaration opens.
 const everything = Address | Credential | Copy | Right | Deletion | Spending | Publishing
 
-// openings are the names of what operations open, with what a mandate calls them, in the order of the documents.
-var openings = []struct {
-	opens Opens
-	name  string
-	act   auth.Act
-}{
+// Opening is one thing that operations open: its name, and the act by which a mandate leaves it to people.
+type Opening struct {
+	Opens Opens
+	Name  string
+	Act   auth.Act
+}
+
+// Openings returns all that operations open, in the order of the documents.
+func Openings() []Opening { return slices.Clone(openings) }
+
+var openings = []Opening{
 	{Address, "address", auth.ActInvite},
 	{Credential, "credential", auth.ActInvite},
 	{Copy, "copy", auth.ActInvite},
@@ -69,8 +74,8 @@ func (o Opens) Has(some Opens) bool {
 func (o Opens) Names() []string {
 	names := []string{}
 	for _, one := range openings {
-		if o.Has(one.opens) {
-			names = append(names, one.name)
+		if o.Has(one.Opens) {
+			names = append(names, one.Name)
 		}
 	}
 	return names
@@ -87,9 +92,9 @@ func (o Opens) String() string {
 // does, unless nothing is declared.
 func (o Opens) Acts() (acts []auth.Act) {
 	for _, one := range openings {
-		always := o == 0 || !(Spending | Publishing).Has(one.opens)
-		if always && o.Has(one.opens) && !slices.Contains(acts, one.act) {
-			acts = append(acts, one.act)
+		always := o == 0 || !(Spending | Publishing).Has(one.Opens)
+		if always && o.Has(one.Opens) && !slices.Contains(acts, one.Act) {
+			acts = append(acts, one.Act)
 		}
 	}
 	return acts
