@@ -76,7 +76,7 @@ func (s *Service) applyExperiment(ctx context.Context, tx *store.Tx, in *applyEx
 		return out, err
 	}
 	if in.Body.Apply {
-		if err := made.Apply(tx, &f, of, now); err != nil {
+		if err := made.Apply(tx, auth.FromContext(ctx), &f, of, now); err != nil {
 			return out, err
 		}
 	}
@@ -207,7 +207,7 @@ func (w ExperimentApplier) Apply(ctx context.Context, tx *store.Tx, r *experimen
 	held.Hold(tx)
 	made, err := propose(r, f, now)
 	if err == nil {
-		err = made.Apply(tx, &f, of, now)
+		err = made.Apply(tx, held.Principal, &f, of, now)
 	}
 	if refused := (*errs.Error)(nil); errors.As(err, &refused) {
 		return false, nil

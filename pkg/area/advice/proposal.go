@@ -124,12 +124,8 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	if err := permit(p, f); err != nil {
 		return out, err
 	}
-	published := f.AutoPublish
-	if err := p.Apply(tx, &f, of, now); err != nil {
+	if err := p.Apply(tx, auth.FromContext(ctx), &f, of, now); err != nil {
 		return out, err
-	}
-	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
-		return out, errs.Below("/patch", err)
 	}
 	p.Touch(now)
 	if it, err = p.Into(it); err != nil {

@@ -254,6 +254,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	if p := a.products[b.ProductID]; p != nil && p.Steered && f.AutoPublish {
+		r.Approval = item.ApprovalIn(item.ApprovalPending, append(r.Approval.Reasons, item.SteeredProduct)...)
+	}
 	r.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {

@@ -117,8 +117,17 @@ func (s *Service) setFiles(ctx context.Context, tx *store.Tx, o tenant.Owner, f 
 	return given.Keep(tx, s.now())
 }
 
-// encodeFiles writes the files into the item of the factory.
+// steeredAttribute is the attribute of the item of a factory that is steered.
+const steeredAttribute = "steered"
+
+// encodeFiles writes the files into the item of the factory, and whether it is steered.
 func (f *Factory) encodeFiles(it *store.Item) error {
+	if delete(it.Attributes, steeredAttribute); f.Steered {
+		if it.Attributes == nil {
+			it.Attributes = map[string]string{}
+		}
+		it.Attributes[steeredAttribute] = "true"
+	}
 	for _, m := range members {
 		file := *m.file(&f.Files)
 		if file == nil {
@@ -138,6 +147,7 @@ func (f *Factory) encodeFiles(it *store.Item) error {
 }
 
 func (f *Factory) decodeFiles(it *store.Item) error {
+	f.Steered = it.Attributes[steeredAttribute] != ""
 	for _, m := range members {
 		raw := it.Attributes[m.name]
 		if raw == "" {

@@ -1,9 +1,7 @@
 package factory
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"reflect"
 	"time"
@@ -258,7 +256,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err != nil {
 		return out, err
 	}
-	if err := f.PermitAutoPublish(p, false); err != nil {
+	if err := f.Permit(p, Before{}); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, o, &f, nil); err != nil {
@@ -297,17 +295,16 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err != nil {
 		return out, err
 	}
-	before, err := json.Marshal(f.settings())
+	before, err := f.Before(s.now())
 	if err != nil {
 		return out, err
 	}
 	resumed := f.State == StatePaused && set.State == StateActive
-	published, approval := f.AutoPublish, f.Approval
+	published := f.AutoPublish
 	if err := f.apply(set, s.now()); err != nil {
 		return out, err
 	}
-	p := auth.FromContext(ctx)
-	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
+	if err := f.Permit(auth.FromContext(ctx), before); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {
@@ -323,11 +320,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 			return out, err
 		}
 	}
-	after, err := json.Marshal(f.settings())
+	changed, err := before.Changes(&f)
 	if err != nil {
 		return out, err
 	}
-	if err := s.replace(tx, it, &f); err != nil || bytes.Equal(before, after) {
+	if err := s.replace(tx, it, &f); err != nil || !changed {
 		return f, err
 	}
 	return f, f.Notify(tx, it.Owner)
