@@ -120,13 +120,18 @@ func (s *Service) setFiles(ctx context.Context, tx *store.Tx, o tenant.Owner, f 
 // steeredAttribute is the attribute of the item of a factory that is steered.
 const steeredAttribute = "steered"
 
+// Steer has the next items of the factory of an item wait for an approval, if it publishes automatically.
+func Steer(it *store.Item) {
+	if it.Attributes == nil {
+		it.Attributes = map[string]string{}
+	}
+	it.Attributes[steeredAttribute] = "true"
+}
+
 // encodeFiles writes the files into the item of the factory, and whether it is steered.
 func (f *Factory) encodeFiles(it *store.Item) error {
 	if delete(it.Attributes, steeredAttribute); f.Steered {
-		if it.Attributes == nil {
-			it.Attributes = map[string]string{}
-		}
-		it.Attributes[steeredAttribute] = "true"
+		Steer(it)
 	}
 	for _, m := range members {
 		file := *m.file(&f.Files)

@@ -200,6 +200,9 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	if err != nil {
 		return out, err
 	}
+	if changed && !auth.FromContext(ctx).Has(auth.ContentPublish) {
+		factory.Steer(&of)
+	}
 	ids, err := factoryrecord.Accounts(&of)
 	switch {
 	case err != nil:
