@@ -10,7 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -24,24 +23,20 @@ const RequiredScopes = "x-required-scopes"
 // OpensMember is the member of an operation in the document that has what it opens: what a mandate leaves to people.
 const OpensMember = "x-opens"
 
-// names returns scopes as a list in a text.
-func names(scopes []auth.Scope) string {
-	all := make([]string, len(scopes))
-	for i, s := range scopes {
-		all[i] = "`" + string(s) + "`"
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " and " + all[last]
+// listed returns several names as a list in a text.
+func listed(names []string) string {
+	last := len(names) - 1
+	return "`" + strings.Join(names[:last], "`, `") + "` and `" + names[last] + "`"
 }
 
 // document describes the answers of the operation and the required scope.
 func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {}}}
-	o.Extensions = map[string]any{RequiredScopes: op.Scopes(), OpensMember: op.Opens.Names()}
+	o.Extensions = map[string]any{RequiredScopes: op.scopes(), OpensMember: op.Opens.Names()}
 	needs := "Needs the scope `" + string(op.Scope) + "`."
 	if len(op.Also) > 0 {
-		needs = "Needs the scopes " + names(op.Scopes()) + "."
+		needs = "Needs the scopes " + listed(op.scopes()) + "."
 	}
 	o.Description = strings.TrimSpace(o.Description + "\n\n" + needs)
 	if op.Ends != nil {

@@ -115,5 +115,11 @@ func (op Op) opened(p *auth.Principal) error {
 	return nil
 }
 
-// Scopes returns the scopes that the operation needs.
-func (op Op) Scopes() []auth.Scope { return append([]auth.Scope{op.Scope}, op.Also...) }
+// scopes returns the names of the scopes that the operation needs.
+func (op Op) scopes() []string {
+	names := []string{string(op.Scope)}
+	for _, scope := range op.Also {
+		names = append(names, string(scope))
+	}
+	return names
+}
