@@ -16,8 +16,8 @@ import (
 var encryption = []string{"senc", "saiz", "saio", "pssh", "sinf", "schm", "schi", "tenc", "encv", "enca", "enct", "encs",
 	"encm", "adrm", "drms", "drmi"}
 
-// hidden are boxes in which ffmpeg finds a movie where other readers see nothing: a compressed one, and one in a box that
-// says to be something else.
+// hidden are boxes in which ffmpeg finds a movie where other readers see nothing: a compressed one, and one in a box
+// that says to be something else.
 var hidden = []string{"cmov", "hoov"}
 
 // piff is the kind of the extension that has what senc has, of Microsoft's format before the standard.
@@ -29,7 +29,8 @@ var codecs = []string{"avc1", "avc2", "avc3", "avc4", "hvc1", "hev1", "dvh1", "d
 	"av01", "mp4v", "mp4a", "ac-3", "ec-3", "Opus", "fLaC", "alac", ".mp3", "samr", "sawb", "lpcm", "ipcm", "fpcm", "sowt",
 	"twos", "in24", "in32", "fl32"}
 
-// containers are boxes in which ffmpeg looks for boxes, and that stay in a file. Notes, such as udta, become free space.
+// containers are boxes in which ffmpeg looks for boxes, and that stay in a file. Notes, such as udta, become free
+// space.
 var containers = []string{"moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf"}
 
 // mostEntries bounds the bytes of the entries of a track, which are read whole.

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// What CVE-2026-40962 needs, the boxes of encryption, does not reach ffmpeg: neither by an upload nor by a stored file. Nor
-// does a movie that only ffmpeg sees, or a codec that nobody needs.
+// What CVE-2026-40962 needs, the boxes of encryption, does not reach ffmpeg: neither by an upload nor by a stored file.
+// Nor does a movie that only ffmpeg sees, or a codec that nobody needs.
 func TestB17EncryptedFilesAreRefused(t *testing.T) {
 	visual := func(name string, more ...[]byte) []byte {
 		return boxed("stsd", 0, 1, boxed(name, append([]any{make([]byte, 78)}, func() (all []any) {
