@@ -179,13 +179,18 @@ func (e *methodError) Unwrap() error { return e.error }
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
-	if c.code == errs.InvalidAPIKey {
-		// The gateway, which answers for unknown keys, has ids without the time. An id with it would tell that a key
-		// was known once.
-		if _, ok := RequestTime(c.RequestID); ok {
-			_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
-			h.Set("X-Request-Id", r.RequestID)
+	// The gateway answers for unknown keys, with ids without the time. An id with it, another header or another form of
+	// the text would tell that a key was known once.
+	_, timed := RequestTime(c.RequestID)
+	known := timed && c.code == errs.InvalidAPIKey
+	if known {
+		_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
+		h.Set("X-Request-Id", r.RequestID)
+		for name, value := range web.GatewayHeaders() {
+			h.Set(name, value)
 		}
+		h.Del("RateLimit-Policy")
+		h.Del("RateLimit")
 	}
 	for name, values := range errorHeaders(errs.As(err)) {
 		h[name] = values
@@ -197,6 +202,9 @@ func (c *call) write(w http.ResponseWriter, err error) {
 	if err != nil {
 		http.Error(w, "", http.StatusInternalServerError)
 		return
+	}
+	if known {
+		a.Body = []byte(web.ASCII(bytes.TrimSpace(a.Body)))
 	}
 	h.Set("Content-Type", a.ContentType)
 	w.WriteHeader(a.Status)

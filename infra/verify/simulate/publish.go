@@ -265,3 +265,6 @@ func (objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 func (objects) List(context.Context, string, string) ([]media.Object, bool, error) {
 	return nil, false, nil
 }
+
+// RemoveSome implements transfer.Objects. No import has parts.
+func (objects) RemoveSome(context.Context, string) (more bool, err error) { return false, nil }
