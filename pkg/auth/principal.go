@@ -20,6 +20,9 @@ type Rate struct {
 	Reset     int `json:"reset"`     // seconds until the next window
 }
 
+// Ceiling is the factor by which the calls of all keys of an account in one mode may exceed the limit of one key.
+const Ceiling = 10
+
 // Denial is the reason for which a known key may not make this call. The authorizer does not refuse such a call
 // itself: it passes the reason on, so that the function can return it in the envelope, with its headers, and write it
 // to the audit log.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,24 +25,70 @@ type IfMatch struct {
 // ETag returns the entity tag of a version.
 func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// Check returns version_mismatch unless the header is absent, "*", or names the version.
+// entityTag is an element of the headers of conditional requests: "*", or an entity tag (RFC 9110, 8.8.3).
+var entityTag = regexp.MustCompile(`^\s*(\*|(?:W/)?"[\x21\x23-\x7E\x80-\xFF]*")\s*(?:,|$)`)
+
+// noTag is an entity tag that no version has.
+const noTag = `""`
+
+// entityTags returns the elements of a header of conditional requests, which may stand on several lines, or false if it
+// has none, or another text.
+func entityTags(lines []string) (tags []string, ok bool) {
+	for rest := strings.Join(lines, ","); rest != ""; {
+		if empty, found := strings.CutPrefix(strings.TrimLeft(rest, " \t"), ","); found {
+			rest = empty // RFC 9110, 5.6.1: an empty element does not count
+			continue
+		}
+		m := entityTag.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, strings.TrimSpace(rest) == "" && len(tags) > 0
+		}
+		tags = append(tags, m[1])
+		rest = rest[len(m[0]):]
+	}
+	return tags, len(tags) > 0
+}
+
+// conditions reads the headers of conditional requests into one line each. A header that is empty or malformed is
+// refused: a condition that was lost would be a change without one.
+func conditions(h http.Header, reads bool) error {
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		lines, sent := h[name]
+		if !sent {
+			continue
+		}
+		tags, ok := entityTags(lines)
+		if !ok || slices.Contains(tags, "*") && len(tags) > 1 {
+			return invalidCondition(name, name+` must be an ETag in double quotes, as GET returns it, such as "3", or `+
+				"several with commas between them, or * alone.")
+		}
+		h[name] = []string{strings.Join(tags, ", ")}
+	}
+	if tags := h.Get("If-None-Match"); tags == "*" && !reads {
+		// RFC 9110, 13.1.2: the change is for a resource that does not exist. No version of one that exists matches.
+		h["If-Match"] = []string{noTag}
+	} else if tags != "" && !reads {
+		return invalidCondition("If-None-Match", "If-None-Match of a change can only be *. Send the ETag of the version "+
+			"that you change as If-Match.")
+	}
+	return nil
+}
+
+func invalidCondition(name, message string) error {
+	e := errs.New(errs.InvalidHeader, "%s", message)
+	e.Param = name
+	return e
+}
+
+// Check returns version_mismatch unless the header is absent, "*", or names the version. Weak tags never match for a
+// change (RFC 9110, 13.1.1).
 func (h IfMatch) Check(version int64) error {
 	if h.IfMatch == "" {
 		return nil
 	}
-	for tag := range strings.SplitSeq(h.IfMatch, ",") {
-		switch tag = strings.TrimSpace(tag); {
-		case tag == "*" || tag == ETag(version):
-			return nil
-		case !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) || len(tag) < 2:
-			// Weak tags never match for a change (RFC 9110, 13.1.1).
-			if !strings.HasPrefix(tag, `W/"`) {
-				e := errs.New(errs.InvalidHeader,
-					`If-Match must be an ETag in double quotes, as GET returns it, such as "3".`)
-				e.Param = "If-Match"
-				return e
-			}
-		}
+	tags, _ := entityTags([]string{h.IfMatch})
+	if slices.Contains(tags, "*") || slices.Contains(tags, ETag(version)) {
+		return nil
 	}
 	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is now %d. Read it again, and repeat "+
 		"the change with its ETag.", version)
@@ -53,10 +101,8 @@ func (h IfMatch) Require(version int64) error {
 	if tag := strings.TrimSpace(h.IfMatch); tag != "" && tag != "*" {
 		return h.Check(version)
 	}
-	e := errs.New(errs.InvalidHeader, "This operation needs the header If-Match with the ETag of the version that "+
+	return invalidCondition("If-Match", "This operation needs the header If-Match with the ETag of the version that "+
 		"you have seen: its version in double quotes, such as \"3\".")
-	e.Param = "If-Match"
-	return e
 }
 
 // has reports whether the caller already has the answer with this ETag (RFC 9110, 13.1.2).
@@ -64,12 +110,8 @@ func (c *call) has(etag string) bool {
 	if etag == "" {
 		return false
 	}
-	for tag := range strings.SplitSeq(c.ifNoneMatch, ",") {
-		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-			return true
-		}
-	}
-	return false
+	tags, _ := entityTags([]string{c.ifNoneMatch})
+	return slices.ContainsFunc(tags, func(tag string) bool { return tag == "*" || strings.TrimPrefix(tag, "W/") == etag })
 }
 
 // Matches is Check for the headers of a call that changes a resource. A call that only reads it has none.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -96,8 +97,15 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	}
 	var err error
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
+	if err := conditions(req.Header, reads); err != nil {
+		return err
+	}
+	if _, err := url.ParseQuery(req.URL.RawQuery); err != nil {
+		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as %%25 and "+
+			"; as %%3B")
+	}
 	if reads {
-		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")
+		c.ifNoneMatch = req.Header.Get("If-None-Match")
 		c.sheet = acceptsSheet(req.Header)
 	} else {
 		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
@@ -218,7 +226,8 @@ func setRateLimit(h http.Header, p *auth.Principal) {
 	if p.Rate.Limit == 0 {
 		return
 	}
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=%d`, p.Rate.Limit, p.Rate.Window))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=%d, "account";q=%d;w=%d`, p.Rate.Limit, p.Rate.Window,
+		auth.Ceiling*p.Rate.Limit, p.Rate.Window))
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, p.Rate.Remaining, p.Rate.Reset))
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gowebpki/jcs"
 
@@ -40,7 +41,7 @@ func idempotencyKey(h http.Header) (string, error) {
 	if !sent {
 		return "", nil
 	}
-	if len(values) == 1 && len(values[0]) >= 1 && len(values[0]) <= 255 {
+	if len(values) == 1 && values[0] != "" && utf8.RuneCountInString(values[0]) <= 255 {
 		return values[0], nil
 	}
 	e := errs.New(errs.InvalidHeader, "Idempotency-Key must be one value of 1 to 255 characters, such as a UUID.")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -176,34 +177,71 @@ func Only(q *store.Query, prefix, noun, one string) error {
 	return nil
 }
 
-// Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The key
-// must be unique.
+// Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The place of
+// an element must be unique. If the list is in the order of the places, ascending or descending as strings, a page goes
+// on after the place of the last one even if its element has gone since. The next page of another list goes on at the
+// same number.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput,
-	key func(T) string) (Page[T], error) {
+	place func(T) string) (Page[T], error) {
 	if callFrom(ctx).sheet {
 		return Page[T]{Items: all}, nil
 	}
-	list := fingerprint(ctx, store.Query{Filters: filters})
+	list, read := fingerprint(ctx, store.Query{Filters: filters}), 0
 	if in.Cursor != "" {
 		after, err := parseCursor(ctx, in.Cursor, list)
 		if err != nil {
 			return Page[T]{}, err
 		}
-		i := slices.IndexFunc(all, func(v T) bool { return key(v) == after.SK })
-		if i < 0 {
-			return Page[T]{}, errInvalidCursor()
-		}
-		all = all[i+1:]
+		read = following(all, *after, place)
 	}
-	page := Page[T]{Items: all}
-	if len(all) > in.Limit {
-		page.Items = all[:in.Limit]
+	rest := all[read:]
+	page := Page[T]{Items: rest}
+	if len(rest) > in.Limit {
+		page.Items = rest[:in.Limit]
+		read += in.Limit
+		at := store.Cursor{PK: strconv.Itoa(read), Sort: ordered(all, place), SK: place(all[read-1])}
 		var err error
-		if page.Next, err = formatCursor(ctx, store.Cursor{SK: key(page.Items[in.Limit-1])}, list); err != nil {
+		if page.Next, err = formatCursor(ctx, at, list); err != nil {
 			return Page[T]{}, err
 		}
 	}
 	return page, nil
+}
+
+// The orders of lists in memory by the places of their elements.
+const (
+	ascending  = "asc"
+	descending = "desc"
+)
+
+// ordered returns the order of a list of at least two elements, or an empty text if it has none.
+func ordered[T any](all []T, place func(T) string) string {
+	compare := func(a, b T) int { return strings.Compare(place(a), place(b)) }
+	switch {
+	case slices.IsSortedFunc(all, compare):
+		return ascending
+	case slices.IsSortedFunc(all, func(a, b T) int { return compare(b, a) }):
+		return descending
+	}
+	return ""
+}
+
+// following returns the number of the elements that a caller has read up to a cursor, whose element may have gone.
+func following[T any](all []T, at store.Cursor, place func(T) string) int {
+	if i := slices.IndexFunc(all, func(v T) bool { return place(v) == at.SK }); i >= 0 {
+		return i + 1
+	}
+	read, _ := strconv.Atoi(at.PK) // which Slice has written
+	if at.Sort != "" {
+		read = slices.IndexFunc(all, func(v T) bool {
+			is := place(v)
+			return at.Sort == ascending && is > at.SK || at.Sort == descending && is < at.SK
+		})
+		if read < 0 {
+			read = len(all)
+		}
+	}
+	return min(max(read, 0), len(all))
 }
 
 // fingerprint distinguishes lists: a cursor works only with the list that returned it.

@@ -237,6 +237,10 @@ func (f *fixture) callAs(authorizer map[string]any, method, path, body string, h
 	f.t.Helper()
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
+		if i > 1 && headers[i] == headers[i-2] { // another line of the same header
+			req.Header.Add(headers[i], headers[i+1])
+			continue
+		}
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	ctx := req.Context()
@@ -360,9 +364,9 @@ func TestRefusals(t *testing.T) {
 	if a := f.call("GET", "/v1/things/"+v.ID, ""); a.status != 200 || a.header.Get("ETag") != `"1"` {
 		t.Errorf("a refused call has changed the thing: %d %s %s", a.status, a.header.Get("ETag"), a.raw)
 	}
-	// The last three tests reach the operation, which refuses by itself.
-	if n := f.things.runs.Load(); n != runs+3 {
-		t.Errorf("%d refused calls ran the operation", n-runs-3)
+	// The last two tests reach the operation, which refuses by itself.
+	if n := f.things.runs.Load(); n != runs+2 {
+		t.Errorf("%d refused calls ran the operation", n-runs-2)
 	}
 	for _, c := range [][3]string{
 		{"DELETE", "/v1/things", "GET, HEAD, POST"}, {"OPTIONS", "/v1/things", "GET, HEAD, POST"},
@@ -422,7 +426,7 @@ func TestWhatTheCallerHasIsNotSentAgain(t *testing.T) {
 	}
 	path := "/v1/things/" + v.ID
 	for tags, want := range map[string]int{`"1"`: 304, `W/"1"`: 304, `"7", "1"`: 304, "*": 304, `"2"`: 200,
-		"1": 200, "": 200} {
+		`,"2" ,, "1"`: 304} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := f.call(method, path, "", "If-None-Match", tags)
 			h := a.header
@@ -432,9 +436,7 @@ func TestWhatTheCallerHasIsNotSentAgain(t *testing.T) {
 			}
 		}
 	}
-	// It is for reading: a change with it is made.
-	if a := f.call("PATCH", path, `{"name":"b"}`, "If-None-Match", "*"); a.status != 200 ||
-		a.header.Get("ETag") != `"2"` {
+	if a := f.call("PATCH", path, `{"name":"b"}`); a.status != 200 || a.header.Get("ETag") != `"2"` {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 	if a := f.call("GET", path, "", "If-None-Match", `"1"`); a.status != 200 {
@@ -459,7 +461,7 @@ func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
 		if got := a.header.Get("RateLimit"); got != `"default";r=0;t=17` {
 			t.Errorf("RateLimit is %s", got)
 		}
-		if got := a.header.Get("RateLimit-Policy"); got != `"default";q=60;w=60` {
+		if got := a.header.Get("RateLimit-Policy"); got != `"default";q=60;w=60, "account";q=600;w=60` {
 			t.Errorf("RateLimit-Policy is %s", got)
 		}
 	}

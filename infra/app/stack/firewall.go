@@ -21,8 +21,9 @@ func (g *gateway) protect(d *data) {
 		return
 	}
 	has := func(header, where, text string) *awswafv2.CfnWebACL_StatementProperty {
+		// RFC 9110, 11.4: any number of spaces may stand between a scheme and its credential.
 		return matches(&awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": header}}, where, text,
-			"LOWERCASE")
+			"COMPRESS_WHITE_SPACE", "LOWERCASE")
 	}
 	withKey := &awswafv2.CfnWebACL_StatementProperty{OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{
 		Statements: &[]any{
@@ -145,14 +146,18 @@ func seen(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
 }
 
 // matches describes requests of which a part has a text.
-func matches(part *awswafv2.CfnWebACL_FieldToMatchProperty, where, text, changed string,
+func matches(part *awswafv2.CfnWebACL_FieldToMatchProperty, where, text string, changed ...string,
 ) *awswafv2.CfnWebACL_StatementProperty {
+	var changes []any
+	for i, change := range changed {
+		changes = append(changes, &awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(float64(i)),
+			Type: jsii.String(change)})
+	}
 	return &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
 		FieldToMatch:         part,
 		PositionalConstraint: jsii.String(where),
 		SearchString:         jsii.String(text),
-		TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
-			Type: jsii.String(changed)}},
+		TextTransformations:  &changes,
 	}}
 }
 

@@ -60,9 +60,9 @@ func (l *limits) allow(r *http.Request, address string) bool {
 }
 
 // hasKey reports whether a request has a header in the form of an API key, of the token of a person or directory, or of
-// a session. Case does not matter.
+// a session. Case and the number of spaces do not matter.
 func hasKey(r *http.Request) bool {
-	header := strings.ToLower(r.Header.Get("Authorization"))
+	header := strings.ToLower(strings.Join(strings.Fields(r.Header.Get("Authorization")), " "))
 	cookies := strings.ToLower(r.Header.Get("Cookie"))
 	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) ||
 		strings.HasPrefix(header, gatewayresponse.TokenPrefix) ||

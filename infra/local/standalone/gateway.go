@@ -170,7 +170,7 @@ func (g *gateway) event(r *http.Request, id string, to route) (events.APIGateway
 	e := events.APIGatewayProxyRequest{
 		Resource: to.path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method, Body: string(body),
 		Headers: map[string]string{"Host": r.Host}, MultiValueHeaders: map[string][]string{"Host": {r.Host}},
-		MultiValueQueryStringParameters: r.URL.Query(), PathParameters: parameters(to.path, r.URL.EscapedPath()),
+		MultiValueQueryStringParameters: query(r.URL.RawQuery), PathParameters: parameters(to.path, r.URL.EscapedPath()),
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID: id, Stage: "local", APIID: "local", ResourcePath: to.path, HTTPMethod: r.Method,
 			RequestTimeEpoch: g.now().UnixMilli(),
@@ -190,6 +190,26 @@ func (g *gateway) event(r *http.Request, id string, to route) (events.APIGateway
 		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	}
 	return e, nil
+}
+
+// query returns the parameters of a query. A part that is not well formed is passed on as it came, so that the service
+// can refuse it.
+func query(raw string) map[string][]string {
+	all := map[string][]string{}
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		plain := func(s string) string {
+			if decoded, err := url.QueryUnescape(s); err == nil {
+				return decoded
+			}
+			return s
+		}
+		all[plain(name)] = append(all[plain(name)], plain(value))
+	}
+	return all
 }
 
 // parameters returns the parameters of an escaped path.

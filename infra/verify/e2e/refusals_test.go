@@ -250,7 +250,7 @@ func TestRateLimit(t *testing.T) {
 		if a.Status != http.StatusOK {
 			t.Fatalf("call %d: %s", calls, a.Raw)
 		}
-		if got := a.Header.Get("RateLimit-Policy"); got != `"default";q=60;w=60` {
+		if got := a.Header.Get("RateLimit-Policy"); got != `"default";q=60;w=60, "account";q=600;w=60` {
 			t.Fatalf("RateLimit-Policy: %s", got)
 		}
 		before := left

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -196,7 +197,8 @@ func (c Call) request(ctx context.Context) (*http.Request, *sending, error) {
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	var after time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		// ParseInt returns the nearest number of one that is too large (RFC 9111, 1.2.2).
 		// Compared first: the product of a large number would overflow.
 		after = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
 	} else if at, err := http.ParseTime(value); err == nil {

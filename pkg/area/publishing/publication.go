@@ -1,10 +1,11 @@
 package publishing
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -190,11 +191,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return in.compare(a, b) })
+	slices.SortStableFunc(all, in.compare)
 	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
 		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
 		"profile": in.ProfileID, "from": in.From.String(), "to": in.To.String(),
-		"order": in.OrderBy + in.Order}, in.SliceInput, Entry.key)
+		"order": in.OrderBy + in.Order}, in.SliceInput, in.place)
 }
 
 // between returns the items of the caller that are planned, or were published, in a period: those of a profile, unless
@@ -266,19 +267,21 @@ func (in *listInput) compare(a, b Entry) int {
 	if in.Order == "asc" {
 		sign = 1
 	}
+	return sign * strings.Compare(in.place(a), in.place(b))
+}
+
+// place returns the place of an entry in the list, whose order as a text is that of the list. An entry without the metric
+// of the order comes last.
+func (in *listInput) place(e Entry) string {
+	metric := ""
 	if in.OrderBy != "time" {
-		x, y := a.metric(in.OrderBy), b.metric(in.OrderBy)
-		switch {
-		case x == nil && y == nil:
-		case x == nil:
-			return 1
-		case y == nil:
-			return -1
-		case *x != *y:
-			return sign * cmp.Compare(*x, *y)
+		if n := e.metric(in.OrderBy); n != nil {
+			metric = fmt.Sprintf("%019d", *n)
+		} else if in.Order == "asc" {
+			metric = "~"
 		}
 	}
-	return sign * cmp.Or(a.PlannedAt.Compare(b.PlannedAt.Time), cmp.Compare(a.key(), b.key()))
+	return metric + " " + e.PlannedAt.UTC().Format("2006-01-02T15:04:05.000000000") + " " + e.key()
 }
 
 // metric returns a metric of a publication, or nil if it is not known.

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -240,7 +241,7 @@ func KeepPast(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, o 
 			if !known {
 				added++
 			}
-			p.Text, p.Metrics = provider.Clip(p.Text, pastText), p.Metrics.Or(before.Metrics)
+			p.Text, p.Metrics = provider.Clip(text.Plain(p.Text), pastText), p.Metrics.Or(before.Metrics)
 			doc.Posts[p.ID] = p
 		}
 		if !exists {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/wire"
+	plain "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -96,7 +97,7 @@ func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	return wire.RetryAfter(h, now)
 }
 
-// text returns the first bytes of an answer as valid UTF-8, within the same bound.
+// text returns the first bytes of an answer as valid UTF-8 without control characters, within the same bound.
 func text(b []byte) string {
 	// A character that the bound has cut in two is left out, not replaced.
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
@@ -107,7 +108,7 @@ func text(b []byte) string {
 			break
 		}
 	}
-	s := strings.ToValidUTF8(string(b), string(utf8.RuneError))
+	s := plain.Plain(string(b))
 	for len(s) > keptBody {
 		_, size := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-size]

@@ -32,8 +32,9 @@ func TestReceiversThatMisbehave(t *testing.T) {
 		"answers garbage":  {hijack("hello\r\n\r\n"), "pending", "not valid HTTP", ""},
 		"closes midway":    {hijack("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf"), "pending", "500", "half"},
 		"takes it, closes": {hijack("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), "delivered", "", "half"},
-		"answers a lot": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write(make([]byte, 1<<20)) }, "delivered",
-			"", strings.Repeat("\x00", 1024)},
+		"answers a lot": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write(bytes.Repeat([]byte("a"), 1<<20)) }, "delivered",
+			"", strings.Repeat("a", 1024)},
+		"answers NULs": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write([]byte("a\x00\x1bb\n")) }, "delivered", "", "ab\n"},
 		"answers no UTF-8": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write([]byte("a\xff\xfeb")) }, "delivered",
 			"", "a\uFFFDb"},
 		"redirects": {func(_ int, rw http.ResponseWriter) {

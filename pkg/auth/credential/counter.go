@@ -252,8 +252,8 @@ func (c *Credential) Excess() (n int, ceiling bool) {
 	return max(c.Count-c.Limit, 0), false
 }
 
-// Ceiling is the factor by which the calls of all keys of an account in one mode may exceed the limit of one key.
-const Ceiling = 10
+// Ceiling is that of an account.
+const Ceiling = auth.Ceiling
 
 // Each key adds its calls to the account's counter in blocks of a twentieth of its limit, so up to one block less a
 // call may not be counted yet. So n keys exceed the ceiling by less than n twentieths of the limit.

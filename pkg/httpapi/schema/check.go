@@ -4,6 +4,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
@@ -49,6 +50,7 @@ func (c *Checker) checkAt(value any, top string) []errs.Detail {
 	for _, p := range w.found {
 		at[p.Param] = true
 	}
+	w.forbidden(value, top)
 	for _, p := range w.late {
 		if !at[p.Param] && len(w.found) < maxProblems {
 			w.found = append(w.found, p)
@@ -298,6 +300,31 @@ func (w *walk) leaf(s *huma.Schema, value any, at string) {
 		w.addLate(at, "must not be blank")
 	case strings.Contains(s.Pattern, oneLine) && strings.ContainsFunc(said, text.IsHidden):
 		w.addLate(at, "must not have characters that hide text or turn it round")
+	}
+}
+
+// forbidden reports the texts and names of a value, whatever its schema, that have characters which stand in no text.
+func (w *walk) forbidden(value any, at string) {
+	if len(w.late) >= maxProblems {
+		return
+	}
+	switch v := value.(type) {
+	case string:
+		if r, n, found := text.Forbidden(v); found {
+			w.addLate(at, fmt.Sprintf("must not have the character U+%04X, which is at the place %d", r, n+1))
+		}
+	case []any:
+		for i, one := range v {
+			w.forbidden(one, at+"/"+strconv.Itoa(i))
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if r, _, found := text.Forbidden(name); found {
+				w.addLate(at, fmt.Sprintf("must not have a name with the character U+%04X", r))
+				continue
+			}
+			w.forbidden(v[name], at+"/"+jsontree.Escape(name))
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ type Row struct {
 	State string `json:"state" enum:"known,open,missing"`
 	// Time at which the figure was due.
 	DueAt resource.Time `json:"due_at"`
+
+	arm int // its number among the arms of the item
 }
 
 type rowsInput struct {
@@ -66,14 +68,14 @@ func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Ro
 		}
 	}
 	return httpapi.Slice(ctx, all, map[string]string{"experiment": in.ID}, in.SliceInput,
-		func(r Row) string { return fmt.Sprint(r.Number, r.Factor) })
+		func(r Row) string { return fmt.Sprintf("%09d-%03d", r.Number, r.arm) })
 }
 
 // rowsOf returns the rows of an item, one for each of its arms.
 func rowsOf(o Outcome) (all []Row) {
-	for _, a := range o.Trial.Arms {
+	for i, a := range o.Trial.Arms {
 		row := Row{Number: o.Trial.Number, ContentItemID: o.Item, Kind: o.Kind, Factor: a.Factor, Arm: a.Arm,
-			Propensity: a.Propensity, State: "missing", DueAt: resource.Instant(o.At)}
+			Propensity: a.Propensity, State: "missing", DueAt: resource.Instant(o.At), arm: i}
 		switch {
 		case o.Known:
 			row.Value, row.State = &o.Value, "known"
