@@ -1,0 +1,59 @@
+package texts
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Sign begins a name in a text.
+type Sign rune
+
+// The signs.
+const (
+	At   Sign = '@' // of an account
+	Hash Sign = '#' // of a hashtag
+)
+
+// Signs counts the signs in a text that any reader could take as the beginning of a name: those before a letter, a digit
+// or a low line, also inside of links. An @ after a letter or a digit is one of an e-mail address. It is the greatest
+// count for platforms that bound such names and do not say what they take as one.
+func Signs(s string, sign Sign) (n int) {
+	before := ' '
+	runes := []rune(s)
+	for i, r := range runes {
+		wide := sign == At && r == '＠' || sign == Hash && r == '＃'
+		if r == rune(sign) || wide {
+			named := i+1 < len(runes) && (inName(runes[i+1]) || sign == At && runes[i+1] == '.')
+			if joined := sign == At && (ascii(before) || before == '_' || before == '.' || before == '@'); named && !joined {
+				n++
+			}
+		}
+		before = r
+	}
+	return n
+}
+
+func inName(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// Addresses counts the different words of a text that have an address in them, each to its end. It is the greatest count
+// for platforms that bound links and do not say where one ends.
+func Addresses(s string) int {
+	var all []string
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>"`, r) }) {
+		lower := strings.ToLower(word)
+		at := -1
+		for _, begin := range []string{"https://", "http://", "www."} {
+			if i := strings.Index(lower, begin); i >= 0 && i+len(begin) < len(lower) && (at < 0 || i < at) {
+				at = i
+			}
+		}
+		if at >= 0 && at < len(word) {
+			all = append(all, strings.TrimRight(word[at:], ".,;:!?)"))
+		}
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
