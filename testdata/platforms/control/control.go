@@ -43,6 +43,7 @@ type Control struct {
 	posts    []Post
 	comments []Comment
 	waiting  chan struct{}
+	media    map[string]Medium
 
 	tokens tokens
 }

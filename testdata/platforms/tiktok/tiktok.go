@@ -280,16 +280,30 @@ func (f *Fake) finish(p *publication, media string) {
 		i.Description, i.Privacy, *i.Comment, generated, cover, choices, media)})
 }
 
-// fits reports whether TikTok takes the size of the media: photos of up to 1080 on their shorter side, and
-// videos of 360
-// to 4096 on each. The caller holds mu.
+// photos and videos are the media that TikTok takes (Content Posting API, Media Transfer Guide: images of at most 1080p
+// and 20 MB; videos of 360 to 4,096 pixels on each side and at most 10 minutes; 3 seconds are in its help). 1080p bounds
+// the shorter side (gitroomhq/postiz-app #1875, trypostit/trypost #120), and is 1,920 pixels long.
+var (
+	photos = control.Bounds{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20, MaxShort: 1080, MaxLong: 1920}
+	videos = control.Bounds{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MinShort: 360, MaxLong: 4096,
+		MinLength: 3 * time.Second, MaxLength: 10 * time.Minute, MaxBytes: 4 << 30}
+)
+
+// fits reports whether TikTok takes the media of a publication. One that it does not take fails all. The caller holds mu.
 func (f *Fake) fits(p *publication) bool {
 	if p.photos == nil {
-		small, large := min(f.VideoSize[0], f.VideoSize[1]), max(f.VideoSize[0], f.VideoSize[1])
-		return large == 0 || small >= 360 && large <= 4096
+		m := f.Seen(control.Uploaded)
+		if f.VideoSize[0] > 0 {
+			m.Width, m.Height = f.VideoSize[0], f.VideoSize[1]
+		}
+		return videos.Takes(m)
 	}
 	return !slices.ContainsFunc(p.photos, func(address string) bool {
-		return min(f.PhotoSizes[address][0], f.PhotoSizes[address][1]) > 1080
+		m := f.Seen(address)
+		if size, ok := f.PhotoSizes[address]; ok {
+			m.Width, m.Height = size[0], size[1]
+		}
+		return !photos.Takes(m)
 	})
 }
 

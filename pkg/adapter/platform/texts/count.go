@@ -16,18 +16,28 @@ const (
 )
 
 // Signs counts the signs in a text that any reader could take as the beginning of a name: those before a letter, a digit
-// or a low line, also inside of links. An @ after a letter or a digit is one of an e-mail address. It is the greatest
-// count for platforms that bound such names and do not say what they take as one.
+// or a low line, also inside of links. A sign after a letter or a digit begins none, but that of a hashtag directly
+// after another one, and neither does the # of a character reference. It is the greatest count, for platforms that bound
+// such names and do not say what they take as one.
 func Signs(s string, sign Sign) (n int) {
-	before := ' '
+	before, tagged := ' ', false // tagged: the characters before belong to a hashtag
 	runes := []rune(s)
 	for i, r := range runes {
-		wide := sign == At && r == '＠' || sign == Hash && r == '＃'
-		if r == rune(sign) || wide {
-			named := i+1 < len(runes) && (inName(runes[i+1]) || sign == At && runes[i+1] == '.')
-			if joined := sign == At && (ascii(before) || before == '_' || before == '.' || before == '@'); named && !joined {
-				n++
-			}
+		next := ' '
+		if i+1 < len(runes) {
+			next = runes[i+1]
+		}
+		begins := false
+		switch sign {
+		case At:
+			begins = (r == '@' || r == '＠') && (inName(next) || next == '.') && !ascii(before) &&
+				!strings.ContainsRune("_.@", before)
+		case Hash:
+			begins = (r == '#' || r == '＃') && inName(next) && (tagged || !inName(before) && before != '&')
+			tagged = begins || tagged && inName(r)
+		}
+		if begins {
+			n++
 		}
 		before = r
 	}
@@ -42,11 +52,13 @@ func inName(r rune) bool {
 // for platforms that bound links and do not say where one ends.
 func Addresses(s string) int {
 	var all []string
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>"`, r) }) {
+	ends := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>"`, r) }
+	for _, word := range strings.FieldsFunc(s, ends) {
 		lower := strings.ToLower(word)
 		at := -1
 		for _, begin := range []string{"https://", "http://", "www."} {
-			if i := strings.Index(lower, begin); i >= 0 && i+len(begin) < len(lower) && (at < 0 || i < at) {
+			i := strings.Index(lower, begin)
+			if i >= 0 && i+len(begin) < len(lower) && (at < 0 || i < at) {
 				at = i
 			}
 		}
