@@ -45,6 +45,8 @@ type Fake struct {
 	// the media of tests that have none.
 	PhotoSizes map[string][2]int
 	VideoSize  [2]int
+	// Longest is the length of a video that the account may post.
+	Longest time.Duration
 	// NoComments says that the account permits no comments.
 	NoComments bool
 }
@@ -90,7 +92,7 @@ func New(now func() time.Time) *Fake {
 		},
 		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{},
 		Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
-		Extra:  []string{"user.info.stats"},
+		Extra:  []string{"user.info.stats"}, Longest: 5 * time.Minute,
 	}
 }
 
@@ -157,7 +159,7 @@ func (f *Fake) Handler() http.Handler {
 		answer(w, map[string]any{
 			"creator_username": "acme", "creator_nickname": "Acme", "privacy_level_options": f.Levels,
 			"comment_disabled": f.NoComments, "duet_disabled": false, "stitch_disabled": true,
-			"max_video_post_duration_sec": 300,
+			"max_video_post_duration_sec": int(f.Longest.Seconds()),
 		})
 	})
 	handle("POST /v2/post/publish/video/init/", "video.publish", f.initVideo)

@@ -2,10 +2,13 @@ package tiktok_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
+	fake "github.com/content-automation/api/testdata/platforms/tiktok"
 )
 
 // What the platform publishes of its bounds is known: what fits is published.
@@ -19,5 +22,10 @@ func TestBounds(t *testing.T) {
 		}
 		p.Options.Own = own
 	}
-	fixture.Bounds(t, newFixture, choose, "captions", "titles", "image sizes", "video sizes", "lengths")
+	open := func() *platformtest.Fixture {
+		f := newFixture()
+		f.Fake.(*fake.Fake).Longest = 10 * time.Minute
+		return f
+	}
+	fixture.Bounds(t, open, choose, "captions", "titles", "image sizes", "video sizes", "lengths")
 }
