@@ -213,8 +213,8 @@ type Hashtags struct {
 	Max int // 0 if the platform takes none
 	// Written reports whether hashtags in the caption count, too.
 	Written bool
-	// Strict reports whether each # counts that any reader could take as the beginning of a hashtag, because the platform
-	// does not say what it takes as one.
+	// Strict reports whether each # counts that any reader could take as the beginning of a hashtag, because the
+	// platform does not say what it takes as one.
 	Strict bool
 	// Tags reports whether the hashtags are a separate list of at most Total characters.
 	// Otherwise, they are the last paragraph of the caption.

@@ -247,8 +247,8 @@ func (f *fitting) size(param string, width, height int, limit File) {
 	}
 }
 
-// shaped reports whether a size has a permitted ratio. The sides are whole numbers, so that a ratio may need a part of a
-// pixel more.
+// shaped reports whether a size has a permitted ratio. The sides are whole numbers, so that a ratio may need a part of
+// a pixel more.
 func (l File) shaped(width, height int) bool {
 	whole := func(side float64) int { return int(math.Ceil(side - 1e-6)) }
 	return (l.MinRatio == 0 || height <= whole(float64(width)/l.MinRatio)) &&

@@ -218,8 +218,8 @@ func TestPlatformsShowTheirBounds(t *testing.T) {
 		t.Errorf("videos of TikTok: %+v", video)
 	}
 	reel := shown["instagram video"]
-	if m := reel.Caption.MaxMentions; m == nil || *m != 20 || reel.Caption.MaxLinks != nil || reel.Video.MaxWidth == nil ||
-		*reel.Video.MaxWidth != 1920 {
+	if m := reel.Caption.MaxMentions; m == nil || *m != 20 || reel.Caption.MaxLinks != nil ||
+		reel.Video.MaxWidth == nil || *reel.Video.MaxWidth != 1920 {
 		t.Errorf("Reels: %+v %+v", reel.Caption, reel.Video)
 	}
 	if !slices.Contains(shown["instagram story"].Without, "first_comment") {

@@ -217,8 +217,8 @@ func TestOtherVideosDoNotFit(t *testing.T) {
 	}
 }
 
-// Each format that is made fits each platform that takes its kind. Instagram alone refuses posts and slides in 2:3, which
-// are made for others.
+// Each format that is made fits each platform that takes its kind. Instagram alone refuses posts and slides in 2:3,
+// which are made for others.
 func TestFormatsFitThePlatforms(t *testing.T) {
 	type format struct {
 		name          string

@@ -42,7 +42,8 @@ var (
 		MaxPixels: 36_152_320 - 1}
 	// LinkedIn takes videos of 500 MB. All parts of one are uploaded in one step.
 	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 200 << 20, MinRatio: 1 / 2.4,
-		MaxRatio: 2.4, MinShort: 144, MaxShort: 2304, MaxLong: 4096, MinTime: 3 * time.Second, MaxTime: 30 * time.Minute}
+		MaxRatio: 2.4, MinShort: 144, MaxShort: 2304, MaxLong: 4096, MinTime: 3 * time.Second,
+		MaxTime: 30 * time.Minute}
 
 	caption = platform.Text{Max: 3000}
 	noAlt   = []platform.Option{platform.OptionAlt}

@@ -15,10 +15,10 @@ const (
 	Hash Sign = '#' // of a hashtag
 )
 
-// Signs counts the signs in a text that any reader could take as the beginning of a name: those before a letter, a digit
-// or a low line, also inside of links. A sign after a letter or a digit begins none, but that of a hashtag directly
-// after another one, and neither does the # of a character reference. It is the greatest count, for platforms that bound
-// such names and do not say what they take as one.
+// Signs counts the signs in a text that any reader could take as the beginning of a name: those before a letter, a
+// digit or a low line, also inside of links. A sign after a letter or a digit begins none, but that of a hashtag
+// directly after another one, and neither does the # of a character reference. It is the greatest count, for platforms
+// that bound such names and do not say what they take as one.
 func Signs(s string, sign Sign) (n int) {
 	before, tagged := ' ', false // tagged: the characters before belong to a hashtag
 	runes := []rune(s)
@@ -48,8 +48,8 @@ func inName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// Addresses counts the different words of a text that have an address in them, each to its end. It is the greatest count
-// for platforms that bound links and do not say where one ends.
+// Addresses counts the different words of a text that have an address in them, each to its end. It is the greatest
+// count, for platforms that bound links and do not say where one ends.
 func Addresses(s string) int {
 	var all []string
 	ends := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>"`, r) }
