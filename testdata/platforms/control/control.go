@@ -239,6 +239,12 @@ func Public(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
+// Web reports whether an address is one of the web, which a post can lead to.
+func Web(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
+}
+
 // Sum reads a file, and returns its length and a hash of its content.
 func Sum(r io.Reader) (int64, string, error) {
 	h := newHash()

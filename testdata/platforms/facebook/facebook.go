@@ -184,7 +184,7 @@ func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
 		bad(w)
 		return
 	}
-	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
+	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Web(link) {
 		bad(w)
 		return
 	}

@@ -321,7 +321,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	case p.Section != "" && p.Section != "51" && !f.known(f.Sections, p.Section):
 		refuse(w, http.StatusNotFound, 2031, "Board section not found.")
 		return
-	case err != nil || !ok || p.Link != "" && !control.Public(p.Link):
+	case err != nil || !ok || p.Link != "" && !control.Web(p.Link):
 		bad(w)
 		return
 	}

@@ -26,7 +26,7 @@ var topics = regexp.MustCompile(`^[^.&]{1,50}$`)
 
 // addresses are the links in a text. The document has an example without a scheme (Text Attachments, "How links are
 // counted").
-var addresses = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+`)
+var addresses = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s\pZ<>"]+`)
 
 // links counts the different links of a text.
 func links(text string) int {

@@ -359,7 +359,7 @@ func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 	}
 	for _, name := range []string{"close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"} {
 		switch value := q.Get(name); {
-		case value != "" && value != "1" && !(name == "copyright" && control.Public(value)):
+		case value != "" && value != "1" && !(name == "copyright" && control.Web(value)):
 			refuse(w, 100)
 			return
 		case value != "":
