@@ -191,6 +191,11 @@ prompts-page: ## Write build/prompts.md: ten texts of each type of factory, with
 	@mkdir -p build
 	$(GO) run ./infra/verify/evaluate/page build/prompts.md
 
+.PHONY: opens
+opens: ## Write build/opens.md: what each operation opens, and which mandates stop it
+	@mkdir -p build
+	$(GO) run ./infra/verify/opens > build/opens.md
+
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz

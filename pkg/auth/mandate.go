@@ -29,7 +29,8 @@ var Acts = []struct {
 	{ActPublish, "Schedule, publish and approve content"},
 	{ActSpend, "Spend credits"},
 	{ActDelete, "Delete"},
-	{ActInvite, "Let others in: API keys, review links, social accounts, CRMs and webhooks"},
+	{ActInvite, "Open the account to others: addresses, secrets, rights and copies, as by webhooks, keys, review links " +
+		"and exports"},
 }
 
 // AllActs returns the names of all acts, in the order of the documents.

@@ -20,12 +20,25 @@ const SecurityScheme = "apiKey"
 // for OAuth 2 only.
 const RequiredScopes = "x-required-scopes"
 
+// OpensMember is the member of an operation in the document that has what it opens: what a mandate leaves to people.
+const OpensMember = "x-opens"
+
+// listed returns several names as a list in a text.
+func listed(names []string) string {
+	last := len(names) - 1
+	return "`" + strings.Join(names[:last], "`, `") + "` and `" + names[last] + "`"
+}
+
 // document describes the answers of the operation and the required scope.
 func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {}}}
-	o.Extensions = map[string]any{RequiredScopes: []string{string(op.Scope)}}
-	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
+	o.Extensions = map[string]any{RequiredScopes: op.scopes(), OpensMember: op.Opens.Names()}
+	needs := "Needs the scope `" + string(op.Scope) + "`."
+	if len(op.Also) > 0 {
+		needs = "Needs the scopes " + listed(op.scopes()) + "."
+	}
+	o.Description = strings.TrimSpace(o.Description + "\n\n" + needs)
 	if op.Ends != nil {
 		op.Ends.describe(o)
 	}

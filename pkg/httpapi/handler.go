@@ -180,8 +180,13 @@ func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
 	if c.code == errs.InvalidAPIKey {
-		// The gateway, which answers for unknown keys, has ids without the time. An id with it would tell that a key
-		// was known once.
+		// The gateway answers for unknown keys: another header would tell that a key was known once, and so would an id
+		// with the time, which its ids do not have.
+		for name, value := range web.GatewayHeaders() {
+			h.Set(name, value)
+		}
+		h.Del("RateLimit-Policy")
+		h.Del("RateLimit")
 		if _, ok := RequestTime(c.RequestID); ok {
 			_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
 			h.Set("X-Request-Id", r.RequestID)
@@ -197,6 +202,9 @@ func (c *call) write(w http.ResponseWriter, err error) {
 	if err != nil {
 		http.Error(w, "", http.StatusInternalServerError)
 		return
+	}
+	if c.code == errs.InvalidAPIKey {
+		a.Body = []byte(web.ASCII(bytes.TrimSpace(a.Body))) // as the gateway sends it
 	}
 	h.Set("Content-Type", a.ContentType)
 	w.WriteHeader(a.Status)

@@ -37,8 +37,10 @@ type Op struct {
 	Description string
 	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
 	AccountWide bool
-	// Invites says that it lets others in, which a mandate may leave to people.
-	Invites bool
+	// Opens is what it opens, by which mandates, roles and the questions of agents go. 0 means everything.
+	Opens Opens
+	// Also are the scopes that it needs beside Scope. What opens a copy needs the read scopes of all that is in it.
+	Also []auth.Scope
 	// Sheet is the name of the file of a list that is also returned as comma-separated values, such as
 	// publications.csv. Slice makes its pages.
 	Sheet string
@@ -70,6 +72,8 @@ func ScopedOps(function, tag string, scope auth.Scope) func(id, method, path, su
 type Route struct {
 	Method, Path, OperationID string
 	Scope                     auth.Scope
+	Also                      []auth.Scope
+	Opens                     Opens
 	Function                  string
 	Status                    int
 	// Errors are all codes that the operation may return.
@@ -314,8 +318,13 @@ func (op Op) permits(p *auth.Principal, now time.Time) error {
 	if err == nil && op.AccountWide {
 		err = p.RequireAccount()
 	}
-	if err == nil && op.Invites {
-		err = p.RequirePerson(auth.ActInvite)
+	for _, scope := range op.Also {
+		if err == nil {
+			err = p.Require(scope, "")
+		}
+	}
+	if err == nil {
+		err = op.opened(p)
 	}
 	return err
 }
@@ -326,7 +335,8 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	codes := op.errors(takesBody)
 	first := !slices.ContainsFunc(r.routes, func(known Route) bool { return known.Path == op.Path })
-	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Function, op.status(), codes})
+	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
+		op.status(), codes})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it

@@ -90,7 +90,9 @@ type Operation struct {
 	Method, Path         string
 	Summary, Description string
 	Scope                string
-	Status               int
+	// Opens is what it opens to others, by the names of the document.
+	Opens  []string
+	Status int
 	// PathParams are the parameters of the path, in its order.
 	PathParams []Param
 	Query      []Param
@@ -250,6 +252,7 @@ type operation struct {
 	Pagination  any      `json:"x-sdk-pagination"`
 	Wait        *Wait    `json:"x-sdk-wait"`
 	Scopes      []string `json:"x-required-scopes"`
+	Opens       []string `json:"x-opens"`
 	Parameters  []struct {
 		Name, In, Description string
 		Schema                *schema
@@ -341,6 +344,7 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 	if len(o.Scopes) > 0 {
 		op.Scope = o.Scopes[0]
 	}
+	op.Opens = o.Opens
 	byName := map[string]Param{}
 	for _, p := range o.Parameters {
 		param := Param{p.Name, p.Description, r.ref(p.Schema, true), p.Example}

@@ -18,6 +18,7 @@ type mcpOperation struct {
 	Summary string         `json:"summary"`
 	Text    string         `json:"description,omitempty"`
 	Scope   string         `json:"scope"`
+	Opens   []string       `json:"opens,omitempty"`
 	Query   []mcpParameter `json:"query,omitempty"`
 	Body    []mcpParameter `json:"body,omitempty"`
 }
@@ -56,7 +57,7 @@ func writeMCP(_ string, f *form.Form, all map[string][]byte) error {
 				text = string(runes[:400]) + "…"
 			}
 			one := mcpOperation{ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Text: text,
-				Scope: o.Scope}
+				Scope: o.Scope, Opens: o.Opens}
 			for _, p := range o.Query {
 				one.Query = append(one.Query, mcpParameter{p.Name, describe(types, p.Type, 0), false, brief(p.Doc)})
 			}

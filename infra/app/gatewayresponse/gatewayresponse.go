@@ -7,13 +7,10 @@ package gatewayresponse
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -38,9 +35,7 @@ func (a Response) Status() int {
 
 // Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
-	h := web.AlwaysHeaders()
-	// The gateway puts a value in single quotes, and so takes none of them inside. This policy needs none.
-	h["Content-Security-Policy"], h["X-Frame-Options"] = "sandbox", "DENY"
+	h := web.GatewayHeaders()
 	switch a.Code {
 	case errs.MissingAPIKey, errs.InvalidAPIKey:
 		h["WWW-Authenticate"] = "Bearer" // RFC 6750, 3
@@ -68,25 +63,8 @@ func (a Response) Body(requestID, base string) string {
 	}); err != nil {
 		panic(err) // Every text can be encoded.
 	}
-	return ascii(bytes.TrimSpace(out.Bytes()))
-}
-
-// ascii escapes all characters that are not ASCII, because the services between the template
-// and the gateway replace them.
-func ascii(text []byte) string {
-	var out strings.Builder
-	for _, r := range string(text) {
-		switch {
-		case r < utf8.RuneSelf:
-			out.WriteRune(r)
-		case r <= 0xffff:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
-		}
-	}
-	return out.String()
+	// The services between the template and the gateway replace other characters.
+	return web.ASCII(bytes.TrimSpace(out.Bytes()))
 }
 
 const (

@@ -36,7 +36,7 @@ func (s *Service) registerEntries(r *httpapi.Router) {
 			"and `released` after a `release` has returned the credits. The reservation of a batch is released in " +
 			"parts, as each of its items reserves its own price. With a test key the list is empty, because the " +
 			"sandbox spends nothing.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, s.entries)
 }
 

@@ -74,13 +74,13 @@ func (s *Events) Register(r *httpapi.Router) {
 			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
 			"leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before " +
 			"the end of the list.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{
 		ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{event_id}", Scope: auth.AccountRead,
 		Function: "account", Tag: "Events",
 		Summary: "Get an event with its payload", Description: "An event about a resource that the key may not read " +
-			"is not found.",
+			"is not found.", Opens: httpapi.Nothing,
 	}, s.get)
 }
 

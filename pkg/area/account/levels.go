@@ -165,7 +165,7 @@ func (s *Levels) Register(r *httpapi.Router) {
 			"shows what live keys did, a test key the sandbox. " +
 			"Calls are counted about a minute after they were made. A call that the gateway answers on its own " +
 			"reaches no operation and is not counted; `probes` shows whether the service could be reached. " +
-			"`/api-docs/guides/service-levels` has more.",
+			"`/api-docs/guides/service-levels` has more.", Opens: httpapi.Nothing,
 	}, s.get)
 }
 

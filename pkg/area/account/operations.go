@@ -115,7 +115,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Tag:     "Account",
 		Summary: "Get the account of the calling key",
 		Description: "Returns the account, the calling key, its limits and the balance. Use it to check that a key " +
-			"works.",
+			"works.", Opens: httpapi.Nothing,
 	}, s.me)
 	s.registerEntries(r)
 	s.registerUsage(r)

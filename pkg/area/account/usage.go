@@ -176,7 +176,7 @@ func (s *Service) registerUsage(r *httpapi.Router) {
 		Description: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are " +
 			"part of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a " +
 			"minute after they were made, and kept for 100 days. A call that the gateway answers on its own is not " +
-			"counted.",
+			"counted.", Opens: httpapi.Nothing,
 	}, s.usage)
 }
 

@@ -56,13 +56,13 @@ func (s *Service) registerDiagnoses(r *httpapi.Router) {
 			"change of the factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` "+
 			"each proposal. If the model fails, the diagnosis completes without proposals, and `proposal_failure` "+
 			"says why. A diagnosis is free of charge. Only one runs at a time for a factory, and live keys may start "+
-			"100 in a day (UTC). A paused factory can be diagnosed, too.")
+			"100 in a day (UTC). A paused factory can be diagnosed, too.").Opening(httpapi.Nothing)
 	start.Status = http.StatusAccepted
 	start.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, start, s.diagnose)
 
 	httpapi.Read(r, op("getDiagnosis", http.MethodGet, "/diagnosis", auth.FactoriesRead, "Get the latest diagnosis",
-		"Returns the latest diagnosis of the factory, also while it runs."), s.diagnosis)
+		"Returns the latest diagnosis of the factory, also while it runs.").Opening(httpapi.Nothing), s.diagnosis)
 }
 
 // read reads a factory of the caller and its latest diagnosis, or nil if there is none yet, in one round trip.

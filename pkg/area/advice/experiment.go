@@ -39,7 +39,7 @@ func (s *Service) registerExperiments(r *httpapi.Router) {
 		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, " +
 			"once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
 			"settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a " +
-			"content plan."}
+			"content plan.", Opens: httpapi.Publishing}
 	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}
 	httpapi.Write(r, apply, s.applyExperiment)
 }
@@ -76,7 +76,7 @@ func (s *Service) applyExperiment(ctx context.Context, tx *store.Tx, in *applyEx
 		return out, err
 	}
 	if in.Body.Apply {
-		if err := made.Apply(tx, &f, of, now); err != nil {
+		if err := made.Apply(tx, auth.FromContext(ctx), &f, of, now); err != nil {
 			return out, err
 		}
 	}
@@ -207,7 +207,7 @@ func (w ExperimentApplier) Apply(ctx context.Context, tx *store.Tx, r *experimen
 	held.Hold(tx)
 	made, err := propose(r, f, now)
 	if err == nil {
-		err = made.Apply(tx, &f, of, now)
+		err = made.Apply(tx, held.Principal, &f, of, now)
 	}
 	if refused := (*errs.Error)(nil); errors.As(err, &refused) {
 		return false, nil

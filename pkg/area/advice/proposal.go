@@ -34,7 +34,7 @@ type applyInput struct {
 
 func (s *Service) registerProposals(r *httpapi.Router) {
 	list := op("listProposals", http.MethodGet, "/proposals", auth.FactoriesRead, "List the proposals for a factory",
-		"Newest first.")
+		"Newest first.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -43,7 +43,7 @@ func (s *Service) registerProposals(r *httpapi.Router) {
 		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be "+
 			"applied once. If a value that the patch replaces has changed since the proposal was made, the answer is "+
 			"`stale_proposal`. Proposals that change different members of a factory can all be applied. `If-Match` "+
-			"takes the ETag of the proposal, which is its version.")
+			"takes the ETag of the proposal, which is its version.").Opening(httpapi.Publishing)
 	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
 }
@@ -124,12 +124,8 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	if err := permit(p, f); err != nil {
 		return out, err
 	}
-	published := f.AutoPublish
-	if err := p.Apply(tx, &f, of, now); err != nil {
+	if err := p.Apply(tx, auth.FromContext(ctx), &f, of, now); err != nil {
 		return out, err
-	}
-	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
-		return out, errs.Below("/patch", err)
 	}
 	p.Touch(now)
 	if it, err = p.Into(it); err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
@@ -84,15 +85,22 @@ func NewProposal(f factory.Factory, proposalID string, says Proposal, now time.T
 }
 
 // Apply adds the changed factory, which was read as an item, to the transaction.
-func (p *ProposalRecord) Apply(tx *store.Tx, f *factory.Factory, of store.Item, now time.Time) error {
+func (p *ProposalRecord) Apply(tx *store.Tx, by *auth.Principal, f *factory.Factory, of store.Item,
+	now time.Time) error {
+	before, err := f.Before(now)
+	if err != nil {
+		return err
+	}
 	if _, err := f.Change(p.Patch, now); err != nil {
 		return errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it "+
 			"again for new proposals.")
 	}
+	if err := f.Permit(by, before); err != nil {
+		return errs.Below("/patch", err)
+	}
 	f.Touch(now)
 	p.State, p.AppliedVersion = Applied, &f.Version
-	of, err := f.Into(of)
-	if err != nil {
+	if of, err = f.Into(of); err != nil {
 		return err
 	}
 	tx.Replace(of)

@@ -37,12 +37,12 @@ func (s *Service) registerImports(r *httpapi.Router) {
 			"imported posts. They cost nothing, and the service never publishes or changes them. An import "+
 			"starts by itself when an account is connected; call this operation to read the figures again. "+
 			"Each post is imported once. The event `posts.imported` reports the end. `past_posts` of "+
-			"listPlatforms reports which platforms list earlier posts.")
+			"listPlatforms reports which platforms list earlier posts.").Opening(httpapi.Nothing)
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createImport)
 	httpapi.Read(r, op("getPostImport", http.MethodGet, "/v1/analytics/imports/{post_import_id}",
 		"Get an import of posts", "Shows how many posts were read. An import is kept for 30 days, and its posts for "+
-			"400 after they were read for the last time."), s.getImport)
+			"400 after they were read for the last time.").Opening(httpapi.Nothing), s.getImport)
 }
 
 func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInput) (out social.PostImport, err error) {

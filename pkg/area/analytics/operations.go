@@ -37,7 +37,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and " +
 			"publication counts on the day on which it happened. What a deleted item has come to stays counted. " +
 			"The sums follow the content within seconds.\n\nWith `compare`, the answer also compares two sets of " +
-			"publications of the period, and says whether the difference is more than chance.",
+			"publications of the period, and says whether the difference is more than chance.", Opens: httpapi.Nothing,
 	}, s.get)
 	httpapi.Read(r, httpapi.Op{
 		ID: "getBestTimes", Method: http.MethodGet, Path: "/v1/analytics/best-times", Scope: auth.FactoriesRead,
@@ -46,7 +46,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Compares the hours of the week in which the publications of a factory or of a social account " +
 			"were published in the last 180 days. Each hour has its mean effect with an interval of 95% and the " +
 			"number of its publications. With fewer than 30 publications, the answer says how many there are, and " +
-			"has no hours.",
+			"has no hours.", Opens: httpapi.Nothing,
 	}, s.bestTimes)
 	httpapi.List(r, httpapi.Op{
 		ID: "listAccountMetrics", Method: http.MethodGet, Path: "/v1/analytics/accounts", Scope: auth.FactoriesRead,
@@ -55,7 +55,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Lists followers and totals of a social account by day, the earliest first. Platforms with a " +
 			"history (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures " +
 			"of others are read once a day from then on. Days without figures are left out. With the header `Accept: " +
-			"text/csv`, the answer is a file of comma-separated values with all days.",
+			"text/csv`, the answer is a file of comma-separated values with all days.", Opens: httpapi.Nothing,
 	}, s.accountDays)
 }
 

@@ -33,8 +33,9 @@ type MandateBody struct {
 	// Hours of each day in which nothing of it is published. Work that spends is permitted. Absent or null: none.
 	QuietHours *QuietHoursBody `json:"quiet_hours,omitempty"`
 	// Acts that only people do: a call that does one fails with 403 person_required. publish: schedule, publish and
-	// approve content. spend: spend credits. delete: delete. invite: let others in by API keys, review links, social
-	// accounts, CRMs and webhooks. Absent, null or empty: none.
+	// approve content. spend: spend credits. delete: delete, disconnect and empty the sandbox. invite: open the account
+	// to others by an address, a secret, a right or a copy, as by webhooks, API keys, review links, social accounts,
+	// applications, CRMs, imports and exports. x-opens of an operation says what it opens. Absent, null or empty: none.
 	NeedsPerson []auth.Act `json:"needs_person,omitempty" nullable:"true" format:"mandate-act" example:"[\"delete\"]"`
 	// Time from which on the key does nothing any more (RFC 3339): its calls fail with 403 outside_mandate. A time that
 	// is past ends the mandate at once. Absent or null: none.

@@ -121,26 +121,29 @@ func (s *Service) Register(r *httpapi.Router) {
 	}
 	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
 		"Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers "+
-			"and the keys that they have made, directly or through other keys, list only those that they have made.")
+			"and the keys that they have made, directly or through other keys, list only those that they have made.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key",
 		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
 			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made "+
-			"it may now. Only this response contains the secret. Store it safely.")
-	create.Status, create.Invites = http.StatusCreated, true
+			"it may now. Only this response contains the secret. Store it safely.").
+		Opening(httpapi.Credential | httpapi.Right)
+	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
 
 	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key",
 		"Includes the time and address of its last use, how often it was used, and what it has spent this month. The "+
-			"last minute of a revoked key may be missing."), s.getKey)
+			"last minute of a revoked key may be missing.").Opening(httpapi.Nothing), s.getKey)
 
 	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key",
 		"Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than "+
 			"`account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the "+
-			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
+			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.").
+		Opening(httpapi.Right)
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Fixed = map[string]string{
 		"kind": "create another key", "profile_ids": "create another key", "secret": "POST " +
@@ -153,14 +156,15 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. "+
 			"Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked "+
 			"too, directly or through others, and the webhooks of all of them are disabled; if the request fails, "+
-			"repeat it.")
+			"repeat it.").Opening(httpapi.Deletion)
 	revoke.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, revoke, s.revokeKey)
 
 	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key",
 		"The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier "+
 			"secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at "+
-			"least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
+			"least as wide as the rotated key, or that key itself. Only this response contains the new secret.").
+		Opening(httpapi.Credential | httpapi.Right)
 	rotate.Status = http.StatusCreated
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotateKey)

@@ -41,7 +41,7 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 	update := op("updateDraft", http.MethodPatch, "drafts/{draft_id}", "Change a draft",
 		"Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying carries out as "+
 			"well. `body` is validated as the operation validates it that applying carries out. Set `state` to "+
-			"discard the draft.")
+			"discard the draft.").Opening(httpapi.Nothing)
 	update.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"kind": "ask the architect for another draft",
 		"factory_id": "ask the architect for another draft", "content_item_id": "ask the architect for another draft"}
@@ -53,7 +53,8 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 			"`PATCH /v1/content-items/{content_item_id}`, and shows the id of what was created or changed as "+
 			"`result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that "+
 			"operation. A draft is applied once, in the version that `If-Match` names, which is required: another "+
-			"key may have changed the draft since you read it. A refusal names the member of the draft's body.")
+			"key may have changed the draft since you read it. A refusal names the member of the draft's body.").
+		Opening(httpapi.Spending | httpapi.Publishing)
 	apply.Status = http.StatusCreated
 	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel,
 		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}

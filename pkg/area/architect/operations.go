@@ -75,18 +75,18 @@ func op(id, method, path, summary, description string) httpapi.Op {
 func (s *Service) Register(r *httpapi.Router) {
 	create := op("createChat", http.MethodPost, "chats", "Begin a chat",
 		"A chat with an assistant that helps to set up factories, content plans and content items. It answers "+
-			"questions about your factories, and makes drafts, which you apply.")
+			"questions about your factories, and makes drafts, which you apply.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat",
 		"Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its "+
-			"text is left out."), s.get)
+			"text is left out.").Opening(httpapi.Nothing), s.get)
 	s.registerSend(r)
 
 	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first. Those of factories and "+
 		"content plans need the scope factories:read as well, those of content items content:read; without it they "+
-		"are left out.")
+		"are left out.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	s.registerDrafts(r)

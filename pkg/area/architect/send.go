@@ -84,7 +84,8 @@ func (s *Service) registerSend(r *httpapi.Router) {
 			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the "+
 			"reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in "+
 			"the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing "+
-			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.")
+			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.").
+		Opening(httpapi.Spending)
 	send.Status = http.StatusCreated
 	send.Errors = []errs.Code{errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached}
 	httpapi.Act(r, send, httpapi.Action[sendInput, question, reply, Message]{

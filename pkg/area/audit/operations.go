@@ -49,7 +49,7 @@ func (l *Log) Register(r *httpapi.Router) {
 			"live requests and the changes that operators of the service have made, a test key the requests of the " +
 			"sandbox.\n\nOf many requests of a key that are refused within a minute, the first 10 have an entry " +
 			"each; after that, one entry stands for several, as its `count` says.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, l.list)
 }
 

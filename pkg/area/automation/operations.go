@@ -110,7 +110,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listAutomations", http.MethodGet, collection, auth.ContentRead, "List the automations", "Newest first.")
+	list := op("listAutomations", http.MethodGet, collection, auth.ContentRead, "List the automations", "Newest first.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -119,24 +120,26 @@ func (s *Service) Register(r *httpapi.Router) {
 			"cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` "+
 			"do, for the calling key. After five failures in a row the automation is `failed`, and the event "+
 			"`automation.failed` is sent. With `rehearse` nothing is created: the `rehearsal` of the response has the "+
-			"times of the next 7 days, or an item that stands for each entry, with its price.")
+			"times of the next 7 days, or an item that stands for each entry, with its price.").
+		Opening(httpapi.Spending | httpapi.Publishing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getAutomation", http.MethodGet, one, auth.ContentRead, "Get an automation",
-		"Includes its last runs."), s.get)
+		"Includes its last runs.").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateAutomation", http.MethodPatch, one, auth.ContentWrite, "Change an automation",
 		"Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the "+
 			"state to active, make the calling key the one on whose behalf it makes items: they cost that key, and "+
-			"are published automatically only if that key has the scope content:publish.")
+			"are published automatically only if that key has the scope content:publish.").
+		Opening(httpapi.Spending | httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	update.Fixed = map[string]string{"factory_id": "create another automation"}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteAutomation", http.MethodDelete, one, auth.ContentWrite, "Delete an automation",
-		"What it has made stays.")
+		"What it has made stays.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }

@@ -58,7 +58,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 		Function: "catalog", Tag: "Catalog",
 		Summary:     "List the subscription plans",
 		Description: "Smallest plan first. Only accounts on a plan with `api_access` may use the API.",
-		Errors:      []errs.Code{errs.InvalidCursor},
+		Errors:      []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, listPlans)
 	httpapi.List(r, httpapi.Op{
 		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead,
@@ -70,7 +70,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose " +
 			"provider is not set up here or does not have them in this region; only live keys see this state. " +
 			"Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
 		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": string(in.Provider)},
 			catalog.Filter{Kind: in.Kind, Provider: string(in.Provider)}
@@ -91,7 +91,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 		Summary: "List the voices",
 		Description: "Sorted by provider and language, in a fixed order. Send the `id` of a voice as `voice` to one " +
 			"of its `models`. A model also accepts ids of its provider's other voices.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, listVoices)
 	httpapi.List(r, httpapi.Op{
 		ID: "listAvatars", Method: http.MethodGet, Path: "/v1/catalog/avatars", Scope: auth.AccountRead,
@@ -99,7 +99,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 		Summary: "List the avatars",
 		Description: "Sorted by provider, in a fixed order. Send the `id` of an avatar as `avatar` to one of its " +
 			"`models`. Models that are not listed show the person of the image that you send.",
-		Errors: []errs.Code{errs.InvalidCursor},
+		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, listAvatars)
 }
 

@@ -17,6 +17,9 @@ import (
 
 // approvalOf returns the approval of a new item of a factory.
 func approvalOf(f factory.Factory) item.Approval {
+	if f.AutoPublish && f.Steered {
+		return item.ApprovalIn(item.ApprovalPending, item.SteeredFactory)
+	}
 	if f.Approval == item.ApprovalRequired {
 		return item.ApprovalIn(item.ApprovalPending)
 	}

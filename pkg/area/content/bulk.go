@@ -132,7 +132,8 @@ func (s bulker) register(r *httpapi.Router) {
 			"afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it takes "+
 			"the items of a content plan that wait, up to 100 at a time: `has_more` tells if there are others. If "+
 			"the time of the call does not suffice, results have the error `timeout`: send these items again. After "+
-			"a call that has ended with `timeout`, read the items, as some may have been changed.")
+			"a call that has ended with `timeout`, read the items, as some may have been changed.").
+		Opening(httpapi.Publishing)
 	bulk.Tag = "Publishing"
 	bulk.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.QueueFull, errs.RuleViolated}
 	httpapi.Act(r, bulk, httpapi.Action[bulkInput, bulkOrder, BulkAnswer, BulkAnswer]{

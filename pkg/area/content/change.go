@@ -58,7 +58,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
 			"of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be "+
 			"published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits "+
-			"for an approval again.")
+			"for an approval again.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable, errs.RuleViolated}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
@@ -77,7 +77,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of "+
 			"the reserved credits is released at once. The media of all attempts are deleted. The response, and the "+
 			"event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being "+
-			"published.")
+			"published.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
@@ -90,7 +90,8 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"and media of your own are free. `createEstimate` returns the price before. Without `reuse`, it uses the "+
 			"settings that the factory had when the item was created, and its product as it is now, and keeps the "+
 			"texts that you have set. The media and texts of the earlier attempt are shown until the new one has "+
-			"succeeded. The files of all attempts are kept until the item is deleted.")
+			"succeeded. The files of all attempts are kept until the item is deleted.").
+		Opening(httpapi.Spending | httpapi.Publishing)
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel,
 		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull,
@@ -101,7 +102,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that "+
 			"were completed are charged, and are in `media`; the rest of the reserved credits is released at once. "+
 			"`cancel_cost_credits` of the item is the charge if you canceled it now. An item that is already "+
-			"generated cannot be canceled: delete it, or leave it.")
+			"generated cannot be canceled: delete it, or leave it.").Opening(httpapi.Nothing)
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }

@@ -77,7 +77,7 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 			"fails, but for the completed parts where finished media cannot be made of what you gave. Canceling "+
 			"charges the parts that were completed and releases the rest. With `publish_at` it is scheduled as soon "+
 			"as it is generated, as by `POST /v1/content-items/{content_item_id}/schedule`. With a test key nothing "+
-			"is spent, and `sandbox` selects the result.")
+			"is spent, and `sandbox` selects the result.").Opening(httpapi.Spending | httpapi.Publishing)
 	create.Status, create.Errors = http.StatusAccepted, codes
 	httpapi.Write(r, create, s.create)
 
@@ -86,7 +86,7 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created "+
 			"or spent. The response lists them in the order of the request. If several are refused, `details` lists "+
 			"all, and `code` is that of the first. With `rehearse` nothing is created: the first item of the response "+
-			"has the `rehearsal` of the batch, with each refusal.")
+			"has the `rehearsal` of the batch, with each refusal.").Opening(httpapi.Spending | httpapi.Publishing)
 	batch.Status, batch.Errors = http.StatusAccepted, append(slices.Clone(codes), errs.QuoteUsed)
 	httpapi.Write(r, batch, s.createBatch)
 }
@@ -254,6 +254,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	if p := a.products[b.ProductID]; p != nil && p.Steered && f.AutoPublish {
+		r.Approval = item.ApprovalIn(item.ApprovalPending, append(r.Approval.Reasons, item.SteeredProduct)...)
+	}
 	r.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {

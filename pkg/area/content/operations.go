@@ -58,13 +58,13 @@ var op = httpapi.Ops("content", "Content")
 func (s *Service) Register(r *httpapi.Router) {
 	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items",
 		"Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the "+
-			"earliest. `fields` leaves out all other members.")
+			"earliest. `fields` leaves out all other members.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	s.registerCreate(r)
 	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead,
-		"Get a content item", "The URLs of its media are signed anew."), s.get)
+		"Get a content item", "The URLs of its media are signed anew.").Opening(httpapi.Nothing), s.get)
 	s.registerChanges(r)
 	s.registerPublishing(r)
 	bulker{s}.register(r)

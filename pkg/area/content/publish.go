@@ -73,7 +73,7 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the "+
 			"service could not publish in time, it publishes late items of an account in the order of their times, "+
 			"unless the account's `late_after` has passed. If the factory requires an approval, an item without it "+
-			"keeps the time and is scheduled when it is approved.")
+			"keeps the time and is scheduled when it is approved.").Opening(httpapi.Publishing)
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
 		errs.RuleViolated}
 	httpapi.Write(r, schedule, s.schedule)
@@ -82,7 +82,7 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 		"Publishes a generated or scheduled item now, on each social account by itself. The event "+
 			"`content.published` reports the end if at least one account has taken it, `content.failed` if none has. "+
 			"Both show all publications. Of an item that has failed on some accounts, only those are tried again: "+
-			"what an account has taken, or may have taken, is never posted twice.")
+			"what an account has taken, or may have taken, is never posted twice.").Opening(httpapi.Publishing)
 	publish.Status = http.StatusAccepted
 	publish.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
 		errs.RuleViolated}
@@ -91,7 +91,7 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 	list := op("listPublications", http.MethodGet, one+"/publications", auth.ContentRead,
 		"List the publications of a content item",
 		"One for each social account, in the order in which they were asked for. Metrics are read 1 hour, 24 hours, "+
-			"7 days and 30 days after publishing.")
+			"7 days and 30 days after publishing.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.publications)
 }

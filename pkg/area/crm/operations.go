@@ -56,7 +56,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/integrations", "/v1/integrations/{integration_id}"
 	op := httpapi.Ops("crm", "Integrations")
 	list := op("listIntegrations", http.MethodGet, collection, auth.AccountRead, "List the integrations",
-		"Integrations with CRMs, newest first.")
+		"Integrations with CRMs, newest first.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -66,13 +66,13 @@ func (s *Service) Register(r *httpapi.Router) {
 			"the address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for "+
 			"the changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\nTo "+
 			"connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An "+
-			"account of a CRM is connected once.")
-	connect.Status, connect.Invites = http.StatusCreated, true
+			"account of a CRM is connected once.").Opening(httpapi.Address | httpapi.Credential)
+	connect.Status = http.StatusCreated
 	connect.Errors = []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.Duplicate, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
 
 	httpapi.Read(r, op("getIntegration", http.MethodGet, one, auth.AccountRead, "Get an integration",
-		"Its state, its pipelines, the last synchronization and the last failure."), s.get)
+		"Its state, its pipelines, the last synchronization and the last failure.").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateIntegration", http.MethodPatch, one, auth.AccountManage, "Change an integration",
 		"Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory, "+
@@ -80,21 +80,22 @@ func (s *Service) Register(r *httpapi.Router) {
 			"content item of a deal that enters the stage, once, and writes a note with the result to the deal; it "+
 			"needs the scope content:write. The content is made on behalf of the caller who has set the mapping: it "+
 			"counts toward the spend limit of that key, and is published automatically only if that key has the scope "+
-			"content:publish.")
+			"content:publish.").Opening(httpapi.Spending | httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.NotFound, errs.WrongFactoryType, errs.InvalidState}
 	update.Fixed = map[string]string{"kind": "connect another integration", "pipelines": "change them in the CRM"}
 	httpapi.Write(r, update, s.update)
 
 	sync := op("syncIntegration", http.MethodPost, one+"/sync", auth.AccountManage, "Synchronize an integration",
 		"Reads all products and the changed deals of the CRM in the background. The service does it every day, and "+
-			"reads a changed object when the CRM reports it. `last_sync` shows the end.")
+			"reads a changed object when the CRM reports it. `last_sync` shows the end.").Opening(httpapi.Nothing)
 	sync.Status = http.StatusAccepted
 	sync.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, sync, s.sync)
 
 	disconnect := op("disconnectIntegration", http.MethodDelete, one, auth.AccountManage, "Disconnect an integration",
 		"Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. "+
-			"The response shows the integration in state `disconnected`; it is deleted after 90 days.")
+			"The response shows the integration in state `disconnected`; it is deleted after 90 days.").
+		Opening(httpapi.Deletion)
 	disconnect.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, disconnect, s.disconnect)
 }

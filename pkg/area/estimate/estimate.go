@@ -144,7 +144,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 			"reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than " +
 			"reserved for is charged more.",
 		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound,
-			errs.InvalidState},
+			errs.InvalidState}, Opens: httpapi.Nothing,
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
 		estimated := all[in.Body.Operation]
 		if err := auth.FromContext(ctx).Require(estimated.scope, ""); err != nil {

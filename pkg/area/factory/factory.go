@@ -15,7 +15,6 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/area/law"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -136,6 +135,9 @@ type Factory struct {
 	Trained *catalog.Trained `json:"-"`
 	// Files are the files of the media that its settings name.
 	Files Files `json:"-"`
+	// Steered says that somebody who may not publish has changed what its items say. Those that would be published
+	// automatically wait for an approval.
+	Steered bool `json:"-"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State string `json:"state" enum:"active,paused,deleted"`
@@ -279,24 +281,6 @@ const (
 	ApprovalNone     = "none"
 	ApprovalRequired = "required"
 )
-
-// permitApproval refuses a change that ends the approval of content, unless the caller may publish. was is the setting
-// before.
-func (f *Factory) permitApproval(p *auth.Principal, was string) error {
-	if was != ApprovalRequired || f.Approval == ApprovalRequired {
-		return nil
-	}
-	return p.Require(auth.ContentPublish, "/approval")
-}
-
-// PermitAutoPublish refuses a change that turns automatic publishing on, unless the caller
-// may publish. was is whether it was on before.
-func (f *Factory) PermitAutoPublish(p *auth.Principal, was bool) error {
-	if was || !f.AutoPublish {
-		return nil
-	}
-	return p.Require(auth.ContentPublish, "/auto_publish")
-}
 
 // checkPlanned refuses settings that have no effect yet.
 func (f *Factory) checkPlanned(set Settings) error {

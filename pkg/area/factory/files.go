@@ -117,8 +117,22 @@ func (s *Service) setFiles(ctx context.Context, tx *store.Tx, o tenant.Owner, f 
 	return given.Keep(tx, s.now())
 }
 
-// encodeFiles writes the files into the item of the factory.
+// steeredAttribute is the attribute of the item of a factory that is steered.
+const steeredAttribute = "steered"
+
+// Steer has the next items of the factory of an item wait for an approval, if it publishes automatically.
+func Steer(it *store.Item) {
+	if it.Attributes == nil {
+		it.Attributes = map[string]string{}
+	}
+	it.Attributes[steeredAttribute] = "true"
+}
+
+// encodeFiles writes the files into the item of the factory, and whether it is steered.
 func (f *Factory) encodeFiles(it *store.Item) error {
+	if delete(it.Attributes, steeredAttribute); f.Steered {
+		Steer(it)
+	}
 	for _, m := range members {
 		file := *m.file(&f.Files)
 		if file == nil {
@@ -138,6 +152,7 @@ func (f *Factory) encodeFiles(it *store.Item) error {
 }
 
 func (f *Factory) decodeFiles(it *store.Item) error {
+	f.Steered = it.Attributes[steeredAttribute] != ""
 	for _, m := range members {
 		raw := it.Attributes[m.name]
 		if raw == "" {

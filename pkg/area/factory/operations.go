@@ -1,9 +1,7 @@
 package factory
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"reflect"
 	"time"
@@ -193,22 +191,22 @@ type listInput struct {
 func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.Ops("factory", "Factories")
 	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories",
-		"Newest first.")
+		"Newest first.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory",
-		"Creates a factory of one of the seven types. `settings` depends on the type.")
+		"Creates a factory of one of the seven types. `settings` depends on the type.").Opening(httpapi.Publishing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead,
-		"Get a factory", ""), s.get)
+		"Get a factory", "").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite,
 		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch "+
-			"that changes something sends the event `factory.updated`.")
+			"that changes something sends the event `factory.updated`.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
 	httpapi.Write(r, update, s.update)
@@ -218,7 +216,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Deletes the factory and its content plans. What it has queued or under way is canceled in the background: "+
 			"completed parts are charged, and the rest of the reserved credits is released. Each canceled content "+
 			"item sends the event `content.canceled`. Its content items stay until they are deleted. The response "+
-			"shows the factory in state `deleted`.")
+			"shows the factory in state `deleted`.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -258,7 +256,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err != nil {
 		return out, err
 	}
-	if err := f.PermitAutoPublish(p, false); err != nil {
+	if err := f.Permit(p, Before{}); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, o, &f, nil); err != nil {
@@ -297,17 +295,16 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err != nil {
 		return out, err
 	}
-	before, err := json.Marshal(f.settings())
+	before, err := f.Before(s.now())
 	if err != nil {
 		return out, err
 	}
 	resumed := f.State == StatePaused && set.State == StateActive
-	published, approval := f.AutoPublish, f.Approval
+	published := f.AutoPublish
 	if err := f.apply(set, s.now()); err != nil {
 		return out, err
 	}
-	p := auth.FromContext(ctx)
-	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
+	if err := f.Permit(auth.FromContext(ctx), before); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {
@@ -323,11 +320,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 			return out, err
 		}
 	}
-	after, err := json.Marshal(f.settings())
+	changed, err := before.Changes(&f)
 	if err != nil {
 		return out, err
 	}
-	if err := s.replace(tx, it, &f); err != nil || bytes.Equal(before, after) {
+	if err := s.replace(tx, it, &f); err != nil || !changed {
 		return f, err
 	}
 	return f, f.Notify(tx, it.Owner)

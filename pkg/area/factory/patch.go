@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -33,7 +32,7 @@ func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err
 	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
 		return false, err
 	}
-	before, err := json.Marshal(f.settings())
+	before, err := f.Before(now)
 	if err != nil {
 		return false, err
 	}
@@ -57,8 +56,7 @@ func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err
 			return false, errs.Invalid(m.param(), "is set by PATCH /v1/factories/{factory_id} only")
 		}
 	}
-	after, err := json.Marshal(f.settings())
-	return !bytes.Equal(before, after), err
+	return before.Changes(f)
 }
 
 // Under returns a digest of the values that a merge patch would replace. Changes of other members leave it as it is.

@@ -59,7 +59,8 @@ type listInput struct {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.Ops("media", "Media")
-	list := op("listMedia", http.MethodGet, "/v1/media", auth.ContentRead, "List your media", "Newest first.")
+	list := op("listMedia", http.MethodGet, "/v1/media", auth.ContentRead, "List your media", "Newest first.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -72,7 +73,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, "+
 			"is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and "+
 			"sound; of videos the container alone is read. A media is deleted 30 days after its last use. Up to 100 "+
-			"may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
+			"may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
 	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
@@ -80,10 +81,10 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	const one = "/v1/media/{media_id}"
 	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media",
-		"Its URLs are signed anew."), s.get)
+		"Its URLs are signed anew.").Opening(httpapi.Nothing), s.get)
 	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
 		"Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that "+
-			"was accepted before still gets the file, which is removed within 24 hours.")
+			"was accepted before still gets the file, which is removed within 24 hours.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 	s.registerVerify(r, op("", "", "", "", "", ""))

@@ -97,7 +97,7 @@ func (s *Service) registerVerify(r *httpapi.Router, op httpapi.Op) {
 		"whether the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a " +
 		"picture that has lost its metadata. First [bring the file in](#operation/createMedia), and wait until it " +
 		"is `ready`. It changes nothing."
-	op.Scope = auth.ContentRead
+	op.Scope, op.Opens = auth.ContentRead, httpapi.Nothing
 	op.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, op, s.verify)
 }

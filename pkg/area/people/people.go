@@ -138,21 +138,21 @@ func (s *Service) Register(r *httpapi.Router) {
 	}
 	list := op("listPeople", http.MethodGet, collection, "List the people",
 		"Everybody who has access to the account, those who are invited, and those who were removed in the last 90 "+
-			"days. The role auditor may list them too.")
+			"days. The role auditor may list them too.").Opening(httpapi.Nothing)
 	list.Errors = append(list.Errors, errs.InvalidCursor)
 	httpapi.List(r, list, s.list)
 
 	invite := op("invitePerson", http.MethodPost, collection, "Invite a person",
 		"Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign "+
 			"in with the invited e-mail address. Inviting an invited person again replaces the invitation, the name "+
-			"and the role.")
+			"and the role.").Opening(httpapi.Right)
 	invite.Status = http.StatusCreated
 	invite.Errors = append(invite.Errors, errs.Duplicate, errs.InvalidState)
 	httpapi.Write(r, invite, s.invite)
 
 	update := op("updatePerson", http.MethodPatch, one, "Change the role of a person",
 		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner "+
-			"stays an owner.")
+			"stays an owner.").Opening(httpapi.Right)
 	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
 	update.Fixed = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
 		"state": "DELETE /v1/people/{person_id} removes the person"}
@@ -160,7 +160,8 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	remove := op("removePerson", http.MethodDelete, one, "Remove a person",
 		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys "+
-			"that the person has created go on working, but manage no keys any more: revoke those that are not needed.")
+			"that the person has created go on working, but manage no keys any more: revoke those that are not needed.").
+		Opening(httpapi.Deletion)
 	remove.Errors = append(remove.Errors, errs.InvalidState, errs.VersionMismatch)
 	httpapi.Write(r, remove, s.remove)
 }

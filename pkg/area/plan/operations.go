@@ -55,7 +55,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"result of each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
-			errs.RuleViolated, errs.QuoteUsed},
+			errs.RuleViolated, errs.QuoteUsed}, Opens: httpapi.Spending | httpapi.Publishing,
 	}
 	httpapi.Write(r, create, s.create)
 
@@ -64,7 +64,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Tag:     "Factories",
 		Summary: "Get a content plan", Description: "Returns the plan of the factory that was created last, or the " +
 			"one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. " +
-			"`GET /v1/content-items` lists its items by `content_plan_id`.",
+			"`GET /v1/content-items` lists its items by `content_plan_id`.", Opens: httpapi.Nothing,
 	}, s.get)
 	s.registerTopics(r)
 }

@@ -93,27 +93,29 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 	add := op("createPlanTopic", http.MethodPost, path, "Add a topic to a content plan", "Adds a topic of your own "+
 		"to a plan whose items are written later. It waits for an approval, as the others do, and costs nothing "+
 		"until then.",
-		errs.InvalidState)
+		errs.InvalidState).Opening(httpapi.Spending | httpapi.Publishing)
 	add.Status = http.StatusCreated
 	httpapi.Write(r, add, s.addTopic)
 	get := op("getPlanTopic", http.MethodGet, path+"/{topic_number}", "Get a topic of a content plan",
 		"Returns one topic, with its version as the ETag. The `calendar` of `GET "+
-			"/v1/factories/{factory_id}/content-plan` has all of them.")
+			"/v1/factories/{factory_id}/content-plan` has all of them.").Opening(httpapi.Nothing)
 	get.Scope = auth.FactoriesRead
 	httpapi.Read(r, get, s.getTopic)
 	httpapi.Write(r, op("updatePlanTopic", http.MethodPatch, path+"/{topic_number}", "Change a topic of a content plan",
 		"Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send "+
 			"`If-Match` with its ETag, so that no change of somebody else is lost.", errs.InvalidState,
-		errs.VersionMismatch), s.changeTopic)
+		errs.VersionMismatch).Opening(httpapi.Spending|httpapi.Publishing), s.changeTopic)
 	httpapi.Write(r, op("deletePlanTopic", http.MethodDelete, path+"/{topic_number}", "Drop a topic of a content plan",
 		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. "+
-			"Delete the item of a topic that is written.", errs.InvalidState, errs.VersionMismatch), s.dropTopic)
+			"Delete the item of a topic that is written.", errs.InvalidState, errs.VersionMismatch).
+		Opening(httpapi.Deletion), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
 		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
 			"topic that nobody approves before its time becomes `missed`.",
-		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached)
+		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached).
+		Opening(httpapi.Spending | httpapi.Publishing)
 	approve.Status = http.StatusAccepted
 	httpapi.Write(r, approve, s.approve)
 }

@@ -152,22 +152,23 @@ func (s *Service) Register(r *httpapi.Router) {
 	const collection, one, photos = "/v1/products", "/v1/products/{product_id}", "/v1/products/{product_id}/photos"
 	op := httpapi.Ops("product", "Products")
 	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products",
-		"Newest first. `sku` finds one product of a factory at once, however many there are.")
+		"Newest first. `sku` finds one product of a factory at once, however many there are.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createProduct", http.MethodPost, collection, auth.ProductsWrite, "Create a product",
-		"Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the factory.")
+		"Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the factory.").
+		Opening(httpapi.Publishing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getProduct", http.MethodGet, one, auth.ProductsRead, "Get a product",
-		"The URLs of its photos are signed anew."), s.get)
+		"The URLs of its photos are signed anew.").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateProduct", http.MethodPatch, one, auth.ProductsWrite, "Change a product",
 		"Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and `photo_ids` to put "+
-			"its photos into another order.")
+			"its photos into another order.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.Duplicate}
 	update.Fixed = map[string]string{"factory_id": "create another product",
 		"photos": "send photo_ids, or add and delete photos"}
@@ -175,7 +176,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	remove := op("deleteProduct", http.MethodDelete, one, auth.ProductsWrite, "Delete a product",
 		"Deletes the product with its photos, and frees its SKU. Not while a scheduled or active promotion includes "+
-			"it. Content made of it stays.")
+			"it. Content made of it stays.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
@@ -186,7 +187,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"The photo is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
 			"Photos are JPEG, PNG or WebP of up to 20 MiB and 50 million pixels. They are turned upright, and their "+
 			"metadata, such as the place, is removed. "+
-			"A product has up to 10 photos, rejected ones among them. Together with media, up to 100 may be pending.")
+			"A product has up to 10 photos, rejected ones among them. Together with media, up to 100 may be pending.").
+		Opening(httpapi.Nothing)
 	add.Status = http.StatusCreated
 	add.Errors = []errs.Code{errs.InvalidState, errs.QueueFull, errs.UnsupportedMedia}
 	add.Fixed = map[string]string{"url": "send the address of the file as source_url"}
@@ -195,7 +197,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite,
 		"Delete a photo of a product",
 		"If it was the main photo, the next one is. Work that was accepted before still gets the file, which is "+
-			"removed after 24 hours. `If-Match` takes the ETag of the product.")
+			"removed after 24 hours. `If-Match` takes the ETag of the product.").Opening(httpapi.Deletion)
 	take.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, take, s.removePhoto)
 }

@@ -106,7 +106,7 @@ func (s promotionSettings) apply(p *Promotion, now time.Time) error {
 
 // assign has each of the products, whose items were read, keep the promotion, and those that it had before forget it.
 // It refuses products that the promotion cannot have, and what a rule of law of the region forbids.
-func assign(tx *store.Tx, region string, now time.Time, found map[string]store.Item, p *Promotion,
+func assign(ctx context.Context, tx *store.Tx, region string, now time.Time, found map[string]store.Item, p *Promotion,
 	before []string) error {
 	changed := map[string]*StoredProduct{}
 	for _, productID := range before {
@@ -151,6 +151,7 @@ func assign(tx *store.Tx, region string, now time.Time, found map[string]store.I
 		}
 		currency = r.Price.Currency
 		r.Include(p, now)
+		r.Steered = r.Steered || steers(ctx)
 		included := r.Promotions[len(r.Promotions)-1]
 		p.PriorPrices = append(p.PriorPrices, PriorPrice{r.ID, r.Prior(included)})
 		faults = append(faults, r.checkPrior(p))
@@ -215,7 +216,7 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 	if err != nil {
 		return out, err
 	}
-	if err := assign(tx, legal.Country(), now, found, &out, nil); err != nil {
+	if err := assign(ctx, tx, legal.Country(), now, found, &out, nil); err != nil {
 		return out, err
 	}
 	it, err := out.Entry(o)
@@ -278,7 +279,7 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 			return out, err
 		}
 	}
-	if err := assign(tx, legal.Country(), now, found, &out, before); err != nil {
+	if err := assign(ctx, tx, legal.Country(), now, found, &out, before); err != nil {
 		return out, err
 	}
 	out.Touch(now)

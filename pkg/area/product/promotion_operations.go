@@ -115,7 +115,7 @@ func (s *Promotions) Register(r *httpapi.Router) {
 	const collection = "/v1/promotions"
 	op := httpapi.Ops("product", "Promotions")
 	list := op("listPromotions", http.MethodGet, collection, auth.ProductsRead, "List the promotions",
-		"Newest first. Their states are those of the moment of the call.")
+		"Newest first. Their states are those of the moment of the call.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -124,7 +124,7 @@ func (s *Promotions) Register(r *httpapi.Router) {
 			"price of each product, and its products have one currency. A product is in up to 20 promotions that "+
 			"have not ended; of those that are active, the lowest price counts. If the region of the factory is in "+
 			"the European Union, a percentage above the real one is refused: that from the lowest price of the 30 "+
-			"days before.")
+			"days before.").Opening(httpapi.Publishing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound, errs.RuleViolated}
 	httpapi.Write(r, create, s.create)
@@ -132,7 +132,7 @@ func (s *Promotions) Register(r *httpapi.Router) {
 	update := op("updatePromotion", http.MethodPatch, collection+"/{promotion_id}", auth.ProductsWrite,
 		"Change a promotion",
 		"Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that has ended "+
-			"cannot be changed.")
+			"cannot be changed.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.RuleViolated}
 	update.Fixed = map[string]string{"factory_id": "create another promotion"}
 	httpapi.Write(r, update, s.update)

@@ -5,6 +5,7 @@ package product
 import (
 	"context"
 	"net/url"
+	"reflect"
 	"slices"
 	"time"
 
@@ -149,7 +150,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	r := &StoredProduct{Product: Product{Resource: resource.New(id.New(id.Product, now), now, nil),
-		FactoryID: b.FactoryID}}
+		FactoryID: b.FactoryID}, Steered: steers(ctx)}
 	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL,
 		Attributes: b.Attributes, State: Active, Metadata: b.Metadata}.apply(r, now)
 	if err != nil {
@@ -219,6 +220,9 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[P
 	return page, err
 }
 
+// steers reports whether a change by the caller has the next items about a product wait for an approval.
+func steers(ctx context.Context) bool { return !auth.FromContext(ctx).Has(auth.ContentPublish) }
+
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Product, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
@@ -228,9 +232,14 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	now, sku := s.now(), r.SKU
+	now, sku, before := s.now(), r.SKU, settingsOf(r)
 	if err := set.apply(r, now); err != nil {
 		return out, err
+	}
+	after := settingsOf(r)
+	before.SKU, before.State, before.Metadata = after.SKU, after.State, after.Metadata // which no item tells
+	if !reflect.DeepEqual(before, after) || !steers(ctx) {
+		r.Steered = steers(ctx)
 	}
 	r.Touch(now)
 	if err := Replace(tx, it, r, sku); err != nil {
@@ -317,6 +326,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 		at = min(at, b.Position-1)
 	}
 	r.Photos = slices.Insert(r.Photos, at, photo)
+	r.Steered = r.Steered || steers(ctx)
 	r.Touch(now)
 	if err := Replace(tx, it, r, r.SKU); err != nil {
 		return out, err
@@ -339,6 +349,7 @@ func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhoto
 	if err := r.Remove(tx, now, it.Owner, i); err != nil {
 		return out, err
 	}
+	r.Steered = r.Steered || steers(ctx)
 	r.Touch(now)
 	return out, Replace(tx, it, r, r.SKU)
 }

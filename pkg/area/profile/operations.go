@@ -80,30 +80,30 @@ func (s *Service) Register(r *httpapi.Router) {
 		}
 	}
 	list := op("listProfiles", http.MethodGet, collection, auth.AccountRead, "List the profiles",
-		"Newest first. A key that is bound to profiles lists these.")
+		"Newest first. A key that is bound to profiles lists these.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createProfile", http.MethodPost, collection, auth.AccountManage, "Create a profile",
 		"A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the "+
 			"studio that are created with its id belong to it, with all that they make. A key with `profile_ids` "+
-			"sees and makes nothing else.")
+			"sees and makes nothing else.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.UnsupportedMedia, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getProfile", http.MethodGet, one, auth.AccountRead, "Get a profile",
-		"Includes what the work for it has cost this month."), s.get)
+		"Includes what the work for it has cost this month.").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateProfile", http.MethodPatch, one, auth.AccountManage, "Change a profile",
-		"Takes a JSON merge patch (RFC 7396).")
+		"Takes a JSON merge patch (RFC 7396).").Opening(httpapi.Spending)
 	update.Errors = []errs.Code{errs.UnsupportedMedia, errs.VersionMismatch}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteProfile", http.MethodDelete, one, auth.AccountManage, "Delete a profile",
 		"A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, "+
 			"content items, generations and media, disconnect its social accounts, delete its webhooks and revoke "+
-			"its keys before. Its chats end with it. The entries of the balance stay.")
+			"its keys before. Its chats end with it. The entries of the balance stay.").Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }

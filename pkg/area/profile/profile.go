@@ -169,6 +169,9 @@ func (s *Service) get(ctx context.Context, in *Path) (out Details, err error) {
 	return Details{r.Profile, Usage{now.UTC().Format("2006-01"), spent.Spent, spent.Left}}, nil
 }
 
+// lifts reports whether a limit permits more than before. Nil is none.
+func lifts(before, after *int64) bool { return before != nil && (after == nil || *after > *before) }
+
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Profile, err error) {
 	r, it, b, err := s.find(ctx, in.ID)
 	if err != nil {
@@ -185,6 +188,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	now, before := s.now(), r.Bounds()
 	if err := s.apply(ctx, tx, it.Owner, &r, set, b.logo); err != nil {
 		return out, err
+	}
+	if after := r.Bounds(); lifts(before.Limit, after.Limit) || lifts(before.QuoteAbove, after.QuoteAbove) {
+		if err := auth.FromContext(ctx).RequirePerson(auth.ActSpend); err != nil {
+			return out, err
+		}
 	}
 	if !reflect.DeepEqual(before, r.Bounds()) {
 		ledger.ChangePurse(tx, now, b.purse, r.Bounds())

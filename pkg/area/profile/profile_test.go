@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -173,4 +174,22 @@ func TestAProfileThatWasJustUsedIsNotDeleted(t *testing.T) {
 	}
 	w.Clock.Add(5 * time.Second)
 	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
+}
+
+// Who leaves spending to people does not lift what bounds it, and may lower it.
+func TestB11LimitsOfAProfileAreLiftedByPeople(t *testing.T) {
+	w := newWorld(t)
+	at := "/v1/profiles/" + w.profile().ID
+	w.Call(http.MethodPatch, at, object{"spend_limit_credits": 100, "quote_required_above_credits": 10}).
+		Into(t, http.StatusOK, new(object))
+	agent := w.As(func(p *auth.Principal) {
+		p.Mandate = &auth.Mandate{ID: "key_x:1", NeedsPerson: []auth.Act{auth.ActSpend}}
+	})
+	for _, body := range []object{{"spend_limit_credits": 101}, {"spend_limit_credits": nil},
+		{"quote_required_above_credits": 11}, {"quote_required_above_credits": nil}} {
+		agent.Call(http.MethodPatch, at, body).Refused(t, http.StatusForbidden, errs.PersonRequired, "")
+	}
+	for _, body := range []object{{"spend_limit_credits": 99}, {"quote_required_above_credits": 9}, {"name": "Acme"}} {
+		agent.Call(http.MethodPatch, at, body).Into(t, http.StatusOK, new(object))
+	}
 }

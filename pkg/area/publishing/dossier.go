@@ -52,7 +52,7 @@ func (s *Service) registerDossiers(r *httpapi.Router) {
 		"Returns what is known of a post as it was when it was published: the rules of law that were checked, who "+
 			"approved it, the models, the hashes of its files and its texts. It is never changed, also if the post is "+
 			"changed or deleted, and ends with its content item. It is signed at each call. Its hash is in the audit "+
-			"log since the publication.")
+			"log since the publication.").Opening(httpapi.Nothing)
 	get.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable}
 	httpapi.Read(r, get, s.dossier)
 }

@@ -151,7 +151,7 @@ type endLinkInput struct {
 // registerLinks adds the operations of review links.
 func (s *Service) registerLinks(r *httpapi.Router) {
 	list := op("listReviewLinks", http.MethodGet, "/v1/review-links", auth.ContentPublish, "List the review links",
-		"Newest first. Links that have ended stay for 30 days.")
+		"Newest first. Links that have ended stay for 30 days.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.links)
 
@@ -160,16 +160,17 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 			"items as each platform will show them; with `may: decide`, people approve items there or request "+
 			"changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. "+
 			"Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the "+
-			"page ends if the calling key, or the person, loses one of both or all access.")
+			"page ends if the calling key, or the person, loses one of both or all access.").
+		Opening(httpapi.Credential | httpapi.Copy | httpapi.Publishing)
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
-	create.Invites = true
 	httpapi.Write(r, create, s.createLink)
 
 	httpapi.Read(r, op("getReviewLink", http.MethodGet, "/v1/review-links/{review_link_id}", auth.ContentRead,
-		"Get a review link", "Without its address: only the response that creates the link has that."), s.link)
+		"Get a review link", "Without its address: only the response that creates the link has that.").
+		Opening(httpapi.Nothing), s.link)
 
 	remove := op("deleteReviewLink", http.MethodDelete, "/v1/review-links/{review_link_id}", auth.ContentPublish,
-		"Delete a review link", "The page ends at once.")
+		"Delete a review link", "The page ends at once.").Opening(httpapi.Deletion | httpapi.Publishing)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.removeLink)
 }

@@ -86,14 +86,15 @@ func (s *Service) registerPlanning(r *httpapi.Router) {
 			"and options, the state of the account, the posts that are left on the day, a slot that is taken, an "+
 			"approval that is missing, and rules of law of the region of its factory. Of content that is not "+
 			"generated yet, it checks what is known. It changes "+
-			"nothing.")
+			"nothing.").Opening(httpapi.Nothing)
 	validate.Errors = []errs.Code{errs.NotFound}
 	httpapi.Write(r, validate, s.validate)
 
 	slots := op("listSlots", http.MethodGet, "/v1/publishing/slots", auth.ContentRead, "List the slots of a schedule",
 		"Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of "+
 			"`publish_at` takes the first time that is free on all accounts of the item. A time is taken by "+
-			"everything that is scheduled for it, and by the items of the factory that are planned for it.")
+			"everything that is scheduled for it, and by the items of the factory that are planned for it.").
+		Opening(httpapi.Nothing)
 	slots.Errors = []errs.Code{errs.NotFound, errs.InvalidCursor}
 	httpapi.List(r, slots, s.slots)
 }

@@ -125,18 +125,18 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
 		"Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more "+
 			"than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer "+
-			"is a file of comma-separated values with all results of the period.")
+			"is a file of comma-separated values with all results of the period.").Opening(httpapi.Nothing)
 	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	const one = "/v1/publications/{publication_id}"
 	httpapi.Read(r, op("getPublication", http.MethodGet, one, auth.ContentRead, "Get a publication",
-		"With its metrics over time."), s.get)
+		"With its metrics over time.").Opening(httpapi.Nothing), s.get)
 
 	patch := op("updatePublication", http.MethodPatch, one, auth.ContentPublish, "Change a published post",
 		"Changes the text of a post where its platform can (`editable`). The platform gets the change in the "+
-			"background: `change` shows how it ends. Another change is refused until then.")
+			"background: `change` shows how it ends. Another change is refused until then.").Opening(httpapi.Publishing)
 	patch.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable}
 	httpapi.Write(r, patch, func(ctx context.Context, tx *store.Tx, in *patchInput) (item.PublishedPost, error) {
 		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeEdit, &in.Body.Caption)
@@ -144,7 +144,8 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 
 	remove := op("deletePublication", http.MethodDelete, one, auth.ContentPublish, "Delete a published post",
 		"Deletes a post from its platform where the platform can (`deletable`), in the background. The event "+
-			"`publication.deleted` reports its end. The content item and its other posts stay.")
+			"`publication.deleted` reports its end. The content item and its other posts stay.").
+		Opening(httpapi.Deletion | httpapi.Publishing)
 	remove.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, func(ctx context.Context, tx *store.Tx, in *removeInput) (item.PublishedPost, error) {
 		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeDelete, nil)

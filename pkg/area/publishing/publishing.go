@@ -95,7 +95,7 @@ func (s *Service) registerApprovals(r *httpapi.Router) {
 			"has `auto_publish`. `waits_for` says what is left: `time` if it is published by itself, `slot` if you "+
 			"have to schedule it, and `account` if no account can take it. If the item is changed or regenerated "+
 			"later, it waits for an approval again. Of several decisions at once, one is made; the others are refused "+
-			"and say by whom it was.")
+			"and say by whom it was.").Opening(httpapi.Publishing)
 	approve.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, approve, func(ctx context.Context, tx *store.Tx, in *decideInput) (item.Item, error) {
 		note := ""
@@ -108,7 +108,7 @@ func (s *Service) registerApprovals(r *httpapi.Router) {
 	changes := op("requestChanges", http.MethodPost, "/v1/approvals/{content_item_id}/request-changes",
 		auth.ContentPublish, "Request changes of a content item",
 		"Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory "+
-			"that requires an approval is not published before it is approved.")
+			"that requires an approval is not published before it is approved.").Opening(httpapi.Publishing)
 	changes.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, changes, func(ctx context.Context, tx *store.Tx, in *changesInput) (item.Item, error) {
 		return s.content.Decide(ctx, tx, in.ID, item.ChangesRequested, in.Body.Note,

@@ -127,12 +127,12 @@ func (s *Service) Register(r *httpapi.Router) {
 			"is the lower one of its price then and in the quote. A quote reserves nothing, and is used once. It "+
 			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call "+
 			"is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
-			"refusals has no quote, because the call would not run.")
+			"refusals has no quote, because the call would not run.").Opening(httpapi.Nothing)
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 	httpapi.Read(r, op("getQuote", http.MethodGet, "/v1/quotes/{quote_id}", "Get a quote",
 		"Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after "+
-			"its end."), s.get)
+			"its end.").Opening(httpapi.Nothing), s.get)
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Quote, err error) {

@@ -81,7 +81,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"metrics are read anew, and analytics follow. Posts that are published later start at zero. Content " +
 			"plans write the items whose time comes. It has ended when `metrics.read_at` of the publications is not " +
 			"before `requested_at`.",
-		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
+		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed}, Opens: httpapi.Deletion,
 	}, s.reset)
 }
 

@@ -108,7 +108,8 @@ type applicationsInput struct {
 func (s *Service) registerApplications(r *httpapi.Router) {
 	const collection, one = "/v1/social/applications", "/v1/social/applications/{application_id}"
 	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
-	list := op("listApplications", http.MethodGet, collection, "List your applications", "Newest first.")
+	list := op("listApplications", http.MethodGet, collection, "List your applications", "Newest first.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listApplications)
 
@@ -119,16 +120,19 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 			"prices count for your application alone. Enter `redirect_url` of the response at the "+
 			"platform. Accounts that are already connected keep their application until you connect them "+
 			"again with their `social_account_id`. Their id stays, and `application_id` reports which "+
-			"application they use. If there are several applications for a platform, the newest is used.")
+			"application they use. If there are several applications for a platform, the newest is used.").
+		Opening(httpapi.Address | httpapi.Credential)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createApplication)
 
-	httpapi.Read(r, op("getApplication", http.MethodGet, one, "Get an application", "Without its secret."),
+	httpapi.Read(r, op("getApplication", http.MethodGet, one, "Get an application", "Without its secret.").
+		Opening(httpapi.Nothing),
 		s.getApplication)
 
 	update := op("updateApplication", http.MethodPatch, one, "Change an application",
-		"Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.")
+		"Takes a JSON merge patch (RFC 7396). A new `client_secret` is used by all of its accounts at once.").
+		Opening(httpapi.Address | httpapi.Credential)
 	update.Errors = []errs.Code{errs.VersionMismatch}
 	const another = "create another application, and connect its accounts again"
 	update.Fixed = map[string]string{"client_id": another, "platform": another, "profile_id": another}
@@ -138,7 +142,8 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 		"An application is deleted once no account uses it, because its accounts could neither be renewed nor be "+
 			"published to for long. Connect these again before, with a newer application or, if none is left for "+
 			"them, after its deletion; `GET /v1/social/accounts?application_id=…` lists them. With `force=true` it is "+
-			"deleted nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.")
+			"deleted nevertheless: its accounts become `needs_reconnect` when they are next used or renewed.").
+		Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, remove, s.deleteApplication)
 }

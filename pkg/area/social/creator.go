@@ -56,7 +56,7 @@ func (s *Service) registerCreator(r *httpapi.Router) {
 		Scope: auth.SocialManage, Function: "social", Tag: "Publishing", Summary: "Get what a creator may choose",
 		Description: "Returns what TikTok allows the account to choose for its next post. Read it when you show the " +
 			"form for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.",
-		Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable},
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable}, Opens: httpapi.Nothing,
 	}, s.creator)
 }
 

@@ -67,7 +67,7 @@ func (s *Service) registerLookup(r *httpapi.Router) {
 		Description: "Finds what options of posts name by its id. Results are kept for a day, those of lists for ten " +
 			"minutes, so that repeats call no platform. An account makes 200 other calls a day (UTC).",
 		Errors: []errs.Code{errs.NotFound, errs.InvalidCursor, errs.InvalidState, errs.ProviderUnavailable,
-			errs.RateLimited},
+			errs.RateLimited}, Opens: httpapi.Nothing,
 	}, s.lookup)
 }
 

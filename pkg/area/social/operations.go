@@ -60,11 +60,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.ScopedOps("social", "Social accounts", auth.SocialManage)
 	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms",
 		"The platforms, with what each takes and how an account is connected. An account of a platform that is not "+
-			"`configured` cannot be connected.")
+			"`configured` cannot be connected.").Opening(httpapi.Nothing)
 	platforms.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, platforms, s.listPlatforms)
 
-	list := op("listSocialAccounts", http.MethodGet, collection, "List the social accounts", "Newest first.")
+	list := op("listSocialAccounts", http.MethodGet, collection, "List the social accounts", "Newest first.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -82,29 +83,31 @@ func (s *Service) Register(r *httpapi.Router) {
 			"connected with the newest of your own applications, see createApplication, or else with that of the "+
 			"operator. "+
 			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
-			"never a second one.")
-	connect.Status, connect.Invites = http.StatusCreated, true
+			"never a second one.").Opening(httpapi.Address | httpapi.Credential)
+	connect.Status = http.StatusCreated
 	connect.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
 
-	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", ""), s.get)
+	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", "").
+		Opening(httpapi.Nothing), s.get)
 
 	disconnect := op("disconnectSocialAccount", http.MethodDelete, one, "Disconnect a social account",
 		"Its tokens are deleted here and revoked at the platform, where the platform can do that. It is detached "+
 			"from its factories. An account that items are scheduled to is disconnected with `force=true` only. The "+
 			"response shows the account in state `disconnected`; it is deleted after 90 days. Connecting the same "+
-			"account of the platform before revives it.")
+			"account of the platform before revives it.").Opening(httpapi.Deletion)
 	disconnect.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, disconnect, s.disconnect)
 
 	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory",
 		"The factory publishes to it from now on, unless a request names other accounts. An account may serve "+
-			"several factories. Attaching it again changes nothing.")
+			"several factories. Attaching it again changes nothing.").Opening(httpapi.Publishing)
 	attach.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, attach, s.attach)
 
 	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
-		"What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
+		"What is scheduled to the account stays scheduled. Detaching it again changes nothing.").
+		Opening(httpapi.Deletion), s.detach)
 	s.registerApplications(r)
 	s.registerCreator(r)
 	s.registerLookup(r)
@@ -196,6 +199,9 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	changed, err := factoryrecord.Attach(&of, r.ID, s.now())
 	if err != nil {
 		return out, err
+	}
+	if changed && !auth.FromContext(ctx).Has(auth.ContentPublish) {
+		factory.Steer(&of)
 	}
 	ids, err := factoryrecord.Accounts(&of)
 	switch {

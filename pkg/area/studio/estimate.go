@@ -70,7 +70,7 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
 		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the "+
 			"creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. "+
-			"Only a result that is far longer than reserved for is charged more.")
+			"Only a result that is far longer than reserved for is charged more.").Opening(httpapi.Nothing)
 	estimate.Ends = &httpapi.Succession{Path: "/v1/balance/estimates", Operation: "createEstimate",
 		Deprecated: time.Date(2026, time.December, 1, 0, 0, 0, 0, time.UTC),
 		Sunset:     time.Date(2027, time.December, 1, 0, 0, 0, 0, time.UTC)}

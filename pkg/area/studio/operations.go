@@ -66,16 +66,18 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Makes a video of a person who speaks a text or a recording.")
 	s.registerEstimate(r)
 
-	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.")
+	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.").
+		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
 	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation",
-		"The URLs of its media are signed anew."), s.get)
+		"The URLs of its media are signed anew.").Opening(httpapi.Nothing), s.get)
 	remove := op("deleteGeneration", http.MethodDelete, one, "Cancel or delete a generation",
 		"Cancels a generation that is queued or being generated: what the provider has completed is charged, and the "+
 			"rest of the reserved credits is released at once. It stays in the list, in state `canceled`; no event "+
-			"is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.")
+			"is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.").
+		Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -92,7 +94,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 			"the balance or the limit of the key does not cover that, the generation fails and the result is "+
 			"removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and "+
 			"`sandbox` selects the result.")
-	create.Status = http.StatusAccepted
+	create.Status, create.Opens = http.StatusAccepted, httpapi.Spending
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
 		errs.QueueFull}
 	if id == "createAvatar" { // which alone reads a recording

@@ -42,14 +42,14 @@ func (s *Service) Register(r *httpapi.Router) {
 			"The cost depends on the length of the texts and the base model: it is reserved now, charged when the "+
 			"model is ready, and released if the training fails or the factory is deleted. `POST "+
 			"/v1/balance/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects "+
-			"the result.")
+			"the result.").Opening(httpapi.Spending)
 	start.Status = http.StatusAccepted
 	start.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance,
 		errs.SpendLimitReached}
 	httpapi.Write(r, start, s.start)
 
 	httpapi.Read(r, op("getTraining", http.MethodGet, auth.FactoriesRead, "Get the training",
-		"Returns the factory's latest training. Without one it returns `not_found`."), s.get)
+		"Returns the factory's latest training. Without one it returns `not_found`.").Opening(httpapi.Nothing), s.get)
 }
 
 // Mount registers the operations.

@@ -85,11 +85,16 @@ func (s *Service) Register(r *httpapi.Router) {
 			"JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines "+
 			"name. A worker makes them in the background, and the event `export.completed` reports the end. The "+
 			"export has no resource that was created after it, and no secret: no key, no token and no secret of a "+
-			"webhook. The parts are kept for 7 days. createImport takes them.")
+			"webhook. The parts are kept for 7 days, and their links need no key. createImport takes them.").
+		Opening(httpapi.Copy)
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
+	create.Also = reading
 	httpapi.Write(r, create, s.createExport)
-	httpapi.Read(r, op("getExport", http.MethodGet, "/v1/exports/{export_id}", "Get an export",
-		"Returns the export with the parts that are ready. Each call returns new signed URLs."), s.getExport)
+	get := op("getExport", http.MethodGet, "/v1/exports/{export_id}", "Get an export",
+		"Returns the export with the parts that are ready. Each call returns new signed URLs.").
+		Opening(httpapi.Copy)
+	get.Also = reading
+	httpapi.Read(r, get, s.getExport)
 
 	take := op("createImport", http.MethodPost, "/v1/imports", "Import an export",
 		"Takes an export into the account and mode of the key: into another account with a live key, into a sandbox "+
@@ -99,13 +104,18 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Webhooks are disabled: rotate their secrets, which nobody has seen, and enable them. Automations are "+
 			"paused, and factories publish nothing automatically. Social accounts are connected anew. "+
 			"`left_out` says what was left out, and why. "+
-			"The key needs the scopes of all operations that would create the same.")
+			"The key needs the scopes of all operations that would create the same.").Opening(httpapi.Address)
 	take.Status = http.StatusAccepted
 	take.Errors = []errs.Code{errs.InvalidState, errs.InsufficientScope}
 	httpapi.Write(r, take, s.createImport)
 	httpapi.Read(r, op("getImport", http.MethodGet, "/v1/imports/{import_id}", "Get an import",
-		"Returns what was imported so far, and once it is completed the map of old ids to new ones."), s.getImport)
+		"Returns what was imported so far, and once it is completed the map of old ids to new ones.").
+		Opening(httpapi.Copy), s.getImport)
 }
+
+// reading are the scopes of the operations that read what an export has. Its links need no key.
+var reading = []auth.Scope{auth.AccountRead, auth.FactoriesRead, auth.ContentRead, auth.ProductsRead, auth.StudioUse,
+	auth.SocialManage, auth.ArchitectUse, auth.WebhooksManage}
 
 // creating are the scopes of the operations that create what an import creates.
 var creating = []auth.Scope{auth.FactoriesWrite, auth.ContentWrite, auth.ContentPublish, auth.StudioUse,

@@ -41,19 +41,20 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before "+
 			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one "+
 			"within minutes; events from before the webhook was created or while it was disabled get one only on "+
-			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
+			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
 	httpapi.Read(r, op("getDelivery", http.MethodGet, collection+"/{delivery_id}", "Get a delivery",
 		"Includes the last request as it was sent: the address, the headers with the signature, and the body. The "+
 			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read "+
-			"too."), s.getDelivery)
+			"too.").Opening(httpapi.Nothing), s.getDelivery)
 
 	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
 		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
 			"Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` "+
-			"without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
+			"without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.").
+		Opening(httpapi.Nothing)
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)

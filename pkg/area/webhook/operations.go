@@ -90,7 +90,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
 	op := httpapi.ScopedOps("webhook", "Webhooks", auth.WebhooksManage)
 	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test "+
-		"key lists the webhooks of the sandbox.")
+		"key lists the webhooks of the sandbox.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -99,28 +99,31 @@ func (s *Service) Register(r *httpapi.Router) {
 			"receives only events that the calling key may read: for example, `content.*` needs "+
 			"`content:read`. A later change of the key's scopes takes effect on the next event. With "+
 			"`fields`, only these members of `data.object` are sent, and the signature covers what is "+
-			"sent. Only this response contains the signing secret: store it safely.\n\n"+targetGuide)
-	create.Status, create.Invites = http.StatusCreated, true
+			"sent. Only this response contains the signing secret: store it safely.\n\n"+targetGuide).
+		Opening(httpapi.Address | httpapi.Credential)
+	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, "+
-		"the start of the current failures, and the response times of the receiver."), s.get)
+		"the start of the current failures, and the response times of the receiver.").Opening(httpapi.Nothing), s.get)
 
 	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). "+
 		"To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that "+
-		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
+		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.").
+		Opening(httpapi.Address)
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, update, s.update)
 
-	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")
+	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.").
+		Opening(httpapi.Deletion)
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 
 	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook",
 		"For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can "+
 			"change over without missing events. The calling key needs the scopes of all events that `created_by` "+
-			"may read. Only this response contains the new secret.")
+			"may read. Only this response contains the new secret.").Opening(httpapi.Credential)
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotate)
 

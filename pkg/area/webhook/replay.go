@@ -48,7 +48,7 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 			"delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the "+
 			"beginning, and those from before the webhook was created. Each is sent once: the attempt that an event "+
 			"has waited for is made now instead. Events that were delivered, or whose attempt is under way, are not "+
-			"affected. A webhook takes 2 replays a minute.")
+			"affected. A webhook takes 2 replays a minute.").Opening(httpapi.Nothing)
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, replay, s.replay)

@@ -55,7 +55,7 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 		"Sends a sample event of the given type, about a resource that does not exist. It is sent at once, even "+
 			"while the receiver counts as down. It is signed and retried like any event, is sent to this webhook "+
 			"only, and is not listed in the events of the account. Returns its delivery. A webhook takes 10 samples "+
-			"a minute.")
+			"a minute.").Opening(httpapi.Nothing)
 	test.Status = http.StatusAccepted
 	test.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, test, s.test)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -26,20 +27,19 @@ const (
 	// RefreshLifetime is the time within which a refresh token is used. Each use makes a new one.
 	RefreshLifetime = 30 * 24 * time.Hour
 	// ProgramLifetime is the time for which a registered program is kept that nobody has connected.
-	ProgramLifetime = 30 * 24 * time.Hour
+	ProgramLifetime = 24 * time.Hour
 )
 
-const (
-	// registrationsAnHour bounds the programs that one address registers in an hour, and registrationsADay those of
-	// all.
-	registrationsAnHour, registrationsADay = 10, 500
-)
+// registrationsAnHour bounds the programs that one network registers in an hour: an address of IPv4, or the 64 bits of
+// IPv6 that one line has. siteRegistrationsAnHour bounds those of the 48 bits of IPv6 that one customer of a provider
+// may have. There is no bound of all: strangers would fill it, and nobody else could connect a program.
+const registrationsAnHour, siteRegistrationsAnHour = 10, 100
 
 // The errors of programs.
 var (
 	// ErrProgram is returned for a program that is not registered.
 	ErrProgram = errors.New("session: no such program")
-	// ErrRegistrations is returned if an address, or all together, have registered too many programs.
+	// ErrRegistrations is returned if a network has registered too many programs in this hour.
 	ErrRegistrations = errors.New("session: too many programs were registered")
 	// ErrGrant is returned for a code or a token that is unknown, expired, or of another program.
 	ErrGrant = errors.New("session: the code or the token is wrong")
@@ -109,16 +109,30 @@ func (s *Store) Register(ctx context.Context, p Program, address string) (Progra
 		return p, fmt.Errorf("session: encode program: %w", err)
 	}
 	tx := &store.Tx{}
-	hour, day := now.Truncate(time.Hour), now.Truncate(24*time.Hour)
-	tx.CountUntil(store.IDKey("programs#"+web.HashBearer(address)+"#"+hour.Format("2006-01-02T15")), 1,
-		registrationsAnHour, hour.Add(2*time.Hour), ErrRegistrations)
-	tx.CountUntil(store.IDKey("programs#"+day.Format(time.DateOnly)), 1, registrationsADay, day.Add(48*time.Hour),
-		ErrRegistrations)
+	hour := now.Truncate(time.Hour)
+	for network, most := range networks(address) {
+		tx.CountUntil(store.IDKey("programs#"+web.HashBearer(network)+"#"+hour.Format("2006-01-02T15")), 1,
+			most, hour.Add(2*time.Hour), ErrRegistrations)
+	}
 	tx.Create(store.Item{Key: programKey(p.ID), Kind: ProgramKind, Doc: doc, ExpireAt: now.Add(ProgramLifetime)}, nil)
 	if err := s.db.Commit(ctx, tx); err != nil {
 		return p, fmt.Errorf("session: register: %w", err)
 	}
 	return p, nil
+}
+
+// networks returns the networks of an address, with the programs that each may register in an hour. What is no address
+// counts as it is.
+func networks(address string) map[string]int64 {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return map[string]int64{address: registrationsAnHour}
+	}
+	if a = a.Unmap().WithZone(""); a.Is4() {
+		return map[string]int64{a.String(): registrationsAnHour}
+	}
+	return map[string]int64{netip.PrefixFrom(a, 64).Masked().String(): registrationsAnHour,
+		netip.PrefixFrom(a, 48).Masked().String(): siteRegistrationsAnHour}
 }
 
 // Program returns a registered program. It returns ErrProgram if there is none.
@@ -272,6 +286,15 @@ func (s *Store) issue(ctx context.Context, tx *store.Tx, out *Issued, grant stor
 		return false, err
 	}
 	tx.Replace(grant)
+	// The key may have been narrowed since: the answer names what the token permits now.
+	out.Scopes = slices.DeleteFunc(slices.Clone(out.Scopes), func(s auth.Scope) bool {
+		return !slices.Contains(base.Scopes, string(s))
+	})
+	for _, s := range base.Scopes {
+		if !slices.Contains(out.Scopes, auth.Scope(s)) {
+			out.Scopes = append(out.Scopes, auth.Scope(s))
+		}
+	}
 	return true, s.keepGrant(&out.Grant, tx, out.Refresh, spent{KeyID: out.KeyID, Program: out.Program,
 		EndsAt: now.Add(RefreshLifetime)})
 }

@@ -17,8 +17,8 @@ type Mandate struct {
 	Platforms []string `json:"platforms" nullable:"true"`
 	// Hours of each day in which nothing of it is published. Work that spends is permitted. Null: none.
 	QuietHours *auth.QuietHours `json:"quiet_hours"`
-	// Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete.
-	// invite: let others in by API keys, review links, social accounts, CRMs and webhooks.
+	// Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete,
+	// disconnect and empty the sandbox. invite: open the account to others by an address, a secret, a right or a copy.
 	NeedsPerson []auth.Act `json:"needs_person" nullable:"false"`
 	// Time from which on the key does nothing any more. Null: none.
 	Until *resource.Time `json:"until"`

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/mail"
+	"regexp"
 	"strings"
 	"time"
 
@@ -116,12 +118,15 @@ func Counts(account tenant.Account) string { return "peoplecount#" + string(acco
 // personAttribute is the attribute of the items of addresses and invitations that has the id of the person.
 const personAttribute = "person"
 
+// domain is a name of the DNS with two labels at least. An address in brackets is none.
+var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
 // Address returns an e-mail address in the form in which it is stored and compared, or an error that names the field.
 func Address(s, param string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || len(s) > 254 || strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || r == '"'
-	}) || !strings.Contains(Domain(s), ".") {
+	}) || !domain.MatchString(Domain(s)) || net.ParseIP(Domain(s)) != nil {
 		return "", errs.Invalid(param, "must be an e-mail address, such as ada@example.com")
 	}
 	return strings.ToLower(s), nil

@@ -105,7 +105,11 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			if o.Summary == "" || o.Description == "" || len(o.Tags) == 0 {
 				t.Errorf("%s lacks a summary, a description or a tag", r.OperationID)
 			}
-			if got := o.Extensions[httpapi.RequiredScopes]; !reflect.DeepEqual(got, []string{string(r.Scope)}) ||
+			scopes := []string{string(r.Scope)}
+			for _, scope := range r.Also {
+				scopes = append(scopes, string(scope))
+			}
+			if got := o.Extensions[httpapi.RequiredScopes]; !reflect.DeepEqual(got, scopes) ||
 				o.Security[0]["apiKey"] == nil {
 				t.Errorf("%s: security %v, scopes %v", r.OperationID, o.Security, got)
 			}

@@ -7,11 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
@@ -86,7 +87,9 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	switch {
 	case errors.As(err, &e):
 		if e.status == http.StatusTooManyRequests {
-			w.Header().Set("Retry-After", "3600")
+			now := s.Now().UTC()
+			left := now.Truncate(time.Hour).Add(time.Hour).Sub(now)
+			w.Header().Set("Retry-After", strconv.Itoa(int((left+time.Second-1)/time.Second)))
 		}
 		writeJSON(w, e.status, map[string]string{"error": e.code, "error_description": e.description + ".",
 			"request_id": w.Header().Get("X-Request-Id")})
@@ -220,6 +223,12 @@ func (s *site) register(r *http.Request) (int, any, error) {
 	switch {
 	case utf8.RuneCountInString(in.Name) > longestProgram || !printable(in.Name):
 		return 0, nil, bad(invalidMetadata, "client_name has up to 64 printable characters")
+	case !oneScript(in.Name):
+		return 0, nil, bad(invalidMetadata, "client_name mixes letters of scripts that look alike, such as Latin and "+
+			"Cyrillic: write it in one")
+	case !ownsName(in.Name, in.Redirects):
+		return 0, nil, bad(invalidMetadata, "client_name is that of a known program, and redirect_uris has addresses "+
+			"of others: choose another name")
 	case in.Method != "" && in.Method != "none":
 		return 0, nil, bad(invalidMetadata, "token_endpoint_auth_method is none: programs have no secret, and use PKCE")
 	case !within(in.Grants, "authorization_code", "refresh_token"), !within(in.Responses, "code"):
@@ -230,7 +239,8 @@ func (s *site) register(r *http.Request) (int, any, error) {
 	for _, address := range in.Redirects {
 		if !redirectable(address) {
 			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
-				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment")
+				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. It is "+
+				"ASCII: a host with other letters is written as xn--…")
 		}
 	}
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
@@ -238,8 +248,8 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		gateway.Identity.SourceIP)
 	if errors.Is(err, session.ErrRegistrations) {
 		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: invalidRequest, description: "Too many " +
-			"programs " +
-			"were registered from here. Repeat the request in an hour"}
+			"programs were registered from this network. Repeat the request in the next hour, after the seconds in " +
+			"Retry-After"}
 	}
 	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),
 		"client_name": p.Name, "redirect_uris": p.Redirects, "token_endpoint_auth_method": "none",
@@ -259,12 +269,12 @@ var schemes = []string{"cursor", "vscode", "vscode-insiders"}
 func redirectable(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > longestRedirect || u.Fragment != "" || strings.Contains(address, "#") ||
-		u.User != nil || u.Opaque != "" || !printable(address) || strings.ContainsAny(address, " \\*<>\"'") {
+		u.User != nil || u.Opaque != "" || !ascii(address) || strings.ContainsAny(address, " \\*<>\"'") {
 		return false
 	}
 	switch u.Scheme {
 	case "https":
-		return u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil && strings.Contains(u.Hostname(), ".")
+		return hostNamed(u.Hostname())
 	case "http":
 		return loopback(u)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"html/template"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,7 +67,11 @@ func (w wish) Host() string {
 	case u.Host == "" || u.Scheme != "https":
 		return u.Scheme + ":"
 	}
-	return u.Host
+	shown := shownHost(u.Hostname())
+	if u.Port() != "" {
+		shown = net.JoinHostPort(shown, u.Port())
+	}
+	return shown
 }
 
 // asked returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the

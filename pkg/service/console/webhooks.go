@@ -65,7 +65,7 @@ func addWebhooks(open func(string, func(*request) error)) {
 	open("POST "+webhooksPath+"/{id}/replay", replay)
 	open("GET "+webhooksPath+"/{id}/deliveries/{delivery}", showDelivery)
 	open("POST "+webhooksPath+"/{id}/test", testWebhook)
-	open("POST "+webhooksPath+"/{id}/state", changeWebhook)
+	open("POST "+webhooksPath+"/{id}/state", guarded(webhooksPath, changeWebhook))
 	open("GET "+webhooksPath+"/{id}/disable", confirmDisable)
 	open("GET "+webhooksPath+"/{id}/delete", confirmDeletion)
 	open("POST "+webhooksPath+"/{id}/delete", deleteWebhook)

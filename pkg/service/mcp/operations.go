@@ -15,14 +15,16 @@ import (
 
 // operation is an operation of the API, as the document describes it.
 type operation struct {
-	ID      string      `json:"operation_id"`
-	Method  string      `json:"method"`
-	Path    string      `json:"path"`
-	Summary string      `json:"summary"`
-	Text    string      `json:"description,omitempty"`
-	Scope   string      `json:"scope"`
-	Query   []parameter `json:"query,omitempty"`
-	Body    []parameter `json:"body,omitempty"`
+	ID      string `json:"operation_id"`
+	Method  string `json:"method"`
+	Path    string `json:"path"`
+	Summary string `json:"summary"`
+	Text    string `json:"description,omitempty"`
+	Scope   string `json:"scope"`
+	// Opens is what it opens to others, or what nobody takes back.
+	Opens []string    `json:"opens,omitempty"`
+	Query []parameter `json:"query,omitempty"`
+	Body  []parameter `json:"body,omitempty"`
 }
 
 type parameter struct {
@@ -44,7 +46,8 @@ var operations = sync.OnceValue(func() []operation {
 	return slices.DeleteFunc(all, func(o operation) bool { return o.Scope == "person" || forPeople[o.ID] })
 })
 
-// forPeople are the operations that make or widen credentials. An agent that was deceived could pass them on.
+// forPeople are the operations that give keys rights. An agent that was deceived could pass them on. They are those that
+// open a right: a test compares them.
 var forPeople = map[string]bool{"createApiKey": true, "rotateApiKey": true, "updateApiKey": true}
 
 // free are the operations that are no GET and change nothing.
@@ -113,7 +116,7 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 	if o.Method == http.MethodGet && in.Body != nil {
 		return said{}, invalid("body", "%s takes no body.", o.ID)
 	}
-	if o.Method != http.MethodGet && !free[o.ID] {
+	if o.Method != http.MethodGet && !free[o.ID] || len(o.Opens) > 0 {
 		switch ask, err := c.asks(in.Confirmation); {
 		case err != nil:
 			return said{}, err
@@ -144,6 +147,9 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 // askFor asks for a confirmation of an operation, with its price if it has one.
 func (c call) askFor(ctx context.Context, o operation, path string, in operationIn) (said, error) {
 	text := "This is a change with a live key: " + o.Summary + "."
+	if len(o.Opens) > 0 {
+		text += " What it opens: " + strings.Join(o.Opens, ", ") + "."
+	}
 	order := object{"body": in.Body}
 	for name, value := range in.Path {
 		order[name] = value

@@ -110,25 +110,27 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
 			"the state running starts it. New content items with its `experiment_id` then get their arms: at first "+
 			"each as often, and later those more often that do better, but each in a tenth of the posts at least. An "+
-			"arm wins only if that is chance with the probability `alpha` at most, however often you look.")
+			"arm wins only if that is chance with the probability `alpha` at most, however often you look.").
+		Opening(httpapi.Publishing)
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
 	list := op("listExperiments", http.MethodGet, collection, auth.FactoriesRead, "List the experiments",
-		"Newest first.")
+		"Newest first.").Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	httpapi.Read(r, op("getExperiment", http.MethodGet, one, auth.FactoriesRead, "Get an experiment",
 		"With its results up to now, and over time. A post counts once its figure has the age of the metric; posts "+
 			"count in the order of their items, so that a result waits for an earlier item that is not published yet: "+
-			"for 14 days after its creation, or three days after the time that it is planned for."), s.get)
+			"for 14 days after its creation, or three days after the time that it is planned for.").
+		Opening(httpapi.Nothing), s.get)
 
 	s.registerRows(r)
 
 	update := op("updateExperiment", http.MethodPatch, one, auth.FactoriesWrite, "Start or stop an experiment",
 		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped "+
-			"one has no winner.")
+			"one has no winner.").Opening(httpapi.Publishing)
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, update, s.update)
 }

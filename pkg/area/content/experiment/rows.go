@@ -47,7 +47,7 @@ func (s *Service) registerRows(r *httpapi.Router) {
 		Description: "Lists the raw rows from which the results follow, in the order in which items were given their " +
 			"arms: each item with each of its arms, the probability of the arm, and the figure of its post. With the " +
 			"header `Accept: text/csv`, the answer is a file of comma-separated values with all rows.",
-		Errors: []errs.Code{errs.InvalidCursor, errs.NotFound}}, s.rows)
+		Errors: []errs.Code{errs.InvalidCursor, errs.NotFound}, Opens: httpapi.Nothing}, s.rows)
 }
 
 func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Row], err error) {

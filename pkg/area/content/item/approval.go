@@ -13,6 +13,13 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
+// The reasons for which an item waits that its inputs give, not its texts.
+const (
+	SteeredFactory = "a caller without the scope content:publish has changed the factory, which publishes automatically"
+	SteeredProduct = "a caller without the scope content:publish has changed the product, and its factory publishes " +
+		"automatically"
+)
+
 // Blocked reports whether an item waits for its approval, given the setting of its factory, or is held
 // for what the guards have found in its texts.
 func (r *Record) Blocked(setting string) bool {
@@ -22,7 +29,7 @@ func (r *Record) Blocked(setting string) bool {
 // Unapproved returns the error of publishing an item that waits for its approval.
 func (r *Record) Unapproved() error {
 	return errs.New(errs.InvalidState, "The content item waits for its approval: its factory requires one, or "+
-		"approval.reasons says what was found in its texts. Call POST /v1/approvals/{content_item_id}/approve first.").
+		"approval.reasons says why it waits. Call POST /v1/approvals/{content_item_id}/approve first.").
 		In(string(r.State), string(Approve), string(RequestChanges))
 }
 

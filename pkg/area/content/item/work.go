@@ -138,9 +138,15 @@ func (w *work) hold(t provider.Text, now time.Time) {
 	rules := w.rules(now)
 	rules.Sourced = false
 	found := slices.DeleteFunc(guard.Check(w.fields(t), rules), func(f guard.Finding) bool { return !f.Decidable() })
+	var steered []string
+	for _, reason := range w.Approval.Reasons {
+		if w.Approval.State != Approved && (reason == SteeredFactory || reason == SteeredProduct) {
+			steered = append(steered, reason)
+		}
+	}
 	switch held := len(w.Approval.Reasons) > 0; {
-	case len(found) > 0:
-		w.Approval = ApprovalIn(ApprovalPending, guard.Listed(found)...)
+	case len(found)+len(steered) > 0:
+		w.Approval = ApprovalIn(ApprovalPending, append(steered, guard.Listed(found)...)...)
 	case held && w.Approval.State != Approved: // by an earlier attempt; what its factory requires is seen later
 		w.Approval = ApprovalIn(ApprovalNone)
 	}
