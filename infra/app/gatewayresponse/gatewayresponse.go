@@ -36,9 +36,10 @@ func (a Response) Status() int {
 // Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
 	h := web.GatewayHeaders()
+	if challenge := httpapi.Challenge(a.Code, "", ""); challenge != "" {
+		h["WWW-Authenticate"] = challenge
+	}
 	switch a.Code {
-	case errs.MissingAPIKey, errs.InvalidAPIKey:
-		h["WWW-Authenticate"] = "Bearer" // RFC 6750, 3
 	case errs.RateLimited:
 		h["Retry-After"] = "1"
 		if a.Type == Filtered.Type {
@@ -49,6 +50,23 @@ func (a Response) Headers() map[string]string {
 	}
 	return h
 }
+
+// HeadersAt returns the headers of the response where people sign in. Base is the address of the API: a challenge names
+// the metadata from which agents find the sign-in (RFC 9728). A function cannot do so, because the gateway renames the
+// header in its answers.
+func (a Response) HeadersAt(base string) map[string]string {
+	h := a.Headers()
+	if challenge := httpapi.Challenge(a.Code, base+MetadataPath, ""); challenge != "" {
+		h["WWW-Authenticate"] = challenge
+	}
+	return h
+}
+
+// MetadataPath is the path of the metadata of the server for agents.
+const MetadataPath = "/.well-known/oauth-protected-resource/mcp"
+
+// Renamed is the name that the gateway gives to the header WWW-Authenticate in an answer of a function.
+const Renamed = "X-Amzn-Remapped-Www-Authenticate"
 
 // Body returns the body of the response to the request with the given id. base is the
 // address of the API.

@@ -36,8 +36,7 @@ type (
 
 // routes are the routes of the service.
 var routes = sync.OnceValue(func() []httpapi.Route {
-	return slices.Concat(api.Routes(), api.PublicRoutes,
-		[]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}})
+	return slices.Concat(api.Routes(), api.PublicRoutes, api.GuardedRoutes)
 })
 
 // behind returns a gateway whose functions all are f, with their names, and whose authorizer admits all calls.
