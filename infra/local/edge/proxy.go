@@ -73,7 +73,7 @@ func New(c Config) http.Handler {
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {
-			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) &&
+			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) && !ofPrograms(res.Request) &&
 				!limits.keyless.allows(res.Request.Header.Get(peerHeader)) {
 				replace(res, gatewayresponse.Filtered, base)
 				return nil
@@ -90,8 +90,8 @@ func New(c Config) http.Handler {
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !limits.allow(r, peer(r)) {
-			answer(w, gatewayresponse.Filtered, base)
+		if rule := limits.refusing(r, peer(r)); rule != "" {
+			refuse(w, rule, base)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, largestBody)

@@ -65,9 +65,6 @@ func (s *Store) KeepDocument(ctx context.Context, p Program, fresh time.Duration
 // WishLifetime is the time for which what a program asks for waits for the person.
 const WishLifetime = 30 * time.Minute
 
-// wishKind is the kind of an item with what a program asks for.
-const wishKind = "program_wish"
-
 func wishKey(id string) store.Key { return store.IDKey("wish#" + web.HashBearer(id)) }
 
 // KeepWish keeps what a program asks for until the person decides, and returns its id. It counts like a program of the
@@ -80,7 +77,7 @@ func (s *Store) KeepWish(ctx context.Context, values, address string) (string, e
 	}
 	tx := &store.Tx{}
 	s.countProgram(tx, address)
-	tx.Create(store.Item{Key: wishKey(id), Kind: wishKind, Doc: doc, ExpireAt: s.now().Add(WishLifetime)}, nil)
+	tx.Create(store.Item{Key: wishKey(id), Kind: ProgramKind, Doc: doc, ExpireAt: s.now().Add(WishLifetime)}, nil)
 	if err := s.db.Commit(ctx, tx); err != nil {
 		return "", fmt.Errorf("session: keep wish: %w", err)
 	}

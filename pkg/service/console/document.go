@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -78,8 +76,7 @@ func (s *site) described(r *http.Request, id string) (p session.Program, message
 	if !errors.Is(err, session.ErrProgram) {
 		return p, "", err
 	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	switch err := s.Sessions.CountDocument(r.Context(), gateway.Identity.SourceIP); {
+	switch err := s.Sessions.CountDocument(r.Context(), addressOf(r)); {
 	case errors.Is(err, session.ErrRegistrations):
 		return p, messageDocumentMany, nil
 	case err != nil:

@@ -39,6 +39,7 @@ const (
 	invalidTarget   = "invalid_target"
 	invalidRedirect = "invalid_redirect_uri"
 	invalidMetadata = "invalid_client_metadata"
+	temporarily     = "temporarily_unavailable"
 )
 
 const (
@@ -67,6 +68,8 @@ var lengths = map[string]int{
 type refusal struct {
 	status            int
 	code, description string
+	// after is the time after which the program may try again, or zero.
+	after time.Duration
 }
 
 func (e *refusal) Error() string { return e.code + ": " + e.description }
@@ -117,16 +120,14 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	var e *refusal
 	switch {
 	case errors.As(err, &e):
-		if e.status == http.StatusTooManyRequests {
-			now := s.Now().UTC()
-			left := now.Truncate(time.Hour).Add(time.Hour).Sub(now)
-			w.Header().Set("Retry-After", strconv.Itoa(int((left+time.Second-1)/time.Second)))
+		if e.after > 0 {
+			w.Header().Set("Retry-After", inSeconds(e.after))
 		}
 		writeJSON(w, e.status, map[string]string{"error": e.code, "error_description": e.description + ".",
 			"request_id": w.Header().Get("X-Request-Id")})
 	case err != nil:
 		slog.Error("a program was not answered", "path", r.URL.Path, "error", err)
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "temporarily_unavailable",
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": temporarily,
 			"error_description": messageUnavailable})
 	case body == nil:
 		w.WriteHeader(status)
@@ -134,6 +135,18 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 		writeJSON(w, status, body)
 	}
 }
+
+// inSeconds returns a time as Retry-After has it.
+func inSeconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
+
+// addressOf returns the address that a request comes from.
+func addressOf(r *http.Request) string {
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	return gateway.Identity.SourceIP
+}
+
+// messageGuesses is the public message of a network that has sent too many wrong codes or links.
+const messageGuesses = "Too many wrong codes or links came from this network. Try again in five minutes."
 
 // oauthMetadata describes the server (RFC 8414).
 func (s *site) oauthMetadata(w http.ResponseWriter, _ *http.Request) {
@@ -286,13 +299,13 @@ func (s *site) register(r *http.Request) (int, any, error) {
 				"ASCII: a host with other letters is written as xn--…")
 		}
 	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects},
-		gateway.Identity.SourceIP)
+	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects}, addressOf(r))
 	if errors.Is(err, session.ErrRegistrations) {
-		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: invalidRequest, description: "Too many " +
-			"programs were registered from this network. Repeat the request in the next hour, after the seconds in " +
-			"Retry-After"}
+		now := s.Now().UTC()
+		return 0, nil, &refusal{after: now.Truncate(time.Hour).Add(time.Hour).Sub(now),
+			status: http.StatusTooManyRequests, code: temporarily, description: "Too many " +
+				"programs were registered from this network. Repeat the request in the next hour, after the seconds in " +
+				"Retry-After"}
 	}
 	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),
 		"client_name": p.Name, "redirect_uris": p.Redirects, "token_endpoint_auth_method": "none",
@@ -361,36 +374,13 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	case !s.targets(q["resource"]):
 		return 0, nil, bad(invalidTarget, "resource is not one of this service")
 	}
-	var out session.Issued
-	switch q.Get("grant_type") {
-	case "authorization_code":
-		if q, err = parameters(r, "code", "redirect_uri", "code_verifier"); err != nil {
-			return 0, nil, err
-		}
-		if v := q.Get("code_verifier"); len(v) < 43 || len(v) > 128 || !isToken(strings.NewReplacer(".", "", "~", "").
-			Replace(v), 1, 128) {
-			return 0, nil, bad(invalidRequest, "code_verifier has 43 to 128 letters, digits, -, ., _ or ~")
-		}
-		out, err = s.Sessions.Tokens(r.Context(), program, q.Get("code"), q.Get("redirect_uri"), q.Get("code_verifier"))
-	case "refresh_token":
-		if q, err = parameters(r, "refresh_token"); err != nil {
-			return 0, nil, err
-		}
-		out, err = s.Sessions.Renew(r.Context(), program, q.Get("refresh_token"), s.mayStill)
-	default:
-		return 0, nil, bad("unsupported_grant_type", "grant_type is authorization_code or refresh_token")
+	if err := s.Sessions.MayGuess(r.Context(), session.ProgramTokens, addressOf(r)); errors.Is(err, session.ErrGuesses) {
+		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: temporarily, after: s.Sessions.GuessesEnd(),
+			description: strings.TrimSuffix(messageGuesses, ".")}
+	} else if err != nil {
+		return 0, nil, err
 	}
-	if errors.Is(err, session.ErrReused) {
-		slog.Warn("a code or a token of a program was used twice", "key_id", out.KeyID)
-		if err := s.endGrant(r.Context(), out.Grant); err != nil {
-			return 0, nil, err
-		}
-		return 0, nil, bad(invalidGrant, "The code or the token was used before. The person connects the program again")
-	}
-	if errors.Is(err, session.ErrGrant) {
-		return 0, nil, bad(invalidGrant, "The code or the token is wrong, used or expired, or belongs to another "+
-			"program")
-	}
+	out, err := s.issued(r, program, q)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -401,6 +391,43 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	return http.StatusOK, map[string]any{"access_token": out.Access, "token_type": "Bearer",
 		"expires_in": int(out.AccessEndsAt.Sub(s.Now()).Round(time.Second).Seconds()), "refresh_token": out.Refresh,
 		"scope": strings.Join(names, " ")}, nil
+}
+
+// issued returns the tokens that a program gets for a code or a refresh token.
+func (s *site) issued(r *http.Request, program string, q url.Values) (out session.Issued, err error) {
+	switch q.Get("grant_type") {
+	case "authorization_code":
+		if q, err = parameters(r, "code", "redirect_uri", "code_verifier"); err != nil {
+			return out, err
+		}
+		if v := q.Get("code_verifier"); len(v) < 43 || len(v) > 128 || !isToken(strings.NewReplacer(".", "", "~", "").
+			Replace(v), 1, 128) {
+			return out, bad(invalidRequest, "code_verifier has 43 to 128 letters, digits, -, ., _ or ~")
+		}
+		out, err = s.Sessions.Tokens(r.Context(), program, q.Get("code"), q.Get("redirect_uri"), q.Get("code_verifier"))
+	case "refresh_token":
+		if q, err = parameters(r, "refresh_token"); err != nil {
+			return out, err
+		}
+		out, err = s.Sessions.Renew(r.Context(), program, q.Get("refresh_token"), s.mayStill)
+	default:
+		return out, bad("unsupported_grant_type", "grant_type is authorization_code or refresh_token")
+	}
+	if errors.Is(err, session.ErrReused) {
+		slog.Warn("a code or a token of a program was used twice", "key_id", out.KeyID)
+		if err := s.endGrant(r.Context(), out.Grant); err != nil {
+			return out, err
+		}
+		return out, bad(invalidGrant, "The code or the token was used before. The person connects the program again")
+	}
+	if errors.Is(err, session.ErrGrant) {
+		if err := s.Sessions.CountGuess(r.Context(), session.ProgramTokens, addressOf(r)); err != nil {
+			return out, err
+		}
+		return out, bad(invalidGrant, "The code or the token is wrong, used or expired, or belongs to another "+
+			"program")
+	}
+	return out, err
 }
 
 // mayStill reports whether the person who has connected a program still has the rights that they have granted.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -141,8 +139,7 @@ func (s *site) consentPathOf(r *http.Request, w wish) (string, error) {
 	if len(path) <= longestReturn {
 		return path, nil
 	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	id, err := s.Sessions.KeepWish(r.Context(), w.values.Encode(), gateway.Identity.SourceIP)
+	id, err := s.Sessions.KeepWish(r.Context(), w.values.Encode(), addressOf(r))
 	return consentPath + "?" + url.Values{"kept": {id}}.Encode(), err
 }
 
