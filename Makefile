@@ -27,9 +27,6 @@ PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms
 SAM_TESTS := ^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Events|KeyLifeCycle|Idempotency|Factories|Catalog|Studio|RateLimit|Refusals)$$
 SAM_SKIPS := ^TestRefusals$$/^(no_key|another_scheme|garbage|mistyped|unknown_key|unknown_path_outside)
 
-# The database of known vulnerabilities.
-VULNDB := https://vuln.go.dev
-
 CDK := .tools/node/node_modules/.bin/cdk
 REDOCLY := .tools/node/node_modules/.bin/redocly
 SPECTRAL := .tools/spectral-node/node_modules/.bin/spectral
@@ -292,13 +289,9 @@ lint-stacks: explorer-assets .local/bin/local lint-document
 	$(GO) test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack
 	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json
 
-.PHONY: vuln
-vuln: ## Look for known vulnerabilities in what the functions call, where the database can be reached
-	@if curl --silent --fail --output /dev/null --max-time 10 $(VULNDB)/index/db.json; then \
-		$(GO) tool -modfile=infra/tools/vuln.mod govulncheck -db $(VULNDB) ./functions/...; \
-	else \
-		echo "vuln: not checked, because $(VULNDB) cannot be reached"; \
-	fi
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities; fails where it cannot look, unless OFFLINE=yes
+	@OFFLINE=$(OFFLINE) $(GO) run ./infra/verify/vulnerabilities
 
 .PHONY: sbom
 sbom: explorer-assets ## Write the functions' bill of materials (CycloneDX) and licences into build/sbom

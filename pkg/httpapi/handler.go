@@ -180,18 +180,18 @@ func (e *methodError) Unwrap() error { return e.error }
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
-	if c.code == errs.InvalidAPIKey {
-		// The gateway answers for unknown keys: another header would tell that a key was known once, and so would an id
-		// with the time, which its ids do not have.
+	// The gateway answers for unknown keys, with ids without the time. An id with it, another header or another form of
+	// the text would tell that a key was known once.
+	_, timed := RequestTime(c.RequestID)
+	known := timed && c.code == errs.InvalidAPIKey
+	if known {
+		_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
+		h.Set("X-Request-Id", r.RequestID)
 		for name, value := range web.GatewayHeaders() {
 			h.Set(name, value)
 		}
 		h.Del("RateLimit-Policy")
 		h.Del("RateLimit")
-		if _, ok := RequestTime(c.RequestID); ok {
-			_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
-			h.Set("X-Request-Id", r.RequestID)
-		}
 	}
 	for name, values := range errorHeaders(errs.As(err)) {
 		h[name] = values
@@ -204,8 +204,8 @@ func (c *call) write(w http.ResponseWriter, err error) {
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
-	if c.code == errs.InvalidAPIKey {
-		a.Body = []byte(web.ASCII(bytes.TrimSpace(a.Body))) // as the gateway sends it
+	if known {
+		a.Body = []byte(web.ASCII(bytes.TrimSpace(a.Body)))
 	}
 	h.Set("Content-Type", a.ContentType)
 	w.WriteHeader(a.Status)

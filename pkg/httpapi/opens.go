@@ -81,6 +81,7 @@ func (o Opens) Names() []string {
 	return names
 }
 
+// String returns the names as a list, or nothing.
 func (o Opens) String() string {
 	if o == Nothing {
 		return "nothing"

@@ -194,7 +194,8 @@ func TestWhoHasEndedIsRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// An auditor reads what there is, changes nothing, and gets no copy that needs no key; a developer changes neither people nor sign-on.
+// An auditor reads what there is, changes nothing, and gets no copy that needs no key; a developer changes neither
+// people nor sign-on.
 func TestEveryOperationByRole(t *testing.T) {
 	w := newWorld(t)
 	tokens := map[auth.Role]string{}

@@ -277,6 +277,23 @@ func TestTokensOfAProgram(t *testing.T) {
 	}
 }
 
+// After the key of a program was narrowed, a new token names the scopes that it has.
+func TestB18ATokenNamesTheScopesThatItHas(t *testing.T) {
+	s := start(t)
+	b, p := s.signedIn(t, "developer"), s.registered(t)
+	_, refresh := p.tokens(b)
+	ends := endsProgram.FindStringSubmatch(b.get("/settings/programs").body)
+	if ends == nil {
+		t.Fatal("the program is not listed")
+	}
+	key := strings.Split(strings.TrimPrefix(ends[1], "/settings/programs/"), "/")[0]
+	s.must(t, "PATCH", "/v1/api-keys/"+key, object{"scopes": []string{"account:read"}}, http.StatusOK)
+	status, answer := s.form(t, "/oauth/token", p.renew(refresh))
+	if status != http.StatusOK || answer["scope"] != "account:read" {
+		t.Errorf("%d %v", status, answer)
+	}
+}
+
 // Programs that are registered without end find a bound.
 func TestRegistrationsAreBounded(t *testing.T) {
 	s := start(t)

@@ -1,5 +1,5 @@
-// Command opens prints what each operation of the API opens, as its declaration says: a table of all operations, or with
-// -summary the one of docs/security.md, which a test holds.
+// Command opens prints what each operation of the API opens, as its declaration says: a table of all operations, or
+// with -summary the one of docs/security.md, which a test holds.
 package main
 
 import (

@@ -50,7 +50,7 @@ var stages = []stage{
 	{name: "engine", lane: 1, needs: "java", command: target("test-engine")},
 
 	{name: "stacks", long: true, command: target("lint-stacks")},
-	{name: "vulnerabilities", long: true, command: target("vuln")},
+	{name: "vulnerabilities", long: true, command: target("vulnerabilities")},
 	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
 		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",

@@ -3,24 +3,27 @@ package content_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 )
 
-// rehearse rehearses a batch, of which nothing may be stored but the rehearsal.
+// rehearse rehearses a batch, of which nothing may be stored but the rehearsal, which is counted.
 func (w *world) rehearse(items ...object) (*rehearsal.Rehearsal, []item.Item) {
 	w.T.Helper()
 	stored := func() (n int) {
 		for _, row := range storetest.Rows(w.T, w.DB) {
-			if row["kind"] != "answer" {
+			if row["kind"] != "answer" && !strings.HasPrefix(row["pk"], "quota#rehearsal#") {
 				n++
 			}
 		}
@@ -33,6 +36,23 @@ func (w *world) rehearse(items ...object) (*rehearsal.Rehearsal, []item.Item) {
 		w.T.Fatalf("%d more are stored: %+v", stored()-before, all)
 	}
 	return all[0].Rehearsal, all
+}
+
+// Rehearsals and quotes, which cost nothing and are kept for days, count for the bounds of a day.
+func TestB15RehearsalsAndQuotesAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.live(1000)
+	for i := range 3 {
+		r, _ := w.rehearse(w.body())
+		w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": r.ID}).Into(t, http.StatusCreated, &quote.Quote{})
+		o, n := w.Principal.Owner, int64(i+1)
+		if got := apitest.CountQuota(t, w.DB, quota.Rehearsals, "rehearsal", o, w.Now()); got != n {
+			t.Errorf("after %d rehearsals %d count", n, got)
+		}
+		if got := apitest.CountQuota(t, w.DB, quota.Quotes, "quote", o, w.Now()); got != n {
+			t.Errorf("after %d quotes %d count", n, got)
+		}
+	}
 }
 
 // A rehearsed batch lists what each item is, costs and publishes, and each refusal with the item that it is for.

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -174,6 +175,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := made.Encode(q); err != nil {
 		return out, err
 	}
+	quota.Quotes.Take(tx, now, &made)
 	tx.Create(made, nil)
 	return q.Quote, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -255,6 +256,7 @@ func (t *Terms) Close(ctx context.Context, db *store.DB, tx, filled *store.Tx, o
 	if err := it.Encode(stored{t.operation, t.digest, t.stamp, t.lots, r.Refusals}); err != nil {
 		return nil, err
 	}
+	quota.Rehearsals.Take(tx, t.now, &it)
 	tx.Create(it, nil)
 	return r, nil
 }

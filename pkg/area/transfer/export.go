@@ -104,6 +104,9 @@ const mostParts = 2000
 
 // newExport adds an export and its task to the transaction, and counts it.
 func newExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata) (Export, error) {
+	if o.Profile == "" {
+		quota.WholeExport(tx, now, o)
+	}
 	return addExport(tx, now, o, metadata, quota.Exports.Take)
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Whoever registers without end closes the door for nobody but the own network: an address of IPv4, or what one line has
-// of IPv6. A program that nobody has connected is gone after a day.
+// Whoever registers without end closes the door for nobody but the own network: an address of IPv4, or what one line
+// has of IPv6. A program that nobody has connected is gone after a day.
 func TestB7StrangersCloseNoDoor(t *testing.T) {
 	w := newWorld(t)
 	register := func(address string) (Program, error) {

@@ -18,8 +18,8 @@ func AlwaysHeaders() map[string]string {
 	}
 }
 
-// GatewayHeaders returns the headers of the answers that the gateway makes itself. It puts a value in single quotes, and
-// so takes none of them inside: their policy needs none.
+// GatewayHeaders returns the headers of the answers that the gateway makes itself. It puts a value in single quotes,
+// and so takes none of them inside: their policy needs none.
 func GatewayHeaders() map[string]string {
 	h := AlwaysHeaders()
 	h["Content-Security-Policy"], h["X-Frame-Options"] = "sandbox", "DENY"

@@ -39,12 +39,12 @@ func (f Decoded) Apply(w io.WriterAt) error {
 // free space: a player skips the boxes that it does not know, and notes and places are in boxes of many makers.
 var needed = map[string][]string{
 	"":                     {"ftyp", "styp", "moov", "moof", "mdat", "mfra", "sidx", "ssix", "pdin", "wide"},
-	"/moov":                {"mvhd", "trak", "mvex", "iods", "pssh"},
+	"/moov":                {"mvhd", "trak", "mvex", "iods"},
 	"/moov/mvex":           {"mehd", "trex", "trep", "leva"},
 	"/moov/trak":           {"tkhd", "edts", "mdia", "tref", "tapt", "trgr"},
 	"/moov/trak/mdia":      {"mdhd", "hdlr", "minf", "elng"},
 	"/moov/trak/mdia/minf": {"vmhd", "smhd", "nmhd", "gmhd", "hdlr", "dinf", "stbl"},
-	"/moof":                {"mfhd", "traf", "pssh"},
+	"/moof":                {"mfhd", "traf"},
 }
 
 // handlers are the kinds of tracks that are kept: pictures, sound, and the transparency of pictures. Other tracks have
@@ -89,6 +89,9 @@ type stripper struct {
 // that are neither pictures nor sound. The marks of its origin stay.
 func stripMP4(ctx context.Context, r io.ReaderAt, size int64) ([]Edit, error) {
 	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx, removed: map[uint32]bool{}, sizes: map[uint32]uint32{}}
+	if err := refuse(ctx, r, size); err != nil {
+		return nil, err
+	}
 	if err := s.walk(0, size, ""); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -46,6 +47,9 @@ func (f file) mp4() (Info, error) {
 	}
 	if string(brand) == "qt  " {
 		return Info{}, audio.Unsupported("video/quicktime")
+	}
+	if err := refuse(context.Background(), f.R, f.Size); err != nil {
+		return Info{}, err
 	}
 	var m movie
 	if err := f.walk(&m, 0, f.Size, ""); err != nil {

@@ -1,5 +1,13 @@
 package quota
 
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+)
+
 // A Bound is the most resources of a kind that an account has, or makes in a day, with those of its profiles. It bounds
 // what costs nothing to make, so that nobody fills the table for free. Live and sandbox count apart.
 type Bound struct {
@@ -32,7 +40,22 @@ const (
 	mostExperiments = 500
 	// An export of a profile each: more read the account over and over.
 	mostTransfers = 500
+	// Each has a copy of all files, which is kept for days.
+	mostWholeExports = 20
+	// A rehearsal and a quote cost nothing, and are kept for days: so a day has what people try, and what programs ask
+	// before each plan of some hundred factories.
+	mostRehearsals = 2000
 )
+
+// WholeExport counts an export of an account as a whole, in addition to those of its profiles. The commit is refused if
+// the account has begun the most of today.
+func WholeExport(tx *store.Tx, now time.Time, o tenant.Owner) {
+	day := now.UTC().Truncate(24 * time.Hour)
+	tx.CountUntil(dayKey("export#whole", o, day.Format(time.DateOnly)), 1, mostWholeExports, day.Add(keepDay),
+		errs.New(errs.InvalidState, "The account already has %d exports of the whole account of today (UTC), which is "+
+			"the maximum. Fetch the parts of an earlier one, export single profiles, or wait until tomorrow.",
+			mostWholeExports))
+}
 
 // The bounds. pkg/service/docs/guides/limits.md tells them to callers.
 var (
@@ -54,6 +77,11 @@ var (
 
 	Exports = Bound{Name: "exports", Remedy: "Fetch the parts of an earlier one", Live: mostTransfers,
 		Test: mostInSandbox, Daily: true}
+
+	Rehearsals = Bound{Name: "rehearsals", Remedy: "Use one of them", Live: mostRehearsals, Test: mostInSandbox,
+		Daily: true}
+
+	Quotes = Bound{Name: "quotes", Remedy: "Use one of them", Live: mostRehearsals, Test: mostInSandbox, Daily: true}
 
 	Imports = Bound{Name: "imports", Remedy: "Read the map of an earlier one", Live: mostTransfers,
 		Test: mostInSandbox, Daily: true}

@@ -19,8 +19,9 @@ func ascii(s string) bool {
 // hostName is a name of the DNS in ASCII, with two labels at least.
 var hostName = regexp.MustCompile(`(?i)^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// hostNamed reports whether a host is a name in ASCII, as the DNS has it. Letters of other scripts are in it as xn--…, so that
-// no host looks like another one. A host may have them in an address without the address having them, by percent signs.
+// hostNamed reports whether a host is a name in ASCII, as the DNS has it. Letters of other scripts are in it as xn--…,
+// so that no host looks like another one. A host may have them in an address without the address having them, by
+// percent signs.
 func hostNamed(host string) bool {
 	if !hostName.MatchString(host) || len(host) > 253 || net.ParseIP(host) != nil {
 		return false
@@ -42,8 +43,8 @@ var alike = map[string]*unicode.RangeTable{"Latin": unicode.Latin, "Cyrillic": u
 	"Armenian": unicode.Armenian, "Cherokee": unicode.Cherokee, "Coptic": unicode.Coptic, "Lisu": unicode.Lisu,
 	"Deseret": unicode.Deseret, "Georgian": unicode.Georgian}
 
-// oneScript reports whether a name has letters of one of the scripts that look alike at most. Letters of others, such as
-// those of Chinese, may be beside Latin ones. Letters that are made of others, such as mathematical ones, are none.
+// oneScript reports whether a name has letters of one of the scripts that look alike at most. Letters of others, such
+// as those of Chinese, may be beside Latin ones. Letters that are made of others, such as mathematical ones, are none.
 func oneScript(name string) bool {
 	found := map[string]bool{}
 	for _, r := range name {

@@ -99,8 +99,8 @@ func (s *source) note(function string, n ast.Node) bool {
 	return true
 }
 
-// opened returns what the handler of a form opens by its calls, and by those of the functions that it names, and whether
-// one of them asks for a recent sign-in.
+// opened returns what the handler of a form opens by its calls, and by those of the functions that it names, and
+// whether one of them asks for a recent sign-in.
 func (s *source) opened(handler ast.Expr, operations map[string]httpapi.Opens) (all httpapi.Opens, recent bool) {
 	seen := map[string]bool{}
 	calls := []string{}

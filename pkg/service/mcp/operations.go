@@ -46,8 +46,8 @@ var operations = sync.OnceValue(func() []operation {
 	return slices.DeleteFunc(all, func(o operation) bool { return o.Scope == "person" || forPeople[o.ID] })
 })
 
-// forPeople are the operations that give keys rights. An agent that was deceived could pass them on. They are those that
-// open a right: a test compares them.
+// forPeople are the operations that give keys rights. An agent that was deceived could pass them on. They are those
+// that open a right: a test compares them.
 var forPeople = map[string]bool{"createApiKey": true, "rotateApiKey": true, "updateApiKey": true}
 
 // free are the operations that are no GET and change nothing.

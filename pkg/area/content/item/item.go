@@ -219,8 +219,8 @@ type Approval struct {
 	// State. none: neither its factory has required an approval of it, nor is it held for what its texts say.
 	State string `json:"state" enum:"none,pending,approved,changes_requested" example:"approved"`
 	// What the checks of its texts have found that somebody must decide, such as a price that none of your inputs has:
-	// the item is held until it is approved, even if its factory requires no approval. A change of its factory or product
-	// by a caller without content:publish is one, if the factory publishes automatically. Empty: nothing.
+	// the item is held until it is approved, even if its factory requires no approval. A change of its factory or
+	// product by a caller without content:publish is one, if the factory publishes automatically. Empty: nothing.
 	Reasons []string `json:"reasons" nullable:"false" example:"[]"`
 	// Note of the decision. Null: none.
 	Note *string `json:"note"`
