@@ -60,8 +60,8 @@ func (g *gateway) protect(d *data) {
 		rules = append(rules, publicOnly(name, len(rules)))
 	}
 	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...).
-		SetCustomResponseBodies(map[string]any{programBody: map[string]any{"ContentType": "APPLICATION_JSON",
-			"Content": gatewayresponse.FilteredProgram}})
+		SetCustomResponseBodies(map[string]any{programBody: &awswafv2.CfnWebACL_CustomResponseBodyProperty{
+			ContentType: jsii.String("APPLICATION_JSON"), Content: jsii.String(gatewayresponse.FilteredProgram)}})
 }
 
 // programBody is the name of the firewall's answer to programs.

@@ -314,7 +314,7 @@ func TestChallengesOfTheGatewayNameTheMetadata(t *testing.T) {
 		stacks stacks
 		at     []string
 	}{
-		"acme": {acme, []string{"https://", ".execute-api.eu-central-1.", "/prod/.well-known/oauth-protected-resource/mcp"}},
+		"acme":    {acme, []string{"https://", ".execute-api.eu-central-1.", "/prod/.well-known/oauth-protected-resource/mcp"}},
 		"initech": {initech, []string{"https://api.initech", "/.well-known/oauth-protected-resource/mcp"}},
 	} {
 		found := 0
