@@ -179,7 +179,8 @@ func createCLIKey(r *request, c cliRequest) error {
 func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 	code, verifier := r.PostFormValue("code"), r.PostFormValue("code_verifier")
 	refuse := func(status int, reason, description string) {
-		writeJSON(w, status, map[string]string{"error": reason, "error_description": description})
+		writeJSON(w, status, map[string]string{"error": reason, "error_description": description,
+			"request_id": w.Header().Get("X-Request-Id")})
 	}
 	switch {
 	case code == "":

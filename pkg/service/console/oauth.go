@@ -83,20 +83,16 @@ func bad(code, description string) *refusal {
 func (s *site) addOAuth(routes *http.ServeMux) {
 	routes.HandleFunc("GET "+oauthMetadataPath, s.oauthMetadata)
 	routes.HandleFunc("GET "+authorizePath, s.authorize)
-	for path, handle := range machinePaths(s) {
+	// They take no cookie, so that programs in the pages of others may call them as well.
+	for path, handle := range map[string]func(*http.Request) (int, any, error){registerPath: s.register,
+		tokenPath: s.token, revokePath: s.revoke} {
 		routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.serveProgram(w, r, handle) })
 	}
 	routes.HandleFunc("/oauth/", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusNotFound, map[string]string{"error": invalidRequest,
-			"error_description": "There is no such path. The metadata are at " + oauthMetadataPath + "."})
+			"error_description": "There is no such path. The metadata are at " + oauthMetadataPath + ".",
+			"request_id":        w.Header().Get("X-Request-Id")})
 	})
-}
-
-// machinePaths are the paths that programs call. They take no cookie, so that programs in the pages of others may call
-// them as well.
-func machinePaths(s *site) map[string]func(*http.Request) (int, any, error) {
-	return map[string]func(*http.Request) (int, any, error){registerPath: s.register, tokenPath: s.token,
-		revokePath: s.revoke}
 }
 
 // serveProgram answers a program in JSON.
@@ -113,7 +109,7 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	default:
 		w.Header().Set("Allow", http.MethodPost)
 		writeJSON(w, http.StatusMethodNotAllowed, map[string]string{"error": invalidRequest,
-			"error_description": "Send a POST request"})
+			"error_description": "Send a POST request.", "request_id": w.Header().Get("X-Request-Id")})
 		return
 	}
 	status, body, err := handle(r)
@@ -128,7 +124,7 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	case err != nil:
 		slog.Error("a program was not answered", "path", r.URL.Path, "error", err)
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": temporarily,
-			"error_description": messageUnavailable})
+			"error_description": messageUnavailable, "request_id": w.Header().Get("X-Request-Id")})
 	case body == nil:
 		w.WriteHeader(status)
 	default:
@@ -318,7 +314,7 @@ func offers(list, known []string) bool {
 }
 
 // schemes are those of programs of the computer that have no dot, as RFC 8252 wants.
-var schemes = []string{"claude", "codex", "cursor", "goose", "kiro", "lmstudio", "raycast", "trae", "vscode",
+var schemes = []string{"claude", "codex", "cursor", "goose", "jetbrains", "kiro", "lmstudio", "raycast", "trae", "vscode",
 	"vscode-insiders", "vscodium", "warp", "windsurf", "zed"}
 
 // redirectable reports whether an address may get codes: https, the loopback addresses, and schemes of programs of the
