@@ -20,7 +20,7 @@ CUSTOMER ?= acme
 GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
-PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
+PACKAGES := ./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.
@@ -167,6 +167,19 @@ test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for a
 	@.local/bin/local tools mcp
 	$(GO) test -tags inspector -vet=off -count=1 -v -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$$' ./infra/verify/e2e
 
+# What the libraries of X and Bluesky find in texts. The tests compare the code with it.
+TEXTS := pkg/adapter/platform/texts/testdata/judges.jsonl
+.PHONY: texts-table
+texts-table: .local/bin/local ## Write what the libraries of X and Bluesky find in texts, for the tests
+	@.local/bin/local tools texts
+	@node infra/tools/texts/judge.mjs .tools/texts-node > $(TEXTS)
+
+.PHONY: test-texts
+test-texts: .local/bin/local
+	@.local/bin/local tools texts
+	@mkdir -p build && node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl
+	@cmp build/judges.jsonl $(TEXTS) || { echo "The table is out of date: run make texts-table, and judge the change."; exit 1; }
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
@@ -182,6 +195,11 @@ evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: 
 .PHONY: figures
 figures: ## Print what makes the repository easy or hard to read: lines, packages, methods, with their bounds
 	@$(GO) run ./infra/verify/figures
+
+.PHONY: members
+members: ## Write build/members.md: what an import does with each member of a resource
+	@mkdir -p build
+	$(GO) run ./infra/verify/members build/members.md
 
 .PHONY: prompts-page
 prompts-page: ## Write build/prompts.md: ten texts of each type of factory, with their prompts

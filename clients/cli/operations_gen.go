@@ -685,7 +685,7 @@ var groups = []group{
 	{name: "exports", doc: "Export the data of the account, and read the parts of an export", operations: []operation{
 		{
 			id: "createExport", name: "create", method: "POST", path: "/v1/exports",
-			summary: "Export the data of the account", doc: "Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them in the background, and the event `export.completed` reports the end. The export has no resource that was created after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport takes them.\n\nNeeds the scope `account:manage`.",
+			summary: "Export the data of the account", doc: "Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines, one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them in the background, and the event `export.completed` reports the end. The export has no resource that was created after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days, and their links need no key. createImport takes them.\n\nNeeds the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`, `social:manage`, `architect:use` and `webhooks:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "profile_id", kind: "string", doc: "Profile whose data is exported. Absent: the whole account"},
@@ -694,7 +694,7 @@ var groups = []group{
 		},
 		{
 			id: "getExport", name: "get", method: "GET", path: "/v1/exports/{export_id}",
-			summary: "Get an export", doc: "Returns the export with the parts that are ready. Each call returns new signed URLs.\n\nNeeds the scope `account:manage`.",
+			summary: "Get an export", doc: "Returns the export with the parts that are ready. Each call returns new signed URLs.\n\nNeeds the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`, `social:manage`, `architect:use` and `webhooks:manage`.",
 			args: []string{"export_id"},
 			ends: &ends{"wait-for", "/v1/exports/{export_id}", "state", []string{"completed"}, []string{"failed"}, ""},
 		},

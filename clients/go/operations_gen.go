@@ -1614,10 +1614,11 @@ type ExportsService struct{ t *transport }
 // Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
 // one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them
 // in the background, and the event `export.completed` reports the end. The export has no resource that was created
-// after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport
-// takes them.
+// after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days, and their links
+// need no key. createImport takes them.
 //
-// Needs the scope `account:manage`.
+// Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`,
+// `social:manage`, `architect:use` and `webhooks:manage`.
 func (s *ExportsService) Create(ctx context.Context, body ExportCreate, options ...RequestOption) (*Export, error) {
 	result := new(Export)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/exports", url.Values(nil), body, options), result); err != nil {
@@ -1630,7 +1631,8 @@ func (s *ExportsService) Create(ctx context.Context, body ExportCreate, options 
 //
 // Returns the export with the parts that are ready. Each call returns new signed URLs.
 //
-// Needs the scope `account:manage`.
+// Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`,
+// `social:manage`, `architect:use` and `webhooks:manage`.
 func (s *ExportsService) Get(ctx context.Context, exportID string, options ...RequestOption) (*Export, error) {
 	pExportID, err := segment("export_id", exportID)
 	if err != nil {

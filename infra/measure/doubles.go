@@ -127,6 +127,14 @@ func (s *shelf) Put(ctx context.Context, f media.File, content io.ReadSeeker) er
 	return s.files.Put(ctx, f, content)
 }
 
+// PutNew implements transfer.Objects. It takes one request.
+func (s *shelf) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	return s.Put(ctx, f, content)
+}
+
+// Sum implements publication.Sums.
+func (s *shelf) Sum(ctx context.Context, key string) (string, error) { return s.files.Sum(ctx, key) }
+
 // Remove implements generate.Objects. It lists the objects; deleting them is free.
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++

@@ -108,8 +108,9 @@ func (q *QuietHours) End(at time.Time) time.Time {
 		to += 24 * time.Hour
 	}
 	end := clock.On(local, to)
-	if !end.After(at) { // where the clock is put back, an hour is there twice
-		end = at.Add(time.Minute)
+	if !end.After(at) { // clocks show the end a second time
+		shown, _ := clock.Parse(now)
+		end = at.Truncate(time.Minute).Add(to - shown)
 	}
 	return end.UTC()
 }

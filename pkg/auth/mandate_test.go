@@ -10,6 +10,7 @@ import (
 
 func TestQuietHours(t *testing.T) {
 	night := &auth.QuietHours{From: "22:00", To: "08:00", Timezone: "Europe/Berlin"}
+	early := &auth.QuietHours{From: "22:00", To: "02:30", Timezone: "Europe/Berlin"}
 	lunch := &auth.QuietHours{From: "12:00", To: "13:30", Timezone: "UTC"}
 	for _, c := range []struct {
 		hours   *auth.QuietHours
@@ -21,6 +22,9 @@ func TestQuietHours(t *testing.T) {
 		{night, "2027-01-16T07:00:00Z", ""},
 		{night, "2027-03-27T22:00:00Z", "2027-03-28T06:00:00Z"}, // the clock is put forward in this night
 		{night, "2027-10-30T21:00:00Z", "2027-10-31T07:00:00Z"}, // and back in this one
+		{early, "2027-10-31T00:15:30Z", "2027-10-31T00:30:00Z"}, // 02:15, which comes again
+		{early, "2027-10-31T00:45:00Z", ""},
+		{early, "2027-10-31T01:15:30Z", "2027-10-31T01:30:00Z"}, // and does
 		{lunch, "2027-01-15T11:59:59Z", ""},
 		{lunch, "2027-01-15T12:00:00Z", "2027-01-15T13:30:00Z"},
 		{lunch, "2027-01-15T13:30:00Z", ""},

@@ -72,7 +72,11 @@ func failureOf(cause error) Failure {
 func classify(r *run, n int, cause error) error {
 	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
 	if p := r.Parts[n]; p.Kind.Finishes() {
-		return classifyComposition(p.Crashes, cause)
+		return classifyComposition(cause)
+	}
+	if errors.Is(cause, task.ErrDeaths) {
+		return final(Failure{Code: provider.FailedSources, Message: "The sources of the factory could not be read: " +
+			"what one of them has ended the work three times. Nothing was charged. Remove that source, and try again."})
 	}
 	var e *provider.Error
 	if !errors.As(cause, &e) {

@@ -54,12 +54,8 @@ type Composer interface {
 // nil if the file has none.
 type Save func(f media.File, body io.Reader, thumbnail []byte) error
 
-// The number of times in a row that a composition may fail, and the number of times that a function may die of it: its
-// cause would end every attempt.
-const (
-	maxCompositions = 3
-	maxCrashes      = 3
-)
+// maxCompositions is the number of times in a row that a composition may fail.
+const maxCompositions = 3
 
 // compositionProgress is the least progress of a composition, in percent, at which the resource is read and updated.
 const compositionProgress = 10
@@ -93,17 +89,13 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 		looking.Show(part.Look)
 	}
 	if a.Interrupted {
-		part.Crashes++
 		metric.Count("InterruptedCompositions", "task", string(a.Kind))
-	}
-	if part.Crashes >= maxCrashes {
-		return o, fmt.Errorf("generate: %d functions have died of a composition", part.Crashes)
 	}
 	what, err := composing.Composition(a.n, a.made())
 	if err != nil {
 		return o, err
 	}
-	if err := a.Lease(ctx, a.run); err != nil {
+	if err := a.Guard(ctx, a.run); err != nil {
 		return o, err
 	}
 	held, end := a.WhileHeld(ctx)
@@ -221,7 +213,7 @@ func (w *Worker) report(ctx context.Context, a *attempt, percent int, end contex
 }
 
 // classifyComposition is classify for a part that is composed.
-func classifyComposition(crashes int, cause error) error {
+func classifyComposition(cause error) error {
 	var e *provider.Error
 	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
 		message := e.Message + " Nothing was charged."
@@ -235,7 +227,7 @@ func classifyComposition(crashes int, cause error) error {
 		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message +
 			" Nothing was charged. Try again.", Retryable: true,
 	}, cause}
-	if crashes >= maxCrashes {
+	if errors.Is(cause, task.ErrDeaths) {
 		return task.Permanent(anew)
 	}
 	return &task.RetryError{Err: anew, Most: maxCompositions}

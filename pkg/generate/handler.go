@@ -78,7 +78,6 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Decode(&kept); err != nil {
 		return o, err
 	}
-	kept.Parts[a.n].Crashes = a.Parts[a.n].Crashes
 	err = classify(&kept, a.n, err)
 	return task.Outcome{Payload: kept}, err
 }

@@ -12,6 +12,8 @@ import (
 // Preparing is Work that reads what its texts draw on, such as sources, before they are written.
 type Preparing interface {
 	Work
+	// Reads reports whether that are pages and feeds of others, of which a function may die.
+	Reads() bool
 	// Prepare reads it, and returns the change of the work that the commit makes, or nil if there is nothing to read.
 	Prepare(ctx context.Context, db *store.DB, now time.Time) (change func(Work), err error)
 }
@@ -23,6 +25,11 @@ func (w *Worker) prepare(ctx context.Context, a *attempt, work Work, o *task.Out
 	preparing, ok := work.(Preparing)
 	if !ok || part.Kind != provider.KindText || part.is(prepared) {
 		return false, nil
+	}
+	if preparing.Reads() {
+		if err := a.GuardShared(ctx); err != nil {
+			return false, err
+		}
 	}
 	change, err := preparing.Prepare(ctx, w.DB, w.Now())
 	if err != nil || change == nil {

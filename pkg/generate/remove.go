@@ -7,6 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -39,5 +40,6 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		}
 	}
 	o.Done = true
+	o.Join = func(ctx context.Context, tx *store.Tx) error { return quota.FreeBytes(ctx, w.DB, tx, s.Subject) }
 	return o, unregister(ctx, w.DB, s.Subject)
 }

@@ -52,8 +52,6 @@ type part struct {
 	Slot time.Time `json:"slot,omitzero"`
 	// Look is what a composition depends on besides its parts.
 	Look
-	// Crashes counts the functions that have died while they composed the part.
-	Crashes  int  `json:"crashes,omitempty"`
 	Progress int  `json:"progress,omitempty"`
 	Made     Made `json:"made,omitzero"`
 }

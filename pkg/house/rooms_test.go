@@ -1,6 +1,12 @@
 package house
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,3 +74,37 @@ func TestNoTwoFoldersImportEachOther(t *testing.T) {
 
 // parent reports whether one of two folders holds the other.
 func parent(a, b string) bool { return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/") }
+
+// The doubles of the platforms are judges: they are written from the documents of the platforms, and neither they nor
+// what they import know anything of the service.
+func TestDoublesKnowNothingOfTheService(t *testing.T) {
+	list := exec.Command("go", "list", "-test", "-deps", "-json=ImportPath,Imports,Dir", "./testdata/platforms/...")
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubles := 0
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.under("testdata/platforms") {
+			doubles++
+		}
+		if !strings.HasPrefix(p.ImportPath, module) {
+			continue
+		}
+		for _, path := range p.Imports {
+			if path == module+"/pkg" || strings.HasPrefix(path, module+"/pkg/") {
+				t.Errorf("%s imports %s", p.short(), strings.TrimPrefix(path, module+"/"))
+			}
+		}
+	}
+	if doubles < 12 {
+		t.Errorf("there are %d doubles", doubles)
+	}
+}

@@ -6,8 +6,10 @@ package media
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media/provenance"
@@ -75,6 +77,17 @@ const ThumbnailType = "image/jpeg"
 // with the file.
 func (f File) ThumbnailKey() string { return f.Key + ".thumb.jpg" }
 
+// ErrExists is returned for an object that was to be stored under a key that has one.
+var ErrExists = errors.New("media: there is an object with that key")
+
+// Object is an object of the bucket.
+type Object struct {
+	Key   string
+	Bytes int64
+	// At is the time at which it was stored.
+	At time.Time
+}
+
 // Thumbnail returns the file of the file's thumbnail, to store it.
 func (f File) Thumbnail(content []byte) File {
 	sum := sha256.Sum256(content)
@@ -91,6 +104,18 @@ type Provenance struct {
 	C2PA bool `json:"c2pa"`
 	// Name in the certificate of the signature. Absent without one of this service.
 	Signer string `json:"signer,omitempty" example:"Acme GmbH"`
+}
+
+// Generated reports whether a file says that a model has made it, or a part of it.
+func (p *Provenance) Generated() bool {
+	if p == nil {
+		return false
+	}
+	switch provenance.SourceOf(p.DigitalSourceType) {
+	case provenance.Generated, provenance.Composite, "algorithmicMedia", "compositeSynthetic", "virtualRecording":
+		return true
+	}
+	return false
 }
 
 // View is a File as the API returns it.

@@ -19,6 +19,12 @@ var ErrMoved = errors.New("task: the task has moved on")
 // this service leads to it. The task ends, and the kernel logs it.
 var ErrOrphaned = errors.New("task: the subject does not wait for the task")
 
+// ErrDeaths is the cause of the failure of a task of whose step several functions have died; see Step.Guard.
+var ErrDeaths = errors.New("task: functions keep dying of the step")
+
+// MostDeaths is the number of functions that may die of a step that reads bytes of others.
+const MostDeaths = 3
+
 // maxFailures bounds the attempts at a step whose error sets no bound of its own.
 const maxFailures = 8
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
@@ -45,10 +47,14 @@ type Kernel struct {
 	Config
 	mu   sync.Mutex
 	held map[*Step]bool // steps that hold a lease
+	// guards bounds the steps that read bytes of others: see Step.Guard.
+	guards *semaphore.Weighted
 }
 
 // NewKernel makes a kernel.
-func NewKernel(c Config) *Kernel { return &Kernel{Config: c, held: map[*Step]bool{}} }
+func NewKernel(c Config) *Kernel {
+	return &Kernel{Config: c, held: map[*Step]bool{}, guards: semaphore.NewWeighted(allGuards)}
+}
 
 // maxReads bounds how often Do reads a task again because it was changed between reading and writing.
 const maxReads = 4
@@ -98,7 +104,7 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 		return nil, k.abandon(ctx, h, s)
 	case !s.Deadline.IsZero() && !now.Before(s.Deadline):
 		return nil, k.fail(ctx, h, s, ErrDeadline)
-	case s.Task.Lease.Live(now):
+	case s.Task.Lease.Live(now) && !s.Task.Lease.Shared:
 		// Another delivery has the step, or has died. The repeated message keeps Wake: without it the step may be due
 		// much later.
 		again := s.Message
@@ -120,7 +126,10 @@ func (k *Kernel) read(ctx context.Context, id string) (*Step, error) {
 	if err := it.Decode(&s.Task); err != nil {
 		return nil, err
 	}
-	s.Interrupted = s.Task.Lease != nil
+	lease := s.Task.Lease
+	if s.Interrupted = lease != nil && !(lease.Shared && lease.Live(k.Now())); s.Interrupted {
+		s.Deaths++ // it is written with the next lease
+	}
 	return s, nil
 }
 
@@ -131,7 +140,7 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	o, err := h.Step(ctx, s)
 	switch {
 	case err == nil:
-		done, err := s.commit(ctx, o, 0)
+		done, err := s.commit(ctx, o, tries{})
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +168,8 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	}
 	slog.Warn("step failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "failures",
 		failures, "wait", wait.String(), "error", err)
-	if _, err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
+	if _, err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait},
+		tries{failures, s.Deaths}); err != nil {
 		return nil, err
 	}
 	k.report(ctx, s, number, began, "again")
@@ -179,7 +189,7 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 		}
 	}
 	o.Done = true
-	if _, err := s.commit(ctx, o, 0); err != nil {
+	if _, err := s.commit(ctx, o, tries{}); err != nil {
 		return err
 	}
 	k.report(ctx, s, number, began, "failed")
@@ -219,7 +229,7 @@ func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
 			slog.Warn("canceled task not cleaned up", "task", s.ID, "error", err)
 		}
 	}
-	_, err := s.commit(ctx, Outcome{Done: true}, 0)
+	_, err := s.commit(ctx, Outcome{Done: true}, tries{})
 	return err
 }
 
@@ -234,6 +244,6 @@ func (k *Kernel) orphan(ctx context.Context, s *Step) error {
 		return ErrMoved
 	}
 	slog.Error("task without a subject", "task", s.ID, "subject", s.Subject)
-	_, err = s.commit(ctx, Outcome{Done: true}, 0)
+	_, err = s.commit(ctx, Outcome{Done: true}, tries{})
 	return err
 }

@@ -37,11 +37,14 @@ type Step struct {
 	k *Kernel
 	// by is the name under which this attempt holds the lease, empty if it holds none.
 	by string
-	// span is the duration of that lease.
-	span time.Duration
+	// span is the duration of that lease, and shared says of which kind it is.
+	span   time.Duration
+	shared bool
 	// mu excludes concurrent renewals and commits.
 	mu   lock.Mutex
 	item store.Item // as it is stored
+	// guard is what the step holds of the kernel's guards.
+	guard int64
 	// lost is called when a renewal finds that the lease is lost. It is nil if nothing waits for that.
 	lost context.CancelCauseFunc
 }
@@ -64,16 +67,87 @@ func (s *Step) Lease(ctx context.Context, payload any) error {
 // LeaseFor is Lease with another duration, for an effect that is made again soon after its function has died. A lease
 // that is shorter than the time between two heartbeats may end while its holder lives.
 func (s *Step) LeaseFor(ctx context.Context, span time.Duration, payload any) error {
+	return s.lease(ctx, span, payload, false)
+}
+
+func (s *Step) lease(ctx context.Context, span time.Duration, payload any, shared bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.encode(payload); err != nil {
 		return err
 	}
-	s.by, s.span = s.k.Name(), span
+	s.by, s.span, s.shared = s.k.Name(), span, shared
 	if err := s.extend(ctx); err != nil {
 		return err
 	}
 	s.k.hold(s)
+	return nil
+}
+
+// allGuards is the number of steps that a process takes at a time, at most, of those that read bytes of others.
+const allGuards = 1 << 10
+
+// Guard takes the lease of a step before it reads bytes of others, of which a function may die: of its memory, of a
+// panic or of its time. After the third death it returns ErrDeaths as a permanent error, so that the task fails. The
+// payload is that of Lease. A step of which a function has died waits until it is the only one that reads such bytes
+// here: so the others of its batch do not count its deaths as their own.
+func (s *Step) Guard(ctx context.Context, payload any) error {
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
+	return s.Lease(ctx, payload)
+}
+
+// GuardShared is Guard for a step that may be taken twice at a time. The second of two functions counts no death.
+func (s *Step) GuardShared(ctx context.Context) error {
+	if err := s.alone(ctx); err != nil {
+		return err
+	}
+	if s.Task.Lease.Live(s.k.Now()) {
+		return nil
+	}
+	return s.lease(ctx, leaseTime, nil, true)
+}
+
+// Reading calls a function that reads bytes of others, as GuardShared guards a step. The rest of the step is not
+// guarded: a function that dies of it is not counted, and only deaths in a row are.
+func (s *Step) Reading(ctx context.Context, read func() error) error {
+	if err := s.GuardShared(ctx); err != nil {
+		return err
+	}
+	err := read()
+	s.release()
+	s.Deaths = 0 // this one has lived
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == "" {
+		return nil // another function holds the lease
+	}
+	s.Task.Lease = nil
+	err = s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
+	s.by = ""
+	return err
+}
+
+// alone waits until no other step of this process can die of what this one reads, or be the cause of its death.
+func (s *Step) alone(ctx context.Context) error {
+	if s.Deaths >= MostDeaths {
+		return Permanent(fmt.Errorf("%w: %d of step %d of %s", ErrDeaths, s.Deaths, s.Step, s.ID))
+	}
+	if s.guard > 0 {
+		return nil
+	}
+	weight := int64(1)
+	if s.Deaths > 0 {
+		weight = allGuards
+	}
+	if err := s.k.guards.Acquire(ctx, weight); err != nil {
+		return fmt.Errorf("task: guard %s: %w", s.ID, err)
+	}
+	s.guard = weight
 	return nil
 }
 
@@ -89,7 +163,7 @@ func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCa
 
 // extend writes the lease with a later end.
 func (s *Step) extend(ctx context.Context) error {
-	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(s.span)}
+	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(s.span), Shared: s.shared}
 	return s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
 }
 
@@ -179,9 +253,12 @@ func (s *Step) ours(now store.Item) bool {
 		is.Step == s.Step && is.Lease != nil && is.Lease.By == s.by
 }
 
+// tries are the attempts at a step that count for the next one.
+type tries struct{ failures, deaths int }
+
 // commit writes the outcome of the step: the task at its next step or at its end, and the writes that the outcome
 // joins. It reports whether the task has ended.
-func (s *Step) commit(ctx context.Context, o Outcome, failures int) (done bool, err error) {
+func (s *Step) commit(ctx context.Context, o Outcome, after tries) (done bool, err error) {
 	s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +267,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) (done bool, 
 		t, done = s.Task, o.Done
 		t.Step++
 		now := s.k.Now()
-		t.Lease, t.Failures, t.DueAt = nil, failures, now.Add(o.Wait)
+		t.Lease, t.Failures, t.Deaths, t.DueAt = nil, after.failures, after.deaths, now.Add(o.Wait)
 		if o.Due != nil {
 			at, more := o.Due()
 			if done = !more; more {
@@ -234,8 +311,12 @@ func (k *Kernel) hold(s *Step) {
 	k.held[s] = true
 }
 
-// release ends the renewals of the step's lease.
+// release ends the renewals of the step's lease, and its guard.
 func (s *Step) release() {
+	if s.guard > 0 {
+		s.k.guards.Release(s.guard)
+		s.guard = 0
+	}
 	s.k.mu.Lock()
 	defer s.k.mu.Unlock()
 	delete(s.k.held, s)

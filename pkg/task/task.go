@@ -75,6 +75,8 @@ type Task struct {
 	Parked bool `json:"parked,omitempty"`
 	// Failures counts the failed attempts at this step.
 	Failures int `json:"failures,omitempty"`
+	// Deaths counts the functions that have died of this step, or whose time it has used up: they left its lease.
+	Deaths int `json:"deaths,omitempty"`
 	// Lease is the lease of this step, if its handler has taken it.
 	Lease *Lease `json:"lease,omitempty"`
 	// Payload is the state that the handler keeps between steps.
@@ -85,6 +87,8 @@ type Task struct {
 type Lease struct {
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`
+	// Shared reports that others may take the step at the same time: the lease only tells whether its holder has died.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Live reports whether the lease is still good at the given time.

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
@@ -114,6 +114,40 @@ func TestFaultsOverHTTP(t *testing.T) {
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(body), `"error_code":6`) {
 		t.Errorf("the next call: %s, %v", body, err)
+	}
+}
+
+// A double gives a call the answer that it is told to, and answers itself again after that.
+func TestAnswersOverHTTP(t *testing.T) {
+	server := httptest.NewServer(Platforms(time.Now, time.Second))
+	defer server.Close()
+	const said = `{"error":{"error_code":214,"error_msg":"Access to adding post denied"}}`
+	for query, want := range map[string]int{
+		"platform=vk&call=wall.get$&status=200&times=2&header=Retry-After:+60": 204,
+		"platform=myspace&call=wall.get&status=200":                            400, "platform=vk&status=200": 400,
+		"platform=vk&call=wall.get&status=99": 400, "platform=vk&call=(&status=200": 400,
+		"platform=vk&call=wall.get&status=200&times=x": 400,
+	} {
+		answer, err := http.Post(server.URL+"/_answer?"+query, "application/json", strings.NewReader(said))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", query, answer.StatusCode, want)
+		}
+	}
+	for n, want := range []string{said, said, `"error_code":3`} {
+		answer, err := http.Post(server.URL+"/vk/method/wall.get", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || !strings.Contains(string(body), want) ||
+			n < 2 && answer.Header.Get("Retry-After") != "60" {
+			t.Errorf("call %d: %s with %v, %v", n+1, body, answer.Header, err)
+		}
 	}
 }
 

@@ -1290,10 +1290,11 @@ export class ExportsResource {
    * Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
    * one for each resource as its GET returns it, and tar archives of the files that the lines name. A worker makes them
    * in the background, and the event `export.completed` reports the end. The export has no resource that was created
-   * after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days. createImport
-   * takes them.
+   * after it, and no secret: no key, no token and no secret of a webhook. The parts are kept for 7 days, and their
+   * links need no key. createImport takes them.
    *
-   * Needs the scope `account:manage`.
+   * Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`,
+   * `social:manage`, `architect:use` and `webhooks:manage`.
    */
   create(body: T.ExportCreate, options?: RequestOptions): Call<T.Export> {
     return this.#core.call('POST', '/v1/exports', [], { body }, options);
@@ -1304,7 +1305,8 @@ export class ExportsResource {
    *
    * Returns the export with the parts that are ready. Each call returns new signed URLs.
    *
-   * Needs the scope `account:manage`.
+   * Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`, `studio:use`,
+   * `social:manage`, `architect:use` and `webhooks:manage`.
    */
   get(exportId: string, options?: RequestOptions): Call<T.Export> {
     return this.#core.call('GET', '/v1/exports/{export_id}', [exportId], {}, options);

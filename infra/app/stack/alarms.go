@@ -18,6 +18,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -139,6 +140,16 @@ func (a alarms) lostSpend() {
 		runbook: "lost-spend",
 		metric:  a.counted(ledger.LostSpend),
 		above:   2000,
+	})
+}
+
+// orphans adds the alarm for objects without a record.
+func (a alarms) orphans() {
+	a.add("OrphansAlarm", alarm{
+		says:    "The bucket has objects of media that no record has. The log of the function transfer names them.",
+		runbook: "objects-without-a-record",
+		metric:  a.counted(transfer.OrphanMetric),
+		above:   0,
 	})
 }
 

@@ -82,7 +82,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 			}
 		}
 		both := []string{"kms:Decrypt", "kms:GenerateDataKey"}
-		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "transfer": {"kms:GenerateDataKey"},
+		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "import-data": {"kms:GenerateDataKey"},
 			"deliver":      {"kms:Decrypt"},
 			"deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both, "crm": both, "sync-crm": both}
 		for name, actions := range want {

@@ -118,6 +118,13 @@ func (b *buckets) store(w http.ResponseWriter, r *http.Request, bucket, key stri
 		fail(w, r, http.StatusNotImplemented, "NotImplemented", "Chunks with signatures are not supported.")
 		return
 	}
+	if r.Header.Get("If-None-Match") == "*" {
+		if object, _, err := b.blobs.open(bucket + "/" + key); err == nil {
+			_ = object.Close()
+			fail(w, r, http.StatusPreconditionFailed, "PreconditionFailed", "There is an object with that key.")
+			return
+		}
+	}
 	content := &checked{r: http.MaxBytesReader(w, r.Body, largestObject), sum: sha256.New(),
 		want: r.Header.Get("X-Amz-Checksum-Sha256")}
 	err := b.blobs.put(bucket+"/"+key, content)
@@ -169,10 +176,16 @@ func (b *buckets) list(w http.ResponseWriter, r *http.Request, bucket string) {
 		broken(w, r, err)
 		return
 	}
-	after := bucket + "/" + r.URL.Query().Get("continuation-token")
-	at, _ := slices.BinarySearch(names, after)
+	at, _ := slices.BinarySearch(names, bucket+"/"+r.URL.Query().Get("continuation-token"))
+	if after := r.URL.Query().Get("start-after"); after != "" {
+		at, _ = slices.BinarySearch(names, bucket+"/"+after+"\x00")
+	}
 	names = names[at:]
-	type object struct{ Key string }
+	type object struct {
+		Key          string
+		Size         int64
+		LastModified time.Time
+	}
 	out := struct {
 		XMLName               xml.Name `xml:"ListBucketResult"`
 		Name                  string
@@ -186,7 +199,13 @@ func (b *buckets) list(w http.ResponseWriter, r *http.Request, bucket string) {
 			out.IsTruncated, out.NextContinuationToken = true, key
 			break
 		}
-		out.Contents = append(out.Contents, object{key})
+		one := object{Key: key}
+		if content, at, err := b.blobs.open(name); err == nil {
+			one.LastModified = at.UTC()
+			one.Size, _ = content.Seek(0, io.SeekEnd)
+			_ = content.Close()
+		}
+		out.Contents = append(out.Contents, one)
 	}
 	writeXML(w, r, http.StatusOK, out)
 }

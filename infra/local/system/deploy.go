@@ -34,8 +34,9 @@ const (
 // The commands that are built together with the functions, because they share most packages
 // with them.
 const (
-	appCommand = "./infra"
-	fakesPath  = "./testdata/"
+	appCommand       = "./infra"
+	providersCommand = "./testdata/providers"
+	platformsCommand = "./testdata/fakes/platforms"
 )
 
 // synthesise runs the CDK app directly. It need not wait for the CLI, and runs while the

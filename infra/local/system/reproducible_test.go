@@ -33,8 +33,7 @@ func TestFunctionsAreReproducible(t *testing.T) {
 		}
 	}
 	// The same build as for the local system, which then finds them built.
-	if err := Build(t.Context(), root, Machine(), appCommand, fakesPath+providerFakes,
-		fakesPath+platformFakes); err != nil {
+	if err := Build(t.Context(), root, Machine(), appCommand, providersCommand, platformsCommand); err != nil {
 		t.Fatal(err)
 	}
 	first := sums(t, filepath.Join(root, Machine().Dir(), "*", "bootstrap"))

@@ -194,7 +194,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	built := make(chan error, 1)
 	go func() {
 		o.Say("Building the functions and synthesising the stacks")
-		err := Build(ctx, o.Root, d.target, appCommand, fakesPath+providerFakes, fakesPath+platformFakes)
+		err := Build(ctx, o.Root, d.target, appCommand, providersCommand, platformsCommand)
 		if err == nil {
 			err = d.synthesise(ctx)
 		}

@@ -133,6 +133,9 @@ var Sizes = []Set{
 // MCP is the inspector that checks the server for agents.
 var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
 
+// Texts are the libraries of X and Bluesky that judge how texts are read.
+var Texts = []Set{node("texts-node", "texts", "twitter-text and @atproto/api")}
+
 // N8n are the tools that build the n8n node, and the engine that its tests run in.
 var N8n = []Set{node("n8n-node", "n8n", "the tools and the engine of n8n")}
 

@@ -52,7 +52,12 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	}
 	tx := &store.Tx{}
 	for i := range r.Publications {
-		if _, err := publication.KeepDossier(tx, w.Now(), it.Owner, r, &r.Publications[i], nil); err != nil {
+		pub, proof := &r.Publications[i], publication.Proof{}
+		for _, f := range r.Words(pub.Platform, pub.SocialAccountID).Files {
+			proof.Files = append(proof.Files, publication.DossierFile{ID: f.ID, MIMEType: f.MIMEType, Bytes: f.Bytes,
+				SHA256: f.SHA256})
+		}
+		if _, err := publication.KeepDossier(tx, w.Now(), it.Owner, r, pub, nil, proof); err != nil {
 			return "", err
 		}
 	}

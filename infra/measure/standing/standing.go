@@ -16,7 +16,7 @@ var Resources = []Resource{
 	{"AWS::KMS::Key", "Keys of KMS", 4, 1.00},
 	{"AWS::SecretsManager::Secret", "Secrets", 4, 0.40},
 	{"AWS::WAFv2::WebACL", "Web ACLs with two rules on average", 2, 7.00},
-	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 269, 0.10},
+	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 279, 0.10},
 	{"AWS::CloudWatch::CompositeAlarm", "Composite alarms", 2, 0.50},
 	{"AWS::CloudWatch::Dashboard", "Dashboard", 1, 3.00},
 }

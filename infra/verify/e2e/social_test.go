@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/poll"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/social"
@@ -251,7 +252,7 @@ func (c *customer) refresh(t *testing.T, id string) {
 	it, r := read()
 	r.RefreshedAt = r.RefreshedAt.Add(-time.Hour)
 	tx := &store.Tx{}
-	if err := social.Expired(tx, time.Now(), it, r.Tokens); err != nil {
+	if err := social.Expired(tx, time.Now(), it, r.Tokens, platform.TokenExpired()); err != nil {
 		t.Fatal(err)
 	}
 	if err := it.Encode(r); err != nil {

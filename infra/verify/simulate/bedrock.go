@@ -14,6 +14,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -239,9 +240,27 @@ func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCusto
 func (objects) Put(ctx context.Context, f media.File, _ io.ReadSeeker) error {
 	w := invocationOf(ctx).world
 	return pass(ctx, &call{kind: toObjects, key: "Put " + f.Key, refused: errRefused, lost: errLost, do: func() error {
-		w.files[f.Key] = true
+		w.files[f.Key], w.sums[f.Key] = true, f.SHA256
 		return nil
 	}})
+}
+
+// PutNew implements transfer.Objects. No import brings a file.
+func (o objects) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	return o.Put(ctx, f, content)
+}
+
+// Sum implements publication.Sums.
+func (objects) Sum(ctx context.Context, key string) (sum string, err error) {
+	w := invocationOf(ctx).world
+	err = pass(ctx, &call{kind: toObjects, key: "Sum " + key, refused: errRefused, do: func() error {
+		var ok bool
+		if sum, ok = w.sums[key]; !ok {
+			return errs.New(errs.NotFound, "There is no file %s.", key)
+		}
+		return nil
+	}})
+	return sum, err
 }
 
 // Delete implements training.Objects.

@@ -75,8 +75,8 @@ func drawFaults(r *rand.Rand) faults {
 	return f
 }
 
-// usualRate are low rates of calls a second, which the busiest moments of a run exceed. One call of the API makes up to three
-// calls of a CRM: with fewer a second it could never succeed.
+// usualRate are low rates of calls a second, which the busiest moments of a run exceed. One call of the API makes up to
+// three calls of a CRM: with fewer a second it could never succeed.
 var usualRate = map[kind]int{toTable: 30, toQueue: 10, toProvider: 4}
 
 // throttles counts a call, and reports whether its service has got too many in the last second.

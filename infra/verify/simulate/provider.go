@@ -213,7 +213,7 @@ func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reade
 		f.Type = media.Captions
 	}
 	err = pass(ctx, &call{kind: toObjects, key: "Save " + f.Key, refused: errRefused, lost: errLost, do: func() error {
-		w.files[f.Key] = true
+		w.files[f.Key], w.sums[f.Key] = true, f.SHA256
 		return nil
 	}})
 	return f, err

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -259,3 +260,11 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 func (objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return nil, errs.New(errs.NotFound, "There is no file %s.", key)
 }
+
+// List implements transfer.Lister. The objects of a simulation are those of its records.
+func (objects) List(context.Context, string, string) ([]media.Object, bool, error) {
+	return nil, false, nil
+}
+
+// RemoveSome implements transfer.Objects. No import has parts.
+func (objects) RemoveSome(context.Context, string) (more bool, err error) { return false, nil }

@@ -107,12 +107,13 @@ func (c *caller) refreshed(tx *store.Tx, r *social.Record) error {
 	ends := resource.Instant(now.Add(tokenLife))
 	r.Connection, r.Tokens, r.RefreshedAt, r.TokenExpiresAt = 1, 1, now, &ends
 	return task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(social.Refresh, r.ID, 1),
-		Kind: social.Refresh, Queue: topology.Publish, Subject: r.ID, Owner: c.principal.Owner}, DueAt: now.Add(tokenLife / 2)},
+		Kind: social.Refresh, Queue: topology.Publish, Subject: r.ID, Owner: c.principal.Owner},
+		DueAt: now.Add(tokenLife / 2)},
 		social.Refreshing{Connection: 1})
 }
 
-// waits reports whether an item is a task that waits for a long time: that of a media file, until the file expires, that
-// of the token of an account, or one that reads comments once its account is connected again.
+// waits reports whether an item is a task that waits for a long time: that of a media file, until the file expires,
+// that of the token of an account, or one that reads comments once its account is connected again.
 func (w *world) waits(it attributes) bool {
 	_, id, _ := strings.Cut(textOf(it, "pk"), "task#")
 	kind, _, _ := strings.Cut(id, "#")

@@ -94,6 +94,7 @@ type world struct {
 	generations map[provider.Handle]*generation
 	submissions map[string][]*submission
 	files       map[string]bool
+	sums        map[string]string // SHA-256 of files, by their keys
 	posts       map[string]*published
 	standings   map[string]*standing
 	replies     map[string]int // how often each was written, by its key
@@ -148,7 +149,7 @@ func newWorld(seed uint64, c Config) *world {
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
 		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{},
 		submissions: map[string][]*submission{},
-		files:       map[string]bool{}, posts: map[string]*published{}, standings: map[string]*standing{},
+		files:       map[string]bool{}, sums: map[string]string{}, posts: map[string]*published{}, standings: map[string]*standing{},
 		replies:   map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},

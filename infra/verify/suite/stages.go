@@ -17,7 +17,7 @@ type stage struct {
 }
 
 // everything has all packages: the wildcard ./... leaves out testdata.
-const everything = `./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
+const everything = `./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ` +
 	`./testdata/importer`
 
 // packages lists the packages of the unit tests. Those that take longest come first, so that none of them runs alone at
@@ -76,5 +76,6 @@ var stages = []stage{
 	{name: "sam", long: true, needs: "docker", command: target("test-sam")},
 	{name: "console", long: true, needs: "chromium", command: target("test-console")},
 	{name: "explorer", long: true, needs: "chromium", command: target("test-explorer")},
+	{name: "texts", long: true, needs: "node", command: target("test-texts")},
 	{name: "agents", long: true, command: target("test-mcp")},
 }

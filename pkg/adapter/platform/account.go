@@ -57,6 +57,9 @@ type Account struct {
 	Name      string `json:"name,omitempty"`
 	AvatarURL string `json:"avatar_url,omitempty"`
 	Token     Token  `json:"token"`
+	// Grantor is the platform's id of the person who has granted the access, if it is another one than ID. A platform
+	// that tells of removed rights names the person.
+	Grantor string `json:"grantor,omitempty"`
 }
 
 // App is the application that the operator, or a customer, has registered with a platform.

@@ -3,6 +3,8 @@ package platform
 import (
 	"slices"
 	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 )
 
 // Connect is a way to connect an account.
@@ -63,6 +65,10 @@ type Capabilities struct {
 	Refuses func(Post) []Problem
 	// Edits and Deletes report whether the platform is an Editor and a Deleter.
 	Edits, Deletes bool
+	// Reader reads the links, hashtags and mentions of a text as the platform does.
+	Reader texts.Reader
+	// Markup returns the markup of the texts of a post with the options, or is nil if all texts are plain.
+	Markup func(Options) Markup
 	// Pulls reports whether the platform reads media by their URL.
 	Pulls bool
 	// Habits tell writers of texts how people read the platform.
@@ -160,6 +166,22 @@ func (c Capabilities) Supports(kind Kind, o Option) bool {
 	return slices.Contains(c.Options, o) && !slices.Contains(c.Kinds[kind].Without, o)
 }
 
+// Rule returns the bounds of a post, whose texts may have markup.
+func (c Capabilities) Rule(p Post) Rule {
+	rule := c.Kinds[p.Kind]
+	if c.Markup != nil {
+		markup := c.Markup(p.Options)
+		rule.Caption.Markup, rule.Rest.Markup = markup, markup
+	}
+	return rule
+}
+
+// Markup is the language in which a text is written. The empty one is plain text.
+type Markup string
+
+// HTML is the HTML of Telegram. Platforms count what a reader sees of it.
+const HTML Markup = "html"
+
 // Text bounds a text. The zero value permits no text.
 type Text struct {
 	Max       int
@@ -167,6 +189,7 @@ type Text struct {
 	MaxBytes  int    // a further limit in bytes, or 0
 	Forbidden string // characters that the platform refuses
 	Required  bool
+	Markup    Markup
 }
 
 // File bounds a media file. A zero member sets no bound.

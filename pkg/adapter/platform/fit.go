@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Problem is a reason for which a platform does not take a post.
@@ -36,8 +35,8 @@ func Fit(name string, p Post, c Capabilities) []Problem {
 		f.add("kind", "%s does not take the kind %s.", f.label, p.Kind)
 		return f.problems
 	}
-	f.texts(p, c, rule)
-	f.hashtags(p, c.Hashtags)
+	f.texts(p, c, c.Rule(p))
+	f.hashtags(p, c)
 	f.files(p, rule)
 	f.options(p, c)
 	return f.problems
@@ -79,7 +78,7 @@ func (f *fitting) text(param, s string, limit Text) {
 	if unit == "" {
 		unit = Runes
 	}
-	switch n := unit.Length(s); {
+	switch n := limit.Length(s); {
 	case s == "" && limit.Required:
 		f.add(param, "%s requires a %s.", f.label, param)
 	case n > limit.Max:
@@ -96,10 +95,10 @@ func (f *fitting) text(param, s string, limit Text) {
 	}
 }
 
-func (f *fitting) hashtags(p Post, limit Hashtags) {
-	tags := p.Hashtags
+func (f *fitting) hashtags(p Post, c Capabilities) {
+	tags, limit := p.Hashtags, c.Hashtags
 	n, where := len(tags), ""
-	if written := writtenTags(p.Caption); limit.Written && written > 0 {
+	if written := len(c.Reader.Hashtags(p.Caption)); limit.Written && written > 0 {
 		n, where = n+written, fmt.Sprintf(", %d of them in the caption", written)
 	}
 	if n > limit.Max {
@@ -109,24 +108,30 @@ func (f *fitting) hashtags(p Post, limit Hashtags) {
 		f.add("hashtags", "%s takes hashtags of up to %d characters in all; there are %d.", f.label, limit.Total, n)
 	}
 	for i, tag := range tags {
-		if tag == "" || strings.ContainsAny(tag, "# \t\n,<>") {
+		if tag == "" || strings.ContainsAny(tag, "#＃,<>") || strings.ContainsFunc(tag, unicode.IsSpace) {
 			f.add(fmt.Sprintf("hashtags[%d]", i), "A hashtag is one word, without #.")
 		}
 	}
 }
 
-// writtenTags returns how many hashtags, words that begin with #, a text has.
-func writtenTags(text string) (n int) {
-	before := ' '
-	for i, r := range text {
-		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
-		if r == '#' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != '&' &&
-			(unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_') {
-			n++
+// Halved returns what the platform would not show as the hashtags that a post names, with the member of each: parts of
+// words, or plain text. It takes such a post. Fit returns what it refuses.
+func Halved(name string, p Post, c Capabilities) []Problem {
+	f := &fitting{platform: name, label: c.Label}
+	for i, tag := range p.Hashtags {
+		if c.Hashtags.Tags || c.Reader.Tag(tag) {
+			continue
 		}
-		before = r
+		param := fmt.Sprintf("hashtags[%d]", i)
+		if read := c.Reader.Hashtags("#" + tag); len(read) > 0 && read[0].Start == 0 {
+			f.add(param, "%s shows #%s of the hashtag #%s, and the rest as plain text. Use letters, digits and "+
+				"underscores.", f.label, read[0].Text, tag)
+		} else {
+			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, that is "+
+				"not too long.", f.label, tag)
+		}
 	}
-	return n
+	return f.problems
 }
 
 // tagLength returns the length of a list of tags as YouTube counts it. YouTube includes the commas

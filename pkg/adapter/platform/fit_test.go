@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/platform/telegram"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func capabilities(t *testing.T, name string) platform.Capabilities {
@@ -131,6 +132,67 @@ func TestTheLimitsOfThePlatforms(t *testing.T) {
 		case c.want != "" && (len(problems) != 1 || problems[0].Param != c.want || problems[0].Platform != c.platform ||
 			!strings.HasSuffix(problems[0].Message, ".")):
 			t.Errorf("%s: %+v, want one of %s", name, problems, c.want)
+		}
+	}
+}
+
+// Telegram counts what a reader sees of a text in HTML, and X a text in its composed form.
+func TestTextsAreCountedAsTheyAreSeen(t *testing.T) {
+	linked := `<a href="https://example.com/` + strings.Repeat("a", 60) + `">a word</a> `
+	formatted := platform.Options{Own: telegram.Options{Format: "html"}}
+	for name, c := range map[string]struct {
+		platform string
+		post     platform.Post
+		want     string
+	}{
+		"two linked words": {"telegram", platform.Post{Kind: "post", Options: formatted,
+			Caption: strings.Repeat("a", 4000) + linked + linked}, ""},
+		"an entity": {"telegram", platform.Post{Kind: "post", Options: formatted,
+			Caption: strings.Repeat("a", 4095) + "&amp;"}, ""},
+		"an entity too many": {"telegram", platform.Post{Kind: "post", Options: formatted,
+			Caption: strings.Repeat("a", 4096) + "&amp;"}, "caption"},
+		"plain text has no entities": {"telegram", platform.Post{Kind: "post",
+			Caption: strings.Repeat("a", 4095) + "&amp;"}, "caption"},
+		"a photo": {"telegram", platform.Post{Kind: "post", Options: formatted, Media: []platform.Media{fixture.Image("a")},
+			Caption: strings.Repeat("a", 900) + linked + linked}, ""},
+		"decomposed": {"x", platform.Post{Kind: "post", Caption: strings.Repeat("e\u0301", 280)}, ""},
+		"links of Japanese texts": {"x", platform.Post{Kind: "post", Caption: "詳しくはhttps://example.com/aをご覧ください。" +
+			strings.Repeat("新しい靴が届きました。", 14)}, "caption"},
+		"a domain that X does not know": {"x", platform.Post{Kind: "post", Caption: "Node.js" + strings.Repeat("a", 262) +
+			" abc"}, ""},
+		"a long hashtag": {"bluesky", platform.Post{Kind: "post", Caption: "a", Hashtags: []string{strings.Repeat("a", 70)}},
+			""},
+	} {
+		problems := platform.Fit(c.platform, c.post, capabilities(t, c.platform))
+		if c.want == "" && len(problems) > 0 || c.want != "" && (len(problems) != 1 || problems[0].Param != c.want) {
+			t.Errorf("%s: %+v, want %q", name, problems, c.want)
+		}
+	}
+}
+
+// A text in HTML is divided outside of its tags and references.
+func TestMarkupIsNotCut(t *testing.T) {
+	got := platform.Arrange(platform.Post{Kind: platform.KindPost, Media: []platform.Media{fixture.Image("a")},
+		Caption: "<b>" + strings.Repeat("a&amp; ", 400) + "</b>", Options: platform.Options{Own: telegram.Options{Format: "html"}}},
+		capabilities(t, "telegram"))
+	n := strings.Count(got.Body, "a&amp;")
+	if body := "<b>" + strings.TrimSpace(strings.Repeat("a&amp; ", n)) + "</b>"; got.Body != body || n < 340 ||
+		got.Rest != "<b>"+strings.Repeat("a&amp; ", 400-n)+"</b>" {
+		t.Errorf("%d: %q and %q", n, got.Body, got.Rest)
+	}
+}
+
+// A hashtag that a platform shows in part, or as plain text, is told.
+func TestHalvedHashtags(t *testing.T) {
+	tags := []string{"shoes", "हिन्दी", "e-commerce", "R&D", "C++", "don't", "2026", "a.b", strings.Repeat("a", 65)}
+	for name, want := range map[string][]int{"x": {2, 3, 4, 5, 6, 7}, "instagram": {2, 3, 4, 5, 6, 7}, "bluesky": {6, 8},
+		"youtube": nil} {
+		var got []int
+		for _, p := range platform.Halved(name, platform.Post{Kind: "post", Hashtags: tags}, capabilities(t, name)) {
+			got = append(got, int(p.Param[len("hashtags[")]-'0'))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s halves %v, want %v", name, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -21,7 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
 	faketiktok "github.com/content-automation/api/testdata/platforms/tiktok"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"

@@ -117,6 +117,7 @@ const (
 	FinishInApp       WarningCode = "finish_in_app"
 	NotInPlaylist     WarningCode = "not_in_playlist"
 	CaptionsNotSet    WarningCode = "captions_not_set"
+	HashtagNotShown   WarningCode = "hashtag_not_shown"
 )
 
 // Warn returns a warning about the part that an error has left out, with the reason that the error states.

@@ -35,16 +35,18 @@ type Progress struct {
 	Doubts   int `json:"doubts,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
 	// Unclear counts refusals for reasons that the adapter does not know, one after another.
-	Unclear int       `json:"unclear,omitempty"`
-	Post    Published `json:"post,omitzero"`
+	Unclear int `json:"unclear,omitempty"`
+	// Refusals counts such refusals of the present call that makes a post, after each of which the call is made again.
+	Refusals int       `json:"refusals,omitempty"`
+	Post     Published `json:"post,omitzero"`
 	// Refusal is the answer to the call of SentAt, or nil if that answer was lost.
 	Refusal *Refusal `json:"refusal,omitempty"`
 	// Warning is the last warning of a step, or nil if there was none.
 	Warning *Warning `json:"warning,omitempty"`
 }
 
-// Refusal is an answer that refuses a post for a reason that the adapter does not know. The post may exist nevertheless,
-// and is looked for.
+// Refusal is an answer that refuses a post for a reason that the adapter does not know. The post may exist
+// nevertheless, and is looked for.
 type Refusal struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
@@ -97,12 +99,15 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			return p, 0, fmt.Errorf("platform: keep the progress: %w", err)
 		}
 		step, err = a.Finalize(ctx, acct, post, p.Handle)
-		if kind := KindOf(err); err != nil && (kind == Unknown || kind == Restart || kind == Unclear || !classified(err)) {
+		kind := KindOf(err)
+		if err != nil && (kind == Unknown || kind == Restart || kind == Unclear || !classified(err)) {
 			// The next step looks for the outcome, because media may be gone after another worker has posted them.
 			p.Refusal = refusal(err)
 			return p, reconcileEvery, nil
 		}
-		p = p.known()
+		if p = p.known(); err == nil {
+			p.Refusals = 0
+		}
 	default:
 		return p, 0, Reject(CodeInvalidHandle,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
@@ -142,7 +147,15 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		p.Doubts++
 	}
 	late := now.Sub(p.SentAt) >= reconcileFor && p.Looks >= minLooks
+	found := step.Post != (Published{}) && step.Post != p.Post
 	switch kind := KindOf(err); {
+	case err == nil && p.Refusal != nil && !found && (step.Next == StageFinalize || step.Next == StageCheck):
+		// The call may be made again, but not for ever.
+		if p.Refusals++; p.Refusals >= maxUnclear {
+			p.Doubts = 0
+			return p.known(), 0, p.Refusal.final()
+		}
+		return p.known().moved(step), max(step.Wait, time.Duration(p.Refusals)*unclearEvery), nil
 	case err == nil && step.Next != StageReconcile:
 		return p.known().moved(step), step.Wait, nil
 	case err == nil && !late:

@@ -222,6 +222,34 @@ func TestDoubtsAreBounded(t *testing.T) {
 	t.Error("it goes on for ever")
 }
 
+// A call that makes a post and is refused for an unknown reason is made again where that is harmless, three times.
+func TestRefusalsOfAPostAreBounded(t *testing.T) {
+	p := platform.Progress{Stage: platform.StageFinalize, Handle: "h"}
+	s := &scripted{}
+	var err error
+	for n := range 3 {
+		s.step, s.err = platform.Step{}, platform.Odd().Saying("The moon is full.")
+		if p, _, err = next(s, p, now, nil); err != nil || p.Refusal == nil {
+			t.Fatalf("refusal %d: %+v, %v", n+1, p, err)
+		}
+		s.step, s.err = platform.Step{Next: platform.StageFinalize, Handle: "h"}, nil
+		if p, _, err = next(s, p, now, nil); (err != nil) != (n == 2) {
+			t.Fatalf("look %d: %+v, %v", n+1, p, err)
+		}
+	}
+	var e *platform.Error
+	if !errors.As(err, &e) || e.Kind != platform.BadContent || e.Words != "The moon is full." {
+		t.Errorf("at the end: %v", err)
+	}
+	// A part that is found was made, and the next part is no repeat.
+	p = platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now, Refusals: 2,
+		Refusal: &platform.Refusal{Code: "x", Message: "X."}}
+	s.step = platform.Step{Next: platform.StageCheck, Handle: "h", Post: platform.Published{ID: "1"}}
+	if p, _, err = next(s, p, now, nil); err != nil || p.Stage != platform.StageCheck || p.Post.ID != "1" {
+		t.Errorf("a part that exists: %+v, %v", p, err)
+	}
+}
+
 func TestRestartsAreBounded(t *testing.T) {
 	s := &scripted{err: platform.Again(nil).After(time.Hour)}
 	p := platform.Progress{Stage: platform.StageCheck, Handle: "h"}

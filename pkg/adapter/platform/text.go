@@ -1,6 +1,11 @@
 package platform
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
+)
 
 // Arranged is the text of a post in the arrangement of its platform.
 type Arranged struct {
@@ -27,7 +32,7 @@ func (a Arranged) Parts() int { return len(a.Posts()) }
 // Arrange places the caption and hashtags as the platform requires. If the caption is too long for the media and the
 // platform allows a separate message, Arrange divides it at the end of a paragraph, else of a sentence, else of a word.
 func Arrange(p Post, c Capabilities) Arranged {
-	rule := c.Kinds[p.Kind]
+	rule := c.Rule(p)
 	a := Arranged{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
 	if c.Hashtags.Tags {
 		a.Tags = p.Hashtags
@@ -37,7 +42,7 @@ func Arrange(p Post, c Capabilities) Arranged {
 	if len(p.Media) == 0 && rule.Rest.Max > 0 {
 		return a // a message without media, which may be as long as the rest
 	}
-	if rule.Rest.Max > 0 && rule.Caption.Unit.Length(a.Body) > rule.Caption.Max {
+	if rule.Rest.Max > 0 && rule.Caption.Length(a.Body) > rule.Caption.Max {
 		a.Body, a.Rest = divide(a.Body, rule.Caption)
 	}
 	if p.Options.Thread && rule.Thread > 0 {
@@ -56,26 +61,38 @@ func Arrange(p Post, c Capabilities) Arranged {
 	return a
 }
 
-// holds reports whether a text is within the limit.
-func (t Text) holds(s string) bool {
-	return t.Unit.Length(s) <= t.Max && (t.MaxBytes == 0 || len(s) <= t.MaxBytes)
+// Length returns the length of a text in the unit of the limit, as a reader sees the text.
+func (t Text) Length(s string) int { return t.Unit.Length(t.plain(s)) }
+
+// plain returns what a reader sees of a text.
+func (t Text) plain(s string) string {
+	if t.Markup == HTML {
+		return texts.Plain(s)
+	}
+	return s
 }
 
-// divide divides a text into a beginning within the limit and the rest.
+// holds reports whether a text is within the limit.
+func (t Text) holds(s string) bool {
+	return t.Length(s) <= t.Max && (t.MaxBytes == 0 || len(s) <= t.MaxBytes)
+}
+
+// divide divides a text into a beginning within the limit and the rest. It cuts no tag, no link and, if there is a
+// choice, no word.
 func divide(s string, limit Text) (first, rest string) {
-	first = limit.Unit.cut(s, limit.Max)
+	plain := limit.plain(s)
+	first = limit.Unit.cut(plain, limit.Max)
 	if limit.MaxBytes > 0 {
 		first = Bytes.cut(first, limit.MaxBytes)
 	}
 	if first == "" {
-		return s, "" // a character alone exceeds the limit, which Fit refuses
+		return s, "" // a character or a link alone exceeds the limit, which Fit refuses
 	}
-	for _, end := range []string{"\n\n", "\n", ". ", "! ", "? ", "… ", " "} {
-		// An earlier end would leave the media with hardly any text.
-		if i := strings.LastIndex(first, end); i > len(first)/3 {
-			first = first[:i+len(strings.TrimSpace(end))]
-			break
-		}
+	// An earlier end would leave the media with hardly any text.
+	at := pause(plain, len(first), len(first)/3, "\n\n", "\n")
+	if limit.Markup == "" {
+		return strings.TrimSpace(plain[:at]), strings.TrimSpace(plain[at:])
 	}
-	return strings.TrimSpace(first), strings.TrimSpace(s[len(first):])
+	return texts.Divide(s, len(strings.TrimRightFunc(plain[:at], unicode.IsSpace)),
+		len(plain)-len(strings.TrimLeftFunc(plain[at:], unicode.IsSpace)))
 }

@@ -1,14 +1,15 @@
 package platform
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 )
 
 // Unit is the unit of the length of a text.
@@ -64,7 +65,7 @@ func (u Unit) PerCharacter(script string) int {
 		if !known {
 			return 2
 		}
-		return weight(letter)
+		return texts.RuneWeight(letter)
 	}
 	return 1
 }
@@ -73,9 +74,6 @@ func (u Unit) PerCharacter(script string) int {
 var letters = map[string]rune{"Latn": 'e', "Cyrl": 'я', "Grek": 'ω', "Armn": 'ա', "Hebr": 'א', "Arab": 'م', "Deva": 'अ',
 	"Beng": 'অ', "Guru": 'ਅ', "Gujr": 'અ', "Taml": 'அ', "Telu": 'అ', "Knda": 'ಅ', "Mlym": 'അ', "Sinh": 'අ', "Thai": 'ก',
 	"Laoo": 'ກ', "Mymr": 'က', "Geor": 'ა'}
-
-// linkLength is the weighted length of a link.
-const linkLength = 23
 
 // Length returns the length of a text in the unit.
 func (u Unit) Length(s string) (n int) {
@@ -99,44 +97,10 @@ func (u Unit) Length(s string) (n int) {
 		})
 		return n
 	case Weighted:
-		return weighted(s)
+		return texts.Weight(s)
 	default:
 		return utf8.RuneCountInString(s)
 	}
-}
-
-// weighted returns the length of a text with links as X counts it.
-func weighted(s string) (n int) {
-	plain := func(s string) {
-		clusters(s, func(c string, _ int) {
-			if emoji(c) {
-				n += 2
-				return
-			}
-			for _, r := range c {
-				n += weight(r)
-			}
-		})
-	}
-	at := 0
-	for _, l := range Links(s) {
-		plain(s[at:l.Start])
-		if n += linkLength; !l.Scheme {
-			// X takes a name as a link only if it knows its top-level domain.
-			n += max(0, utf8.RuneCountInString(s[l.Start:l.End])-linkLength)
-		}
-		at = l.End
-	}
-	plain(s[at:])
-	return n
-}
-
-// weight returns the weight of a character, from the configuration of X's own library.
-func weight(r rune) int {
-	if r <= 4351 || r >= 8192 && r <= 8205 || r >= 8208 && r <= 8223 || r >= 8242 && r <= 8247 {
-		return 1
-	}
-	return 2
 }
 
 // clusters calls f for each grapheme cluster of a text, with the offset of its end.
@@ -159,7 +123,8 @@ func emoji(cluster string) bool {
 	return first >= 0x1F000 && first <= 0x1FAFF || strings.ContainsAny(cluster, "\uFE0F\u20E3")
 }
 
-// cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters.
+// cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters, and not in a
+// link.
 func (u Unit) cut(s string, n int) string {
 	ends := []int{0}
 	clusters(s, func(_ string, end int) { ends = append(ends, end) })
@@ -169,7 +134,19 @@ func (u Unit) cut(s string, n int) string {
 		}
 		return 1
 	})
-	return s[:ends[max(i-1, 0)]]
+	end := ends[max(i-1, 0)]
+	// No link has a space.
+	from := strings.LastIndexFunc(s[:end], unicode.IsSpace) + 1
+	to := len(s)
+	if i := strings.IndexFunc(s[end:], unicode.IsSpace); i >= 0 {
+		to = end + i
+	}
+	for _, l := range Links(s[from:to]) {
+		if from+l.Start < end && end < from+l.End {
+			return s[:from+l.Start]
+		}
+	}
+	return s[:end]
 }
 
 // Cut shortens a text to at most n units, at the end of a sentence or of a word if one is in its second half.
@@ -177,39 +154,107 @@ func (u Unit) Cut(s string, n int) string {
 	if u.Length(s) <= n {
 		return s
 	}
-	s = u.cut(s, n)
-	for _, ends := range []string{"\n", ".!?…。！？؟।", " "} {
-		if end := strings.LastIndexAny(s, ends); end > len(s)/2 {
-			_, size := utf8.DecodeRuneInString(s[end:])
-			return strings.TrimSpace(s[:end+size])
+	first := u.cut(s, n)
+	return strings.TrimSpace(s[:pause(s, len(first), len(first)/2, "\n")])
+}
+
+// The signs that end a sentence: those before a space, those of scripts without spaces, and what may follow them.
+const (
+	sentenceEnds = ".!?…"
+	scriptEnds   = "。！？｡．।॥؟۔።፧។။"
+	closingSigns = "\"')]»”’」』）】》〉"
+	clauseEnds   = "、，；：،؛"
+)
+
+// pause returns the best offset up to end at which a text can be divided: the last of the breaks, else the end of a
+// sentence, else a space, else the end of a clause or of a word. An offset is used if it is greater than least;
+// otherwise, the text is divided at end.
+func pause(s string, end, least int, breaks ...string) int {
+	first := s[:end]
+	for _, b := range breaks {
+		if i := strings.LastIndex(first, b); i > least {
+			return i
 		}
 	}
-	return strings.TrimSpace(s)
+	if i := sentence(s, end); i > least {
+		return i
+	}
+	if i := strings.LastIndexByte(first, ' '); i > least {
+		return i
+	}
+	if i := strings.LastIndexAny(first, clauseEnds); i > least {
+		return i + width(s[i:])
+	}
+	if i := word(s, end); i > least {
+		return i
+	}
+	return end
 }
 
-// Link is a part of a text that a platform shows as a link: the bytes from Start to End.
-type Link struct {
-	Start, End int
-	Scheme     bool // the link begins with https:// or http://
-}
-
-var links = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(https?://)?(?:[\pL\pN](?:[\pL\pN_-]*[\pL\pN])?\.)+` +
-		`\pL{2,}(?::\d+)?(?:[/?#][^\s<>"]*)?`)
-})
-
-// Links returns the links in a text. The punctuation that ends a sentence is not a part of a link.
-func Links(s string) (all []Link) {
-	for _, at := range links().FindAllStringSubmatchIndex(s, -1) {
-		l := Link{Start: at[0], End: at[1], Scheme: at[2] >= 0}
-		if before, _ := utf8.DecodeLastRuneInString(s[:l.Start]); before == '@' || before == '#' || before == '_' {
-			continue // a name or an address of mail
-		}
-		if rest := s[l.End:]; strings.HasPrefix(rest, "@") {
+// sentence returns the end of the last sentence that ends up to an offset, or 0.
+func sentence(s string, end int) (at int) {
+	for i := 0; i < end; {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		native := strings.ContainsRune(scriptEnds, r)
+		if !native && !strings.ContainsRune(sentenceEnds, r) {
 			continue
 		}
-		l.End = l.Start + len(strings.TrimRight(s[l.Start:l.End], ".,;:!?'\")]}…"))
-		all = append(all, l)
+		for i < end {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if !strings.ContainsRune(closingSigns, r) {
+				break
+			}
+			i += size
+		}
+		next, _ := utf8.DecodeRuneInString(s[i:])
+		if unicode.IsSpace(next) || native && (i < end || !strings.ContainsRune(closingSigns, next)) {
+			at = i
+		}
 	}
-	return all
+	return at
 }
+
+// word returns the end of the last word that ends up to an offset. A word of Japanese begins where Hiragana ends, if
+// that is not far before the offset.
+func word(s string, end int) (at int) {
+	phrase, offset, state := 0, 0, -1
+	for rest := s; rest != ""; {
+		var w string
+		if w, rest, state = uniseg.FirstWordInString(rest, state); offset+len(w) > end {
+			break
+		}
+		offset += len(w)
+		before, _ := utf8.DecodeLastRuneInString(w)
+		next, _ := utf8.DecodeRuneInString(rest)
+		if at = offset; unicode.Is(unicode.Hiragana, before) && !unicode.Is(unicode.Hiragana, next) {
+			phrase = offset
+		}
+	}
+	if phrase > end/2 {
+		return phrase
+	}
+	return at
+}
+
+// width returns the size of the first character of a text.
+func width(s string) int {
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// Link is a part of a text that a platform shows as a link.
+type Link = texts.Link
+
+// Links returns the links in a text by the rules that most platforms share. Capabilities.Reader has those of a
+// platform.
+func Links(s string) []Link { return texts.General.Links(s) }
+
+// WrittenTags returns the hashtags in a text by the rules that most platforms share.
+func WrittenTags(s string) []texts.Part { return texts.General.Hashtags(s) }
+
+// Mentions returns the names of accounts in a text that begin with @, by the rules that most platforms share.
+func Mentions(s string) []texts.Part { return texts.General.Mentions(s) }
+
+// Cashtags returns the symbols of shares in a text that begin with $.
+func Cashtags(s string) []texts.Part { return texts.General.Cashtags(s) }

@@ -23,7 +23,7 @@ var opaque = sync.OnceValue(func() *regexp.Regexp {
 // without control and format characters, and without what may be a token. It is the text of others, and says nothing
 // that the service vouches for.
 func Words(said string) string {
-	said = opaque().ReplaceAllStringFunc(text.ClipLine(said, 4*MaxWords), func(s string) string {
+	said = opaque().ReplaceAllStringFunc(text.ClipLine(spaced(said), 4*MaxWords), func(s string) string {
 		if strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Contains(s, " ") {
 			return "[removed]"
 		}
@@ -33,4 +33,14 @@ func Words(said string) string {
 		return said
 	}
 	return text.ClipLetters(said, MaxWords-1) + "…"
+}
+
+// spaced returns a text with a space in place of each control character.
+func spaced(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // Bounds of a call that sets none.
@@ -112,7 +114,30 @@ func Do(ctx context.Context, client Doer, call Call) (Answer, *Fault) {
 	case int64(len(content)) > limit:
 		return answer, Unread(fmt.Errorf("it is larger than %d bytes", limit), call.Acts)
 	}
+	if err := values(ctx, content, limit); err != nil {
+		return answer, Unread(err, call.Acts)
+	}
 	return answer, nil
+}
+
+// answers is what an answer in JSON may have: a decoder makes up to some hundred bytes of each value. Pages of a
+// hundred posts or products have a tenth of it. An answer that may be longer may have more, such as the times of all
+// letters.
+var answers = budget.Budget{Name: "answer in JSON", Bytes: maxAnswer, Elements: 100_000, Depth: 100,
+	Time: 10 * time.Second}
+
+// bytesEach is the number of bytes of a longer answer for each of its values.
+const bytesEach = 16
+
+// values bounds the values of an answer, if it may be JSON.
+func values(ctx context.Context, content []byte, limit int64) error {
+	if text := bytes.TrimLeft(content[:min(len(content), 64)], " \t\r\n"); len(text) == 0 || text[0] != '{' &&
+		text[0] != '[' {
+		return nil
+	}
+	b := answers
+	b.Bytes, b.Elements = limit, max(b.Elements, int(limit/bytesEach))
+	return b.JSON(ctx, content)
 }
 
 // Traced returns a context for a request, and a function that reports whether the other side may have received the

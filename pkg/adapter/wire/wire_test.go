@@ -1,11 +1,14 @@
 package wire_test
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
@@ -40,5 +43,45 @@ func TestRetryAfter(t *testing.T) {
 		if got := wire.RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
 			t.Errorf("%q: %s, want %s", value, got, want)
 		}
+	}
+}
+
+// answering answers each request with a text.
+type answering string
+
+func (a answering) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+// An answer has at most as many values as a decoder can hold; the sides that adapters call may be those of strangers.
+func TestWorstCaseAnswers(t *testing.T) {
+	type post struct {
+		ID, Title, Text, URL, State string
+		Figures                     [16]int64
+		At                          time.Time
+	}
+	const most = 1 << 20
+	for name, c := range map[string]struct {
+		body  string
+		fails bool
+	}{
+		"objects":                 {"[" + strings.Repeat("{},", most/3-1) + "{}]", true},
+		"objects up to the bound": {"[" + strings.Repeat("{},", 49_000) + "{}]", false},
+		"numbers":                 {"[" + strings.Repeat("0,", most/2-2) + "0]", true},
+		"depth":                   {strings.Repeat("[", most), true},
+		"depth of objects":        {strings.Repeat(`{"a":`, most/5), true},
+		"a text":                  {`{"id":"` + strings.Repeat("a", most-20) + `"}`, false},
+		"no JSON":                 {"<p>" + strings.Repeat(",", most-3), false},
+	} {
+		cost.AtMost(t, name, func() {
+			answer, fault := wire.Do(t.Context(), answering(c.body), wire.Call{Method: http.MethodGet, URL: "https://a.example"})
+			if (fault != nil) != c.fails {
+				t.Errorf("%s: %v", name, fault)
+			}
+			if fault == nil {
+				var posts []post
+				_ = json.Unmarshal(answer.Body, &posts) // one of them is no list
+			}
+		})
 	}
 }

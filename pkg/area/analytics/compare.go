@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/statistics"
@@ -194,7 +195,7 @@ func (s set) has(by string, p post, zone *time.Location) bool {
 	case byHour:
 		return slices.Contains(s.members, strconv.Itoa(at.Hour()))
 	case byPeriod:
-		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+		day := clock.Day(at)
 		return !day.Before(s.period.from) && !day.After(s.period.to)
 	default:
 		return slices.Contains(s.members, p.id)
@@ -221,13 +222,13 @@ func (s *Service) compare(ctx context.Context, in *input, factory store.Item, zo
 	case byPublications:
 		for _, member := range slices.Concat(a.members, b.members) {
 			if at, ok := id.Time(member); ok {
-				first, last = earliest(first, at), latest(last, at)
+				day := clock.Day(at.In(zone))
+				first, last = earliest(first, day), latest(last, day)
 			}
 		}
-		last = latest(last, s.now())
+		last = latest(last, clock.Day(s.now().In(zone)))
 	}
-	from := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, zone)
-	to := time.Date(last.Year(), last.Month(), last.Day()+1, 0, 0, 0, 0, zone)
+	from, to := clock.Instant(first, zone), clock.Instant(last.AddDate(0, 0, 1), zone)
 	read, err := s.ofFactory(ctx, factory, from, to)
 	if err != nil {
 		return nil, err

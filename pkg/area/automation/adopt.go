@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -26,3 +27,6 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, d Details, by authority.
 	tx.Create(it, nil)
 	return task.Create(tx, now, task.Task{Message: message(r.ID, o), DueAt: now}, struct{}{})
 }
+
+// Input is the type of the body of the operation that creates an automation. Imports check what comes in by its schema.
+var Input = reflect.TypeFor[createBody]()

@@ -59,7 +59,8 @@ type Trigger struct {
 	// nothing.
 	URL string `json:"url,omitempty" maxLength:"2048" example:"https://www.example.com/feed.xml"`
 	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
-	// the clock skips is left out, and one that it repeats counts once.
+	// the clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts
+	// once.
 	Cron string `json:"cron,omitempty" maxLength:"100" example:"30 9 * * 1-5"`
 }
 

@@ -160,8 +160,10 @@ func TestTimesOfDaysOnWhichTheClockChanges(t *testing.T) {
 		days             int
 		want             []string
 	}{
-		{"a time that the clock skips", "30 2 * * *", "2027-03-27T12:00", 3, []string{"2027-03-29T02:30",
-			"2027-03-30T02:30"}},
+		{"a time that the clock skips", "30 2 * * *", "2027-03-27T12:00", 3, []string{"2027-03-28T03:30",
+			"2027-03-29T02:30", "2027-03-30T02:30"}},
+		{"a time that is one with it", "30 2,3 * * *", "2027-03-27T12:00", 2, []string{"2027-03-28T03:30",
+			"2027-03-29T02:30", "2027-03-29T03:30"}},
 		{"a time that the clock repeats", "30 2 * * *", "2026-10-24T12:00", 3, []string{"2026-10-25T02:30",
 			"2026-10-26T02:30", "2026-10-27T02:30"}},
 		{"a time of day", "0 9 * * *", "2027-03-27T12:00", 2, []string{"2027-03-28T09:00", "2027-03-29T09:00"}},

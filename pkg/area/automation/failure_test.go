@@ -1,6 +1,7 @@
 package automation_test
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
@@ -220,5 +222,38 @@ func TestASpentDayOfAMandateLeavesRunsOut(t *testing.T) {
 		if got := w.get(id); got.Failure != nil || got.LastRun.ContentItemID == nil {
 			t.Errorf("on the next day: %+v", got)
 		}
+	}
+}
+
+// A feed that ends each function that reads it ends the automation at the third, with a failure that says so. Another
+// feed goes on from there.
+func TestAFeedThatEndsItsReadersIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
+	deaths := 0
+	kernel := w.Kernel(w.service.Handlers(func(context.Context, []byte) ([]source.Entry, error) {
+		deaths++
+		panic("died")
+	}))
+	m := task.Message{ID: task.ID(automation.Kind, a.ID, 1), Kind: automation.Kind, Wake: true}
+	for range 8 {
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := kernel.Do(t.Context(), m, 1); err != nil {
+				t.Error(err)
+			}
+		}()
+		w.Clock.Add(time.Minute)
+	}
+	got := w.get(a.ID)
+	if deaths != 3 || got.State != automation.Failed || got.Failure == nil || got.Failure.Code != "feed_unreadable" ||
+		!strings.Contains(got.Failure.Message, "three times") {
+		t.Fatalf("after %d deaths: %+v, %+v", deaths, got.Automation, got.Failure)
+	}
+	w.Call(http.MethodPatch, automations+"/"+a.ID, object{"state": "active"}).Into(t, http.StatusOK, &a)
+	w.site.entries = []string{"one"}
+	w.do(a.ID)
+	if got := w.get(a.ID); got.State != automation.Active || got.Failure != nil {
+		t.Errorf("a feed that can be read: %+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // Parser returns the entries of a feed. The worker gives it: the function that answers calls does not link what reads
@@ -93,6 +94,12 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
 		return feedPeriod, err
 	}
+	switch err := w.step.GuardShared(ctx); {
+	case errors.Is(err, task.ErrDeaths):
+		return idle, w.giveUp(ctx)
+	case err != nil:
+		return 0, err
+	}
 	found, etag, modified, err := w.feed(ctx, &w.r)
 	if err != nil {
 		return w.failed(ctx, w.r.Trigger.URL, err)
@@ -124,6 +131,20 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return wait, w.db.Commit(ctx, tx)
+}
+
+// giveUp ends an automation whose feed ends each function that reads it.
+func (w *run) giveUp(ctx context.Context) error {
+	tx := &store.Tx{}
+	w.r.missed(w.now, w.r.Trigger.URL, errs.As(unreadable("The feed could not be read: what it has ended the work "+
+		"three times. Name another feed, and set the state to active to go on.")))
+	if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
+		return err
+	}
+	if err := w.r.replace(tx, w.it); err != nil {
+		return err
+	}
+	return w.db.Commit(ctx, tx)
 }
 
 // since reports whether an entry is dated after the automation began. Dates in the future say nothing.

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -69,6 +70,7 @@ func (r rehearsed) times(now time.Time) (all []*resource.Time, err error) {
 			day, made = of, 0
 		}
 		if made++; made > r.MaxPerDay {
+			at = clock.On(at, 24*time.Hour).Add(-1) // of this day no more are made
 			continue
 		}
 		next := resource.Instant(at)

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -70,7 +71,7 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 	if err != nil {
 		return o, err
 	}
-	r := &run{worker: w, it: it, now: w.now()}
+	r := &run{worker: w, step: step, it: it, now: w.now()}
 	if err := it.Decode(&r.r); err != nil {
 		return o, err
 	}
@@ -110,6 +111,7 @@ func (w *run) end(ctx context.Context) error {
 // run is one look of an automation.
 type run struct {
 	worker
+	step    *task.Step
 	it      store.Item
 	r       Record
 	now     time.Time
@@ -376,7 +378,7 @@ func (w *run) save(ctx context.Context) error {
 // tomorrow returns the time until the next day of the factory.
 func (w *run) tomorrow() time.Duration {
 	now := w.now.In(zone(w.factory))
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location()).Sub(now)
+	return clock.On(now, 24*time.Hour).Sub(now)
 }
 
 // address returns the text of an address that may be nil.

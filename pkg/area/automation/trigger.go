@@ -6,9 +6,8 @@ import (
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
-	"github.com/robfig/cron/v3"
-
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -43,15 +42,11 @@ func (t Trigger) check() error {
 }
 
 // times reads the cron expression.
-func (t Trigger) times() (cron.Schedule, error) {
-	bad := errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as 30 9 * "+
-		"* 1-5")
-	if strings.Contains(t.Cron, "=") { // the library takes TZ=, and panics if nothing follows it
-		return nil, bad
-	}
-	times, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(t.Cron)
+func (t Trigger) times() (*clock.Cron, error) {
+	times, err := clock.ParseCron(t.Cron)
 	if err != nil {
-		return nil, bad
+		return nil, errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as "+
+			"30 9 * * 1-5")
 	}
 	return times, nil
 }
@@ -68,17 +63,13 @@ func zone(f factory.Factory) *time.Location {
 	return z
 }
 
-// next returns the first time of the cron expression after a time. A repeated wall clock time counts once.
+// next returns the first time of the cron expression after a time.
 func (t Trigger) next(f factory.Factory, after time.Time) (time.Time, error) {
 	times, err := t.times()
 	if err != nil {
 		return time.Time{}, err
 	}
-	after = after.In(zone(f))
-	at := times.Next(after)
-	if wall(at) == wall(after) { // the clock was set back in between
-		at = times.Next(at)
-	}
+	at := times.Next(after.In(zone(f)))
 	if at.IsZero() {
 		return at, errs.Invalid("/trigger/cron", "never comes within five years")
 	}

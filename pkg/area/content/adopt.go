@@ -2,41 +2,53 @@ package content
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Adopted is an item of an export that a factory takes over.
 type Adopted struct {
 	Item item.Item
-	// Files are its media, with the keys of their objects.
-	Files   []media.File
+	// Files are its media as they were read, with the keys of their objects. Lost reports that one of them which is to
+	// be published is missing.
+	Files []media.File
+	Lost  bool
+	// Attempt is the latest attempt that one of them is of.
+	Attempt int
 	Factory factory.Factory
 	Legal   profile.Legal
 	Owner   tenant.Owner
 	// Media are the items of the media that it shows, as far as there are any.
 	Media []store.Item
-	// Replay, unless it is zero, is the time from which posts go out again, each at its time, to Accounts.
+	// Replay, unless it is zero, is the time from which posts go out again, each at its time, to Accounts. Past is the
+	// item as the line has it. A replay believes it; else it only counts for the state, and where it makes the item
+	// stricter.
 	Replay   time.Time
 	Accounts []social.Record
+	Past     item.Item
 }
 
 // again returns the time at which the item goes out again, or zero.
 func (a Adopted) again() (at time.Time) {
-	switch i := a.Item; {
+	switch i := a.Past; {
 	case a.Replay.IsZero() || len(a.Accounts) == 0:
 	case i.PublishedAt != nil:
 		at = i.PublishedAt.Time
@@ -50,26 +62,22 @@ func (a Adopted) again() (at time.Time) {
 }
 
 // Adopt adds an item of an export to the transaction, in the last of its states that lasts: what was being made is
-// canceled, and what was to be published is generated. Nothing is made, charged, published or announced.
+// canceled, and what was published, or was to be, is generated. It has neither approval nor publications. Nothing is
+// made, charged, published or announced.
 func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
-	r := &item.Record{Item: a.Item, Files: a.Files}
+	r := &item.Record{Item: a.Item, Files: a.Files, Imported: true}
 	r.Item.Media = []media.View{}
-	r.Previews, r.CancelCost, r.ReservedCredits = []item.Preview{}, nil, 0
-	r.SocialAccountIDs, r.OmittedAccounts = []string{}, []item.OmittedAccount{}
-	r.Attempt = max(r.Attempt, 1)
-	switch {
-	case r.Runs():
-		r.State = item.Canceled
-	case r.State == item.Scheduled || r.State == item.Publishing:
-		r.State = item.Generated
+	r.Previews, r.Postings = []item.Preview{}, map[string]item.Posting{}
+	if r.GeneratedAt != nil && r.GeneratedAt.After(now) {
+		*r.GeneratedAt = resource.Instant(now)
 	}
-	r.Publications = slices.DeleteFunc(r.Publications, func(p item.Publication) bool {
-		return p.State == item.PublicationPending || p.State == item.PublicationPublishing
-	})
-	r.Postings = map[string]item.Posting{}
-	for _, p := range r.Publications {
-		r.Postings[p.ID] = item.Posting{}
+	if err := law.CheckMarking(r.AdMarking); err != nil {
+		return err
 	}
+	if len(r.Variants) > item.MaxVariants {
+		return errs.Invalid("/variants", "may have %d entries at most", item.MaxVariants)
+	}
+	a.settle(r)
 	var err error
 	if r.Brief, err = newBrief(a.Factory, a.Legal); err != nil {
 		return err
@@ -93,18 +101,49 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	if err := it.Encode(r); err != nil {
 		return err
 	}
+	r.Count(tx, now, factoryrecord.Counts{})
 	tx.Create(it, nil)
 	return given.Hold(tx, now, held(r))
 }
 
+// settle gives an item what nobody but the service says of it: its state, its approval, and whether it is declared as
+// made by AI, which its files may say.
+func (a Adopted) settle(r *item.Record) {
+	switch a.Past.State {
+	case item.Failed:
+		r.State = item.Failed
+	case item.Generated, item.Scheduled, item.Publishing, item.Published:
+		if r.State, r.Failure = item.Generated, nil; a.Lost {
+			r.State = item.Canceled
+		}
+	default:
+		r.State, r.Failure = item.Canceled, nil
+	}
+	if r.Progress = 0; r.State == item.Generated {
+		r.Progress = 100
+	}
+	// What was found in the texts stays to be decided.
+	if r.Approval = approvalOf(a.Factory); len(a.Past.Approval.Reasons) > 0 {
+		r.Approval = item.ApprovalIn(item.ApprovalPending, a.Past.Approval.Reasons...)
+	}
+	r.Source = cmp.Or(r.Source, item.SourceGenerated)
+	r.AIGenerated = !r.Provided() || a.Past.AIGenerated
+	for _, f := range a.Files {
+		r.AIGenerated = r.AIGenerated || f.Provenance.Generated()
+	}
+	r.Labelled = a.Past.Labelled && r.Provided() && r.DeepFake
+	if r.Attempt = 1; len(a.Files) > 0 {
+		r.Attempt = max(r.Attempt, a.Attempt)
+	}
+}
+
 // replay schedules an item for the time at which it was, or is to be, published.
 func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time) error {
-	r.State, r.PublishedAt, r.Failure, r.Publications = item.Generated, nil, nil, []item.Publication{}
-	r.Postings, r.Authority = map[string]item.Posting{}, authority.Operator()
+	r.State, r.Failure, r.Authority = item.Generated, nil, authority.Operator()
 	var targets []publication.Target
 	for _, acct := range a.Accounts {
 		t := publication.Target{Account: acct}
-		for _, p := range a.Item.Publications {
+		for _, p := range a.Past.Publications {
 			if p.SocialAccountID == acct.ID {
 				t.Options = p.Options
 			}
@@ -122,15 +161,23 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 			Others: []media.Type{media.Video, media.Audio}})
 		return f, err == nil
 	}
+	var files []media.File
 	for _, f := range r.Files {
 		if !id.Valid(id.Media, f.ID) {
+			files = append(files, f)
 			continue
 		}
-		if own, ok := find(f.ID); ok {
-			own.Role = f.Role
-			r.Own, r.OwnIDs = append(r.Own, own), append(r.OwnIDs, own.ID)
+		own, ok := find(f.ID)
+		if !ok {
+			if f.Role == media.Final && r.State == item.Generated {
+				r.State, r.Progress = item.Canceled, 0
+			}
+			continue
 		}
+		own.Role = f.Role
+		files, r.Own, r.OwnIDs = append(files, own), append(r.Own, own), append(r.OwnIDs, own.ID)
 	}
+	r.Files = files
 	r.VariantFiles = map[string]media.File{}
 	for name, v := range r.Variants {
 		lost := func(mediaID string) bool {
@@ -148,5 +195,8 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 		}
 		r.Variants[name] = v
 	}
-	r.Source = cmp.Or(r.Source, item.SourceGenerated)
 }
+
+// Input is the type of the body of the operation that creates a content item. Imports check what comes in by its
+// schema.
+var Input = reflect.TypeFor[createBody]()

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // guarded makes a world with a live key, a factory with settings, and a writer of captions.
@@ -261,4 +262,41 @@ func TestTheCodesOfTheGuardsAreRehearsed(t *testing.T) {
 	}
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "news", "name": "A", "settings": object{"fact_check": true}}).
 		Refused(t, http.StatusUnprocessableEntity, "validation_failed", "/settings/fact_check")
+}
+
+// deadly is a source that uses up the time of each function that reads it.
+type deadly struct {
+	reads *atomic.Int64
+	die   *context.CancelFunc
+}
+
+func (d deadly) Read(ctx context.Context, _ source.Source, _ source.Cache) (source.Cache, error) {
+	d.reads.Add(1)
+	(*d.die)()
+	return source.Cache{}, ctx.Err()
+}
+
+// The third function that dies while it reads the sources of an item is the last: the item fails, and says why.
+func TestASourceThatEndsItsReadersEndsTheItem(t *testing.T) {
+	w := guarded(t, news, "The bridge closes.")
+	var reads atomic.Int64
+	var die context.CancelFunc
+	w.reader = deadly{&reads, &die}
+	w.kernel = w.kernelAt(w.Now)
+	made := w.create("prompt", "The bridge")
+	deaths := 0
+	for range 8 {
+		var ctx context.Context
+		ctx, die = context.WithCancel(t.Context())
+		if _, err := w.kernel.Do(ctx, w.message(generate.Generate, made.ID, 1), 2); err != nil {
+			deaths++
+		}
+		die()
+		w.Clock.Add(time.Minute)
+	}
+	got := w.get(made.ID)
+	if deaths != 3 || got.State != item.Failed || got.Failure.Code != provider.FailedSources ||
+		!strings.Contains(got.Failure.Message, "three times") {
+		t.Errorf("after %d deaths and %d reads: %s, %+v", deaths, reads.Load(), got.State, got.Failure)
+	}
 }

@@ -2,7 +2,8 @@ package content
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Hashtag is a hashtag without its #: letters, digits and underscores.
+// Hashtag is a hashtag without its #: one word. All platforms show letters, digits and underscores, with a letter among
+// them. validatePublishing says which platform shows less of another one.
 type Hashtag string
 
 // Schema describes a hashtag in the OpenAPI document.

@@ -73,6 +73,9 @@ type Checked struct {
 	OK bool `json:"ok"`
 	// All problems on the account.
 	Problems []Problem `json:"problems" nullable:"false"`
+	// What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in
+	// part or as plain text. Warnings stop nothing.
+	Warnings []item.PublicationWarning `json:"warnings" nullable:"false"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
 	QuotaLeft *int64 `json:"quota_left"`
 	// What would be published. Null if there is no such account.
@@ -213,7 +216,7 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 		return nil, err
 	}
 	for i, accountID := range accounts {
-		c := Checked{SocialAccountID: accountID, Problems: []Problem{}}
+		c := Checked{SocialAccountID: accountID, Problems: []Problem{}, Warnings: []item.PublicationWarning{}}
 		param := "/social_account_ids/" + strconv.Itoa(i)
 		it := items[2*i]
 		if !social.Is(it, p.Owner) {
@@ -291,6 +294,7 @@ func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record,
 	for _, d := range found {
 		c.Problems = append(c.Problems, fault("post", d.Param, d.Message))
 	}
+	c.Warnings = append(c.Warnings, publication.Halved(seen, &pub, limits)...)
 	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
 	if by := taken.At(at); err == nil && by != "" && by != r.ID {
 		c.Problems = append(c.Problems, fault("slot_taken", "/publish_at", "The content item "+by+

@@ -147,7 +147,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 	}
 	want := map[string][]string{instagram: {"post /caption", "post /media"}, gone: {"account /social_account_ids/2"},
 		"soc_01h455vb4pex5vsknk084sn02q": {"attached /social_account_ids/3"}}
-	if v.OK || jsonOf(t, found) != jsonOf(t, want) || !v.Accounts[1].OK || *v.Accounts[0].QuotaLeft != 50 {
+	if v.OK || jsonOf(t, found) != jsonOf(t, want) || !v.Accounts[1].OK || *v.Accounts[0].QuotaLeft != 100 {
 		t.Errorf("%s", jsonOf(t, v))
 	}
 	w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": object{"factory_id": w.factory, "kind": "video",
@@ -165,6 +165,34 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 		"social_account_ids": []string{telegram}}).Into(t, 200, &v)
 	if v.OK || v.Accounts[0].Problems[0].Code != "published" {
 		t.Errorf("%s", jsonOf(t, v))
+	}
+}
+
+// A hashtag that a platform shows in part is told, and stops nothing. The preview counts what readers see.
+func TestAValidationTellsOfHashtagsAndCountsWhatIsSeen(t *testing.T) {
+	w := newWorld(t)
+	bluesky, telegram := w.connect("bluesky"), w.connect("telegram")
+	w.attach(bluesky, telegram)
+	var v content.Validation
+	caption := `See <a href="https://example.com/` + strings.Repeat("a", 100) + `">us</a> &amp; come.`
+	w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": object{"factory_id": w.factory, "kind": "post",
+		"source": "provided", "caption": caption, "hashtags": []string{"shoes", "e-commerce", "2026"}},
+		"social_account_ids": []string{bluesky, telegram},
+		"options":            object{"telegram": object{"format": "html"}}}).Into(t, 200, &v)
+	told := map[string][]string{}
+	for _, c := range v.Accounts {
+		for _, warning := range c.Warnings {
+			told[*c.Platform] = append(told[*c.Platform], string(warning.Code)+" "+strings.Fields(warning.Message)[2])
+		}
+	}
+	want := map[string][]string{"bluesky": {"hashtag_not_shown the"}, "telegram": {"hashtag_not_shown #e",
+		"hashtag_not_shown the"}}
+	if !v.OK || jsonOf(t, told) != jsonOf(t, want) {
+		t.Errorf("%s", jsonOf(t, v))
+	}
+	seen := len("See us & come.\n\n#shoes #e-commerce #2026")
+	if n := v.Accounts[1].Preview.Counts[0]; n.Of != "caption" || n.Count != seen {
+		t.Errorf("%+v, want %d", n, seen)
 	}
 }
 

@@ -3,12 +3,14 @@ package crm_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	remote "github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -594,5 +596,21 @@ func TestTheSandbox(t *testing.T) {
 	if all := apitest.All[crm.Integration](w.test, "/v1/integrations?kind=amocrm&state=connected", 10); len(all) != 1 ||
 		all[0].Counts.Items != 1 || !slices.Equal(all[0].Mapping.Stages, c.Mapping.Stages) {
 		t.Errorf("listed: %+v", all)
+	}
+}
+
+// A webhook has few values, whatever its size.
+func TestWorstCaseHooks(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range names() {
+		for kind, body := range map[string]string{"objects": "[" + strings.Repeat("{},", 87_000) + "{}]",
+			"depth": strings.Repeat(`{"a":`, 50_000), "values": "[" + strings.Repeat("0,", 130_000) + "0]"} {
+			cost.AtMost(t, name+", "+kind, func() {
+				req := httptest.NewRequest(http.MethodPost, base+"/integrations/hooks/"+name, strings.NewReader(body))
+				if got := w.send(req); got != http.StatusRequestEntityTooLarge {
+					t.Errorf("%s, %s: %d", name, kind, got)
+				}
+			})
+		}
 	}
 }

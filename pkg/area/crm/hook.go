@@ -9,14 +9,19 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// hooks is what a webhook may have. Those that are forms have few values.
+var hooks = budget.Budget{Name: "webhook of a CRM", Bytes: maxHook, Elements: 20_000, Depth: 50, Time: 5 * time.Second}
 
 const (
 	// maxHook is the size of the largest webhook.
@@ -32,7 +37,7 @@ const (
 func (s *Service) hook(req *http.Request, token string) int {
 	ctx := req.Context()
 	body, err := io.ReadAll(io.LimitReader(req.Body, maxHook+1))
-	if err != nil || len(body) > maxHook {
+	if err != nil || len(body) > maxHook || hooks.JSON(ctx, body) != nil {
 		return http.StatusRequestEntityTooLarge
 	}
 	h := crm.Hook{URL: httpapi.GatewayOf(ctx).BaseURL + req.URL.RequestURI(), Header: req.Header, Body: body,

@@ -83,16 +83,19 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	switch p.Object {
 	case crm.ProductObject:
-		err = w.product(ctx, c, p.ID)
+		err = w.product(ctx, s, c, p.ID)
 	case newProduct:
 		err = w.announce(ctx, c, p)
 	default:
-		err = w.deal(ctx, c, p.ID)
+		err = w.deal(ctx, s, c, p.ID)
 	}
 	var refused *errs.Error
 	var remote *platform.Error
 	switch {
 	case err == nil:
+		return task.Outcome{Done: true}, nil
+	case errors.Is(err, task.ErrDeaths):
+		w.note(ctx, c.r.ID, err)
 		return task.Outcome{Done: true}, nil
 	case errors.Is(err, store.ErrConflict):
 		return o, social.Again(err, 0)
@@ -116,12 +119,16 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 }
 
 // product imports a product, or archives it if it was deleted.
-func (w *Worker) product(ctx context.Context, c *connection, productID string) error {
+func (w *Worker) product(ctx context.Context, s *task.Step, c *connection, productID string) error {
 	if !c.r.Mapping.Products.Import {
 		return nil
 	}
 	read := w.Now()
-	p, err := c.Product(ctx, c.account(), productID)
+	var p crm.Product
+	err := s.Reading(ctx, func() (err error) {
+		p, err = c.Product(ctx, c.account(), productID)
+		return err
+	})
 	if crm.Gone(err) {
 		_, err := w.importer().Archive(ctx, c.it.Owner, c.r.ID, productID)
 		return err
@@ -166,8 +173,12 @@ func (w *Worker) announce(ctx context.Context, c *connection, p reading) error {
 }
 
 // deal makes the content of the stage that a deal is in.
-func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
-	d, err := c.Deal(ctx, c.account(), dealID)
+func (w *Worker) deal(ctx context.Context, s *task.Step, c *connection, dealID string) error {
+	var d crm.Deal
+	err := s.Reading(ctx, func() (err error) {
+		d, err = c.Deal(ctx, c.account(), dealID)
+		return err
+	})
 	if crm.Gone(err) {
 		return nil
 	}

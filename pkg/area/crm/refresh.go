@@ -41,7 +41,8 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		return task.Outcome{Done: true}, nil
 	}
 	used := c.r.Tokens
-	return social.Renewal{Refused: used > 0 && c.r.RefusedToken == used, RefreshedAt: c.r.RefreshedAt, Pause: c.r.pause(w.Now()),
+	return social.Renewal{Refused: used > 0 && c.r.RefusedToken == used, RefreshedAt: c.r.RefreshedAt,
+		Pause:   c.r.pause(w.Now()),
 		Refresh: func(ctx context.Context) (platform.Token, error) { return c.Adapter.Refresh(ctx, c.account()) },
 		Lose: func(error) func(context.Context, *store.Tx) error {
 			return func(ctx context.Context, tx *store.Tx) error { return w.lose(ctx, tx, c.r.ID, used) }

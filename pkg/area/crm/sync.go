@@ -94,19 +94,19 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	o.Payload = &p
 	switch p.Phase {
 	case phaseProducts:
-		err = w.products(ctx, c, &p)
+		err = w.products(ctx, s, c, &p)
 	case phaseDeleted:
-		err = w.deleted(ctx, c, &p)
+		err = w.deleted(ctx, s, c, &p)
 	case phaseDeals:
 		var last bool
-		if last, err = w.deals(ctx, c, &p); last && err == nil {
+		if last, err = w.deals(ctx, s, c, &p); last && err == nil {
 			return w.end(ctx, &p, s)
 		}
 	default:
-		return w.begin(ctx, c, p)
+		return w.begin(ctx, s, c, p)
 	}
-	if platform.Refuses(err) {
-		// The connected user may not read these objects: the rest goes on.
+	if platform.Refuses(err) || errors.Is(err, task.ErrDeaths) {
+		// The connected user may not read these objects, or they end what reads them: the rest goes on.
 		w.note(ctx, c.r.ID, err)
 		return w.skip(ctx, &p, s)
 	}
@@ -128,7 +128,7 @@ func (w synchronizer) skip(ctx context.Context, p *progress, s *task.Step) (task
 }
 
 // begin subscribes to the webhooks, reads the pipelines, and begins with the products.
-func (w synchronizer) begin(ctx context.Context, c *connection, p progress) (o task.Outcome, err error) {
+func (w synchronizer) begin(ctx context.Context, s *task.Step, c *connection, p progress) (o task.Outcome, err error) {
 	if !c.Facts().Shared {
 		if err := c.Subscribe(ctx, c.account(), c.r.HookURL(c.secrets.Hook)); err != nil {
 			// The daily synchronization works without webhooks, which not every plan of a CRM has.
@@ -138,7 +138,15 @@ func (w synchronizer) begin(ctx context.Context, c *connection, p progress) (o t
 			w.note(ctx, c.r.ID, err)
 		}
 	}
-	pipelines, err := c.Pipelines(ctx, c.account())
+	var pipelines []crm.Pipeline
+	err = s.Reading(ctx, func() (err error) {
+		pipelines, err = c.Pipelines(ctx, c.account())
+		return err
+	})
+	if errors.Is(err, task.ErrDeaths) {
+		w.note(ctx, c.r.ID, err)
+		pipelines, err = nil, nil
+	}
 	if err != nil && !platform.Refuses(err) {
 		return o, w.trouble(ctx, c, err)
 	}
@@ -166,9 +174,13 @@ func same(a, b []crm.Pipeline) bool {
 	})
 }
 
-func (w synchronizer) products(ctx context.Context, c *connection, p *progress) error {
+func (w synchronizer) products(ctx context.Context, s *task.Step, c *connection, p *progress) error {
 	read := w.Now()
-	page, err := c.Products(ctx, c.account(), p.Cursor)
+	var page crm.Page[crm.Product]
+	err := s.Reading(ctx, func() (err error) {
+		page, err = c.Products(ctx, c.account(), p.Cursor)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -193,13 +205,17 @@ func (w synchronizer) products(ctx context.Context, c *connection, p *progress) 
 }
 
 // deleted archives those of a page of imported products that the CRM does not have any more.
-func (w synchronizer) deleted(ctx context.Context, c *connection, p *progress) error {
+func (w synchronizer) deleted(ctx context.Context, s *task.Step, c *connection, p *progress) error {
 	ids, next, err := w.importer().Bound(ctx, c.it.Owner, c.r.ID, p.After, checkedAtOnce)
 	if err != nil {
 		return err
 	}
 	if len(ids) > 0 {
-		existing, err := c.Existing(ctx, c.account(), ids)
+		var existing []string
+		err := s.Reading(ctx, func() (err error) {
+			existing, err = c.Existing(ctx, c.account(), ids)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -224,11 +240,15 @@ func (w synchronizer) deleted(ctx context.Context, c *connection, p *progress) e
 
 // deals starts a Read task for each deal of a page that is in a stage that makes content and has made none. It reports
 // whether the page was the last.
-func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (last bool, err error) {
+func (w synchronizer) deals(ctx context.Context, s *task.Step, c *connection, p *progress) (last bool, err error) {
 	if len(c.r.Mapping.Stages) == 0 {
 		return true, nil
 	}
-	page, err := c.Deals(ctx, c.account(), p.Since.Add(-overlap), p.Cursor)
+	var page crm.Page[crm.Deal]
+	err = s.Reading(ctx, func() (err error) {
+		page, err = c.Deals(ctx, c.account(), p.Since.Add(-overlap), p.Cursor)
+		return err
+	})
 	if err != nil {
 		return false, err
 	}

@@ -225,6 +225,8 @@ func failureOf(now time.Time, cause error) Failure {
 		f.Code, f.Message = refused.Code, refused.Message
 	case errors.As(cause, &remote):
 		f.Code, f.Message = errs.ProviderUnavailable, remote.Message
+	case errors.Is(cause, task.ErrDeaths):
+		f.Message = "An answer of the CRM could not be read: what it has ended the work three times."
 	}
 	return f
 }

@@ -118,7 +118,7 @@ func TestTheCostOfCommentsOnX(t *testing.T) {
 	w.workers = 1
 	of := w.fake.(*fakex.Fake)
 	w.read(asked)
-	w.reply(asked, "Yes: see acme.example/shoes")
+	w.reply(asked, "Yes: see https://acme.com/shoes")
 	w.until("the reply ends", func() bool { return w.comments()[asked].Reply.State == engagement.Done })
 	w.start(asked, engagement.Hide)
 	w.until("it is hidden", func() bool { return w.comments()[asked].State == engagement.Hidden })

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
@@ -32,7 +33,6 @@ import (
 	fakebluesky "github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
 	fakefacebook "github.com/content-automation/api/testdata/platforms/facebook"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
 	fakelinkedin "github.com/content-automation/api/testdata/platforms/linkedin"
 	fakethreads "github.com/content-automation/api/testdata/platforms/threads"

@@ -14,9 +14,13 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// hooks is what a webhook may have. Those that are forms have few values.
+var hooks = budget.Budget{Name: "webhook of a platform", Bytes: maxHook, Elements: 20_000, Depth: 50, Time: 5 * time.Second}
 
 const (
 	// param is the parameter that names the platform in the address of its webhooks, which is that of the callback.
@@ -76,7 +80,7 @@ func (s *Hints) hooked(req *http.Request) (status int, answer string) {
 		return http.StatusMethodNotAllowed, ""
 	}
 	body, err := io.ReadAll(io.LimitReader(req.Body, maxHook+1))
-	if err != nil || len(body) > maxHook {
+	if err != nil || len(body) > maxHook || hooks.JSON(ctx, body) != nil {
 		return http.StatusRequestEntityTooLarge, ""
 	}
 	posts, answer, err := from.Announced(ctx, platform.Hook{Method: req.Method, Query: req.URL.Query(),

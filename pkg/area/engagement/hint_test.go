@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/cost"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -22,7 +24,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -219,5 +220,19 @@ func TestAWebhookOfVK(t *testing.T) {
 			w.woken() != "map[pub_178:1]" {
 			t.Errorf("%d %q, %s", status, answer, w.woken())
 		}
+	}
+}
+
+// A webhook has few values, whatever its size.
+func TestWorstCaseHints(t *testing.T) {
+	w := hintNewWorld(t)
+	for kind, body := range map[string]string{"objects": "[" + strings.Repeat("{},", 87_000) + "{}]",
+		"depth": strings.Repeat(`{"a":`, 50_000), "values": `{"entry":[` + strings.Repeat("0,", 130_000) + "0]}"} {
+		cost.AtMost(t, kind, func() {
+			if status, _ := w.send(http.MethodPost, "hook=instagram", body,
+				signed(body, oauth.ClientSecret)); status != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s: %d", kind, status)
+			}
+		})
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -104,7 +105,7 @@ var Kinds = []KindOf{
 	{Name: "secret"}, {Name: "sku"}, {Name: "social_identity"}, {Name: "token"}, {Name: factoryrecord.CountsKind},
 	{Name: generate.CertificateKind}, {Name: generate.LikenessKind}, {Name: session.GrantKind},
 	{Name: session.ProgramKind}, {Name: session.SpentKind}, {Name: social.LookupItemKind}, {Name: task.ItemKind},
-	{Name: task.OutboxKind},
+	{Name: task.OutboxKind}, {Name: transfer.NamedFile}, {Name: transfer.Imported}, {Name: quota.BytesKind},
 }
 
 // states returns states as documents have them.

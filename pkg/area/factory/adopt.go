@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -19,7 +20,13 @@ func (s *Service) Adopt(ctx context.Context, tx *store.Tx, now time.Time, o tena
 	if f.State != StatePaused {
 		f.State = StateActive
 	}
-	if err := f.apply(f.settings(), now); err != nil {
+	set := f.settings()
+	set.Models = maps.Clone(set.Models)
+	f.Models = nil // those of another account are as new
+	maps.DeleteFunc(set.Models, func(kind, model string) bool {
+		return f.checkModels(map[string]string{kind: model}, now) != nil
+	})
+	if err := f.apply(set, now); err != nil {
 		return err
 	}
 	if s.setFiles(ctx, tx, o, &f, nil) != nil {
@@ -49,3 +56,6 @@ func (t TypeSettings) withoutFiles() (TypeSettings, error) {
 	})
 	return json.Marshal(all)
 }
+
+// Input is the type of the body of the operation that creates a factory. Imports check what comes in by its schema.
+var Input = reflect.TypeFor[createBody]()

@@ -25,6 +25,4 @@ func (r *Record) Brought() Brought {
 type Progress struct {
 	// Of is the resource that the file belongs to, if it is not the subject of the task.
 	Of string `json:"of,omitempty"`
-	// Tries counts how often the file was looked at.
-	Tries int `json:"tries"`
 }

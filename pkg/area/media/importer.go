@@ -20,12 +20,8 @@ import (
 // fetchTime bounds one attempt to fetch a file.
 const fetchTime = 80 * time.Second
 
-// maxFetches and maxTries bound how often a file is fetched that does not arrive, and how
-// often one is looked at that ends the function each time.
-const (
-	maxFetches = 4
-	maxTries   = 3
-)
+// maxFetches bounds how often a file is fetched that does not arrive.
+const maxFetches = 4
 
 // Objects stores files.
 type Objects interface {
@@ -144,20 +140,13 @@ func (w *Importer) Removed(ctx context.Context, s *task.Step) (o task.Outcome, e
 // that of settle, with the stored file or the reason why it is rejected.
 func (w *Importer) Look(ctx context.Context, s *task.Step, b Brought,
 	settle func(*media.File, *Reason) task.Outcome) (o task.Outcome, err error) {
-	var p Progress
-	if len(s.Payload) > 0 {
-		if err := s.Decode(&p); err != nil {
-			return o, err
-		}
-	}
-	again := Progress{Of: p.Of}
-	p.Tries++
-	if s.Interrupted && p.Tries > maxTries {
+	// Two deliveries must not read the file at a URL at different times, and a file may end each function that reads
+	// it.
+	switch err := s.Guard(ctx, nil); {
+	case errors.Is(err, task.ErrDeaths):
 		return settle(nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
 			"another format, and bring it in again."}), nil
-	}
-	// Two deliveries must not read the file at a URL at different times.
-	if err := s.Lease(ctx, p); err != nil {
+	case err != nil:
 		return o, err
 	}
 	file, err := w.take(ctx, s, b)
@@ -170,7 +159,6 @@ func (w *Importer) Look(ctx context.Context, s *task.Step, b Brought,
 	case errors.As(err, &refused):
 		o, err = settle(nil, &refused.Reason), nil
 	}
-	o.Payload = again
 	return o, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -69,7 +70,7 @@ func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(ArrivalTime) }
 // with queue_full if they would be too many.
 func occupy(tx *store.Tx, o tenant.Owner, bytes int64) {
 	if bytes != 0 {
-		tx.Count(bytesKey(o), bytes, mostBytes(o), errTooManyBytes(o))
+		tx.Count(quota.BytesKey(o), bytes, MostBytes(o), ErrTooManyBytes(o))
 	}
 }
 
@@ -122,7 +123,7 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		}
 		// A picture that was turned may be larger than its upload.
 		if more := kept - r.Reserved; more != 0 {
-			tx.Count(bytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
+			tx.Count(quota.BytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
 		}
 		r.Reserved = kept
 	}

@@ -57,8 +57,8 @@ const (
 	MaxTestBytes = 25 << 30
 )
 
-// mostBytes is the number of bytes that the media of an owner may have.
-func mostBytes(o tenant.Owner) int64 {
+// MostBytes is the number of bytes that the media of an owner may have, with the files that imports have brought.
+func MostBytes(o tenant.Owner) int64 {
 	if o.Mode == tenant.Test {
 		return MaxTestBytes
 	}
@@ -232,13 +232,11 @@ func errTooManyPending() error {
 	return e
 }
 
-// bytesKey is the key of the count of the bytes that an owner's media have.
-func bytesKey(o tenant.Owner) store.Key { return store.IDKey("media-bytes#" + o.String()) }
-
-func errTooManyBytes(o tenant.Owner) error {
+// ErrTooManyBytes is the refusal of more bytes than MostBytes.
+func ErrTooManyBytes(o tenant.Owner) error {
 	e := errs.New(errs.QueueFull, "The media of this account have %d GiB together, which is the maximum, or would "+
 		"have more with this one; pending media count with what they may have. Delete some, or wait until some have "+
-		"expired.", mostBytes(o)>>30)
+		"expired.", MostBytes(o)>>30)
 	e.RetryAfter = retryPending
 	return e
 }

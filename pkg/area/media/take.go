@@ -3,15 +3,12 @@ package media
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/probe"
-	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -53,36 +50,26 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
-	found, err := probe.Decode(ctx, received, received.Size)
-	var refused *probe.Refused
-	switch {
-	case errors.As(err, &refused) && refused.TooLarge:
-		return nil, reject("too_large", "%s", refused.Message)
-	case errors.As(err, &refused):
-		return nil, reject("unreadable", "%s", refused.Message)
-	case err != nil:
+	a, err := Accept(ctx, w.Manifests, received)
+	if err != nil {
 		return nil, err
 	}
-	if d := b.Declared; d.MIMEType != "" && d.MIMEType != found.MIMEType || d.Type != "" && d.Type != found.Type {
+	if d := b.Declared; d.MIMEType != "" && d.MIMEType != a.MIMEType || d.Type != "" && d.Type != a.Type {
 		declared := d.MIMEType
 		if declared == "" {
 			declared = string(d.Type)
 		}
-		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, found.MIMEType)
+		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, a.MIMEType)
 	}
-	origin, err := provenance.Inspect(ctx, w.Manifests, found.MIMEType, received, received.Size)
-	if err != nil {
-		return nil, err
+	place := placeOf(s.Owner, s.Subject)
+	a.ID, a.Key = s.Subject, place.Prefix()+a.SHA256+"."+a.Ext
+	if a.Thumb = a.Thumbnail != nil; a.Thumb {
+		if err := w.Objects.Put(ctx, a.File.Thumbnail(a.Thumbnail), bytes.NewReader(a.Thumbnail)); err != nil {
+			return nil, err
+		}
 	}
-	origin.SHA256 = hex.EncodeToString(received.Sum)
-	if found.Likeness != 0 {
-		origin.Likeness = found.Likeness.String()
-	}
-	f, err := w.keep(ctx, s, received, found)
-	if err == nil {
-		f.Inspection = &origin
-	}
-	return f, err
+	// The key has the hash of the file, so that nothing else is ever stored there.
+	return &a.File, w.Objects.Put(ctx, a.File, a.Content)
 }
 
 func (w *Importer) receive(ctx context.Context, s *task.Step, b Brought) (*media.Spooled, error) {
@@ -125,36 +112,4 @@ func compare(f *media.Spooled, d Declared) error {
 		return reject("checksum_mismatch", "The SHA-256 of the file is %s, and %s was declared.", got, d.SHA256)
 	}
 	return nil
-}
-
-// keep stores a file without what is removed from it. Its key holds its hash, so that nothing else is ever stored
-// there.
-func (w *Importer) keep(ctx context.Context, s *task.Step, received *media.Spooled, found probe.Decoded) (*media.File,
-	error) {
-	if len(found.Edits) > 0 {
-		if err := found.Apply(received); err != nil {
-			return nil, err
-		}
-		if err := received.Changed(ctx); err != nil {
-			return nil, err
-		}
-	}
-	place := placeOf(s.Owner, s.Subject)
-	f := media.File{
-		ID: s.Subject, Type: found.Type, MIMEType: found.MIMEType, Width: found.Width, Height: found.Height,
-		DurationSeconds: found.Seconds(), Bytes: received.Size, SHA256: hex.EncodeToString(received.Sum),
-	}
-	var content io.ReadSeeker = received
-	if found.Content != nil {
-		sum := sha256.Sum256(found.Content)
-		f.Bytes, f.SHA256 = int64(len(found.Content)), hex.EncodeToString(sum[:])
-		content = bytes.NewReader(found.Content)
-	}
-	f.Key = place.Prefix() + f.SHA256 + "." + found.Ext
-	if f.Thumb = found.Thumbnail != nil; f.Thumb {
-		if err := w.Objects.Put(ctx, f.Thumbnail(found.Thumbnail), bytes.NewReader(found.Thumbnail)); err != nil {
-			return nil, err
-		}
-	}
-	return &f, w.Objects.Put(ctx, f, content)
 }

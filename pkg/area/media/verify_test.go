@@ -58,7 +58,8 @@ const subject = "cnt_01h455vb4pex5vsknk084sn02q"
 func TestAFileOfOursIsFoundByItsHashOrItsLikeness(t *testing.T) {
 	w := newWorld(t)
 	owner := w.Principal.Owner
-	finished, err := provenance.Marked(photos.Picture(540, 675, 1), provenance.Statement{Source: provenance.Generated,
+	finished, err := provenance.Marked(t.Context(), photos.Picture(540, 675, 1), provenance.Statement{
+		Source: provenance.Generated,
 		Credit: "Acme", Systems: "FLUX, Claude"})
 	if err != nil {
 		t.Fatal(err)

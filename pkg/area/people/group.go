@@ -114,16 +114,20 @@ func (g *group) set(from sent) error {
 }
 
 func (g *group) add(members []member) error {
+	known := make(map[string]bool, len(g.Members))
+	for _, m := range g.Members {
+		known[m] = true
+	}
 	for _, m := range members {
 		if !id.Valid(id.Person, m.Value) {
 			return invalid("invalidValue", "A member must have the id of a user as its value.")
 		}
-		if !slices.Contains(g.Members, m.Value) {
-			g.Members = append(g.Members, m.Value)
+		if !known[m.Value] {
+			known[m.Value], g.Members = true, append(g.Members, m.Value)
 		}
-	}
-	if len(g.Members) > person.Most {
-		return invalid("tooMany", "A group can have 1000 members.")
+		if len(g.Members) > person.Most {
+			return invalid("tooMany", "A group can have 1000 members.")
+		}
 	}
 	return nil
 }
@@ -275,7 +279,11 @@ func (g *group) patchMembers(op string, value json.RawMessage) error {
 		g.Members = []string{}
 		return nil
 	case op == "remove":
-		g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return slices.Contains(members, member{m}) })
+		gone := make(map[string]bool, len(members))
+		for _, m := range members {
+			gone[m.Value] = true
+		}
+		g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return gone[m] })
 		return nil
 	case op == "replace":
 		g.Members = []string{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
@@ -255,11 +256,18 @@ func page(c *call, all []any) (answer, error) {
 	return answer{http.StatusOK, list(all[from:min(from+count, len(all))], start, len(all))}, nil
 }
 
+// bodies is what the body of a directory's call may have.
+var bodies = budget.Budget{Name: "call of a directory", Bytes: maxBody, Elements: 100_000, Depth: 50,
+	Time: 5 * time.Second}
+
 // read decodes the body of a call.
 func read(c *call, v any) error {
 	b, err := io.ReadAll(io.LimitReader(c.Body, maxBody+1))
 	if err != nil || len(b) > maxBody {
 		return &failure{http.StatusRequestEntityTooLarge, "", "The body cannot be read, or is too large."}
+	}
+	if err := bodies.JSON(c.Context(), b); err != nil {
+		return &failure{http.StatusRequestEntityTooLarge, "", "The body has too many values."}
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return invalid("invalidSyntax", "The body is no JSON of this resource.")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
@@ -19,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/admission"
@@ -347,5 +349,34 @@ func TestADirectoryAndInvitations(t *testing.T) {
 	}
 	if a := w.admit("back@acme.example"); a.ID != again.ID {
 		t.Errorf("%+v", a)
+	}
+}
+
+// A megabyte of members, each of whom was compared with all others.
+func TestWorstCaseDirectoryCalls(t *testing.T) {
+	w := scimNewWorld(t)
+	var different strings.Builder
+	now := w.Now()
+	for different.Len() < 1_000_000 {
+		fmt.Fprintf(&different, `{"value":"%s"},`, id.New(id.Person, now))
+	}
+	removals := strings.Repeat(`{"op":"remove","path":"members[value eq \"a\"]"},`, 99)
+	_, g := w.call(w.token, "POST", "/Groups", []byte(`{"displayName":"x"}`))
+	path := fmt.Sprint("/Groups/", g["id"])
+	for name, c := range map[string][3]string{
+		"different members": {"POST", "/Groups", `{"displayName":"y","members":[` + different.String() + `{}]}`},
+		"added members": {"PATCH", path, `{"Operations":[{"op":"add","path":"members","value":[` + different.String() +
+			`{}]}]}`},
+		"removed members": {"PATCH", path, `{"Operations":[{"op":"remove","path":"members","value":[` +
+			different.String() + `{"value":"a"}]}]}`},
+		"empty members": {"POST", "/Groups", `{"displayName":"y","members":[` + strings.Repeat(`{},`, 340_000) + `{}]}`},
+		"operations":    {"PATCH", path, `{"Operations":[` + removals + `{"op":"remove","path":"members"}]}`},
+		"paths":         {"PATCH", path, `{"Operations":[{"op":"add","value":{` + strings.Repeat(`"members[a":0,`, 70_000) + `"a":0}}]}`},
+		"depth":         {"POST", "/Groups", strings.Repeat(`{"members":`, 90_000)},
+	} {
+		if len(c[2]) > 1<<20 {
+			t.Fatalf("%s has %d bytes", name, len(c[2]))
+		}
+		cost.AtMost(t, name, func() { w.call(w.token, c[0], c[1], []byte(c[2])) })
 	}
 }

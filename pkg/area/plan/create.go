@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -212,7 +213,7 @@ func start(asked, zone string, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	today := now.In(at)
+	today := clock.Day(now.In(at))
 	last := today.AddDate(0, 0, farthest).Format(time.DateOnly)
 	switch {
 	case asked == "":

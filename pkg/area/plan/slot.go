@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
+
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 // Slot is one future item of a plan: its type, the time of its publication, and its place in the grid.
@@ -35,7 +37,7 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 			return nil, err
 		}
 		for _, at := range times {
-			slots = append(slots, Slot{At: instant(day.Add(at), zone)})
+			slots = append(slots, Slot{At: clock.Instant(day.Add(at), zone).UTC()})
 		}
 	}
 	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
@@ -44,27 +46,4 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 		slots[i].Held = slots[i].Type
 	}
 	return slots, nil
-}
-
-// instant returns the time at which the clocks of a zone show the time that wall shows in UTC. If they show it twice it
-// is the first time; if they skip it, it moves on by the skipped time: 02:30 is then 03:30.
-func instant(wall time.Time, zone *time.Location) time.Time {
-	// No zone changes its clocks twice within two days.
-	before, after := offset(wall.AddDate(0, 0, -1), zone), offset(wall.AddDate(0, 0, 1), zone)
-	first, second := wall.Add(-before), wall.Add(-after)
-	if second.Before(first) {
-		first, second = second, first
-	}
-	for _, at := range []time.Time{first, second} {
-		if at.Add(offset(at, zone)).Equal(wall) {
-			return at
-		}
-	}
-	return wall.Add(-before)
-}
-
-// offset is the time by which the clocks of a zone are ahead of UTC.
-func offset(at time.Time, zone *time.Location) time.Duration {
-	_, seconds := at.In(zone).Zone()
-	return time.Duration(seconds) * time.Second
 }

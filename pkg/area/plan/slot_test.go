@@ -94,6 +94,8 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 		{"half an hour twice", "Australia/Lord_Howe", "2026-04-05", "01:45", "2026-04-04T14:45:00Z"},
 		{"a zone of half hours", "Asia/Kolkata", "2026-05-01", "09:00", "2026-05-01T03:30:00Z"},
 		{"midnight is skipped", "Africa/Cairo", "2026-04-24", "00:30", "2026-04-23T22:30:00Z"},
+		{"the day stays", "America/Havana", "2026-03-08", "00:15", "2026-03-08T05:15:00Z"},
+		{"the day ends early", "America/Nuuk", "2026-03-28", "23:30", "2026-03-29T00:30:00Z"},
 		{"UTC", "UTC", "2026-05-01", "00:00", "2026-05-01T00:00:00Z"},
 	} {
 		p := Plan{Days: 1, PostsPerDay: 1, ContentTypes: []string{"post"}, StartsOn: c.day, Timezone: c.zone}
@@ -101,6 +103,14 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].At.UTC().Format(time.RFC3339) != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.name, got, err, c.want)
 		}
+	}
+}
+
+// At this time of the day before, tomorrow's time of day does not exist in Havana.
+func TestAPlanBeginsOnTheNextDay(t *testing.T) {
+	now := time.Date(2026, 3, 7, 5, 30, 0, 0, time.UTC)
+	if day, err := start("", "America/Havana", now); err != nil || day != "2026-03-08" {
+		t.Errorf("%s, %v", day, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
@@ -110,3 +111,6 @@ func (s *Service) Register(r *httpapi.Router) {
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Media, e.Now).Register(r) }
+
+// Input is the type of the body of the operation that creates a profile. Imports check what comes in by its schema.
+var Input = reflect.TypeFor[createBody]()

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -71,6 +72,37 @@ func (w *world) logged(publicationID string) (all []string) {
 	return all
 }
 
+// log writes the entry of a call of now into the audit log.
+func (w *world) log(operation, path string) {
+	w.T.Helper()
+	if err := chain.Write(w.T.Context(), w.entries, "", w.Principal.Owner, w.Principal.Actor, chain.Entry{
+		At: resource.Instant(w.Now()), OperationID: resource.Text(operation), Path: path, Status: 200,
+		Count: 1}); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// B1: a dossier has no approval that the audit log does not have for this item.
+func TestB1ADossierHasNoApprovalThatNobodyGave(t *testing.T) {
+	w := newWorld(t)
+	telegram := w.connect("telegram")
+	for name, path := range map[string]string{"none": "", "another item": "/v1/approvals/cnt_1/approve"} {
+		it := w.provide("caption", name, "publish_at", w.Now().AddDate(0, 0, 1), "social_account_ids",
+			[]string{telegram})
+		w.work()
+		w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", object{"note": "Good"}).Into(t, http.StatusOK, &it)
+		if path != "" {
+			w.log("approveContentItem", path)
+		}
+		w.Clock.Add(24 * 3600e9)
+		w.work()
+		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
+		if d, _, _ := w.dossier(it.Publications[0].ID); len(d.Approvals) != 0 {
+			t.Errorf("%s: %+v", name, d.Approvals)
+		}
+	}
+}
+
 func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w := newWorld(t)
 	telegram := w.connect("telegram")
@@ -86,6 +118,7 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w.Call(http.MethodGet, "/v1/publications/pub_01h455vb4pex5vsknk084sn02q/dossier", nil).
 		Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", object{"note": "Good"}).Into(t, http.StatusOK, &it)
+	w.log("approveContentItem", "/v1/approvals/"+it.ID+"/approve")
 	w.Clock.Add(24 * 3600e9)
 	w.work()
 	d, sha, kid := w.dossier(pub)

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -277,7 +278,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 		if seen.Version > 0 {
 			tx.Replace(seen)
 		} else {
-			tx.Create(seen, nil)
+			tx.CreateExpiring(seen, now.Unix(), nil) // one may be left of an account whose data were deleted
 		}
 	}
 	if it.Version == 0 {
@@ -300,7 +301,8 @@ func (r *Record) renamed(a platform.Account, application *string) bool {
 func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item,
 	a platform.Account, application *string) (err error) {
 	fill(r, a)
-	r.ApplicationID = application
+	r.ApplicationID, r.Grantor = application, s.grantorOf(o, r.Platform, application,
+		cmp.Or(a.Grantor, a.ID))
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
 		return err
 	}

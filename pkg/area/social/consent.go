@@ -40,10 +40,10 @@ func (s *Service) flow() *consent.Flow {
 	}
 }
 
-// With returns the handler of the function. It serves the callback and the page of a link, which
-// need no key, and the operations.
+// With returns the handler of the function. It serves the callback, the page of a link and what platforms tell of
+// removed rights, which need no key, and the operations.
 func (s *Service) With(operations http.Handler) http.Handler {
-	return s.flow().Before(operations)
+	return s.removals(s.flow().Before(operations))
 }
 
 // subject is an account whose owner is asked for access. It implements consent.Subject.

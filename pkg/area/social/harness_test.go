@@ -28,10 +28,12 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
+	"github.com/content-automation/api/testdata/platforms/threads"
 	"github.com/content-automation/api/testdata/platforms/tiktok"
 	"github.com/content-automation/api/testdata/platforms/vk"
 	"github.com/content-automation/api/testdata/platforms/youtube"
@@ -68,8 +70,11 @@ type world struct {
 	cookies []*http.Cookie
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{World: servicetest.New(t), apps: oauthed, audit: &apitest.Log{}}
+func newWorld(t *testing.T) *world { return newWorldWith(t) }
+
+// newWorldWith returns a world of a stack that has more platforms than the usual ones.
+func newWorldWith(t *testing.T, more ...string) *world {
+	w := &world{World: servicetest.New(t), apps: oauthed + " " + strings.Join(more, " "), audit: &apitest.Log{}}
 	now := w.Now
 	w.vk, w.tiktok, w.telegram = vk.New(now), tiktok.New(now), telegram.New(now)
 	w.fakeInstagram, w.fakeYoutube = instagram.New(now), youtube.New(now)
@@ -77,13 +82,14 @@ func newWorld(t *testing.T) *world {
 	for name, fake := range map[string]http.Handler{
 		"instagram": w.fakeInstagram.Handler(), "tiktok": w.tiktok.Handler(), "youtube": w.fakeYoutube.Handler(),
 		"telegram": w.telegram.Handler(), "vk": w.vk.Handler(), "rutube": rutube.New(now).Handler(),
+		"facebook": facebook.New(now).Handler(), "threads": threads.New(now).Handler(),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}
 	w.doer = control.Doer{Handler: mux}
 	secret := seal.Fixed([]byte("the system's secret"))
 	platforms := social.NewPlatforms(social.PlatformsConfig{
-		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(nil),
+		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(more),
 		Apps: func(_ context.Context, name string) (app platform.App, err error) {
 			if w.apps == "unreadable" {
 				return app, errors.New("no route to host")

@@ -40,7 +40,8 @@ func (p Purpose) Concerns(err error) bool {
 
 // Note adds to the transaction what the error of a call says about the account: that its token has ended, that the
 // access is lost, or that it lacks the right for the purpose. It does nothing if the account has a different token by
-// now. The item is the present one, and used is the count of tokens in the record from which the token of the call came.
+// now. The item is the present one, and used is the count of tokens in the record from which the token of the call
+// came.
 func (p Purpose) Note(tx *store.Tx, now time.Time, it store.Item, used int, err error) error {
 	kind := platform.KindOf(err)
 	switch denied := platform.Denied(err); {

@@ -62,7 +62,9 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 	_, used := w.read(id)
 	for range 3 { // several publications find it out at once
 		it, _ := w.read(id)
-		w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, used.Tokens, platform.TokenExpired()) })
+		w.commit(func(tx *store.Tx) error {
+			return social.Expired(tx, w.Now(), it, used.Tokens, platform.TokenExpired())
+		})
 		w.Clock.Add(time.Millisecond)
 	}
 	w.work(2)

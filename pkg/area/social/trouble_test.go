@@ -41,7 +41,9 @@ func trouble(t *testing.T, r *rand.Rand) {
 			if now.Tokens > 1 && now.RefusedToken == now.Tokens-1 && w.Now().Sub(now.RefreshedAt) < social.Fresh {
 				break // the account would end
 			}
-			w.commit(func(tx *store.Tx) error { return social.Expired(tx, w.Now(), it, now.Tokens, platform.TokenExpired()) })
+			w.commit(func(tx *store.Tx) error {
+				return social.Expired(tx, w.Now(), it, now.Tokens, platform.TokenExpired())
+			})
 			w.Clock.Add(time.Minute)
 		}
 		if f := faults[r.IntN(len(faults))]; f != "" {

@@ -1,8 +1,10 @@
 package studio
 
 import (
+	"reflect"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -13,9 +15,12 @@ import (
 // keeps it for as long as a new one, or for good if it lasts.
 func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, g Generation, files []media.File, lasts bool) error {
 	r := &Record{Generation: g, Files: files}
-	r.Media, r.ReservedCredits = []media.View{}, 0
-	if r.Runs() {
-		r.State = Canceled
+	r.Media, r.ProfileID, r.Progress = []media.View{}, o.ProfileID(), 0
+	switch {
+	case r.State == Generated && len(files) > 0:
+		r.Progress, r.Failure = 100, nil
+	case r.State != Failed:
+		r.State, r.Failure = Canceled, nil
 	}
 	it, err := r.Entry(o)
 	if err != nil {
@@ -30,5 +35,16 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, g Generation, files []me
 		}
 	}
 	tx.Create(it, nil)
+	return nil
+}
+
+// InputOf returns the type of the body of the operation that creates a generation of a kind, or nil. Imports check what
+// comes in by its schema.
+func InputOf(k provider.Kind) reflect.Type {
+	for _, b := range []body{videoBody{}, imageBody{}, musicBody{}, voiceBody{}, avatarBody{}} {
+		if of, _, _ := b.asked(); of == k {
+			return reflect.TypeOf(b)
+		}
+	}
 	return nil
 }

@@ -57,6 +57,8 @@ func failureOf(cause error) Failure {
 	switch {
 	case errors.As(cause, &f):
 		return failures[f.code]
+	case errors.Is(cause, task.ErrDeaths):
+		return failures[FailedTraining]
 	case errors.Is(cause, task.ErrDeadline):
 		return failures[FailedTimeout]
 	default:

@@ -205,6 +205,9 @@ func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (
 	if w.Trainer == nil {
 		return o, fail(FailedRefused, errors.New("job: nothing is trained here"))
 	}
+	if err := s.GuardShared(ctx); err != nil {
+		return o, err
+	}
 	all, err := Collect(ctx, w.DB, s.Owner, r.FactoryID, r.Newest)
 	if err != nil {
 		return o, err

@@ -3,10 +3,13 @@ package transfer
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/httpapi/schema"
@@ -74,4 +77,95 @@ func parse(k kind, data []byte) (map[string]any, error) {
 		return nil, schema.Invalid(faults)
 	}
 	return tree, nil
+}
+
+// inputChecker checks the members of resources by the body of the operation that creates them.
+type inputChecker struct {
+	*schema.Checker
+	root *huma.Schema
+}
+
+// inputCheckers are these checkers, by the types of bodies.
+var inputCheckers sync.Map
+
+func inputCheckerOf(t reflect.Type) inputChecker {
+	if c, ok := inputCheckers.Load(t); ok {
+		return c.(inputChecker)
+	}
+	schemas := schema.NewRegistry()
+	root := *schemas.Schema(t, false, "")
+	root.Required = nil
+	root.PrecomputeMessages()
+	c := inputChecker{schema.NewChecker(schemas, &root, false, schema.Known{}), &root}
+	inputCheckers.Store(t, c)
+	return c
+}
+
+// checkInput checks the members of a resource that the operation which creates such a resource takes, too. A member
+// that is empty counts as absent.
+func checkInput(name string, tree map[string]any) error {
+	in := inputs[name]
+	sent := tree
+	if name == "generation" {
+		kind, _ := tree["kind"].(string)
+		if in.of = studio.InputOf(provider.Kind(kind)); in.of == nil {
+			return errs.Invalid("/kind", "is no kind of a generation")
+		}
+		sent = map[string]any{"model": tree["model"], "metadata": tree["metadata"]}
+		given, _ := tree["input"].(map[string]any)
+		maps.Copy(sent, given)
+	}
+	if in.of == nil {
+		return nil
+	}
+	c, known := inputCheckerOf(in.of), map[string]any{}
+	for member, v := range sent {
+		if c.root.Properties[member] != nil && !slices.Contains(in.other, member) && !isEmpty(v) {
+			known[member] = whole(v)
+		}
+	}
+	body := c.Strip(known)
+	faults := c.Check(body)
+	if in.rules {
+		faults = c.AddRules(in.of, body, faults)
+	}
+	if len(faults) > 0 {
+		return schema.Invalid(faults)
+	}
+	return nil
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// whole returns a value whose objects have no empty members.
+func whole(v any) any {
+	switch v := v.(type) {
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = whole(v[i])
+		}
+		return all
+	case map[string]any:
+		all := map[string]any{}
+		for name, member := range v {
+			if !isEmpty(member) {
+				all[name] = whole(member)
+			}
+		}
+		return all
+	}
+	return v
 }

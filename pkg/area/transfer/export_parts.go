@@ -259,9 +259,6 @@ func (w *Exporter) copy(ctx context.Context, out *tar.Writer, x *Export, key str
 	return f.Size, err
 }
 
-// mostFile is the largest size of a stored file.
-const mostFile = 512 << 20
-
 func orDefault(n, otherwise int64) int64 {
 	if n == 0 {
 		return otherwise

@@ -17,8 +17,14 @@ import (
 type Objects interface {
 	// Open starts reading an object. It fails with not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Range starts reading a part of an object, from a place on.
+	Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
 	// Put stores a file under its key, from its beginning.
 	Put(ctx context.Context, f media.File, content io.ReadSeeker) error
+	// PutNew is Put for a key without an object. It returns media.ErrExists if there is one.
+	PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error
+	// RemoveSome removes some of the objects below a prefix, and reports whether there are more.
+	RemoveSome(ctx context.Context, prefix string) (more bool, err error)
 }
 
 // The sizes of parts. A part of lines is made within a step of the worker, and has no more resources than are read in

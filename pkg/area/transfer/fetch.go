@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -43,6 +45,9 @@ func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p p
 	if _, err := f.ReadAt(first[:], 0); err == nil && first[0] == '{' {
 		found.Kind = KindLines
 	}
+	if err := w.reserve(ctx, s, p.Fetched, f.Size); err != nil {
+		return o, err
+	}
 	if err := w.Objects.Put(ctx, media.File{Key: partKey(s, p.Fetched+1), MIMEType: mimeType(string(found.Kind)),
 		Bytes: f.Size, SHA256: found.SHA256}, f); err != nil {
 		return o, err
@@ -53,7 +58,39 @@ func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p p
 }
 
 // partKey returns the key of the n-th part of the import of a step.
-func partKey(s *task.Step, n int) string { return objectKey(Imports, s.Owner, s.Subject, "part", n) }
+func partKey(s *task.Step, n int) string { return fmt.Sprintf("%spart-%05d", inputPrefix(s), n) }
+
+// reserve counts the bytes of a part for the storage of its account, before the part is stored. The parts count until
+// the import ends, and its files from then on with what shows them. A step that is taken again finds them counted.
+func (w *Importer) reserve(ctx context.Context, s *task.Step, n int, bytes int64) error {
+	for range conflicts {
+		it, r, err := running[importRecord](ctx, w.DB, s)
+		if err != nil {
+			return err
+		}
+		if r.Counted > n || bytes == 0 {
+			return nil
+		}
+		r.Counted, r.Reserved = n+1, r.Reserved+bytes
+		if err := it.Encode(r); err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), errFull)
+		if err = w.DB.Commit(ctx, tx); errors.Is(err, errFull) {
+			return failed("storage_full", "The media of the account may have %d GiB together, and have more with part %d. "+
+				"Delete some, and import again.", incoming.MostBytes(s.Owner)>>30, n+1)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return store.ErrConflict
+}
+
+// errFull is the error of more bytes than an account may store.
+var errFull = errors.New("transfer: the storage is full")
 
 // open starts reading the part at an address.
 func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int) (io.ReadCloser, error) {

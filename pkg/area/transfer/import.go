@@ -42,8 +42,8 @@ type LeftOut struct {
 	// Type of the resources.
 	Type string `json:"type" example:"social_account"`
 	// Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
-	// has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to is not
-	// there. refused: an operation that creates such a resource would refuse it, too.
+	// has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to, or
+	// its file, is not there. refused: an operation that creates such a resource would refuse it, too.
 	Code string `json:"code" enum:"needs_consent,of_elsewhere,invalid,missing,refused"`
 	// What happened and what to do about it, for one of them.
 	Message string `json:"message"`
@@ -86,10 +86,11 @@ type Import struct {
 // Failure is the reason for which an import has failed.
 type Failure struct {
 	// Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
-	// invalid_format: a part is no export, or is one of another export. authority_ended: the key or person that has
-	// started it may not import any more. too_slow: it has not ended within a day. internal: something went wrong on
-	// our side.
-	Code string `json:"code" enum:"not_fetched,invalid_format,authority_ended,too_slow,internal"`
+	// invalid_format: a part is no export, or is one of another export, or an archive has a sparse entry. unreadable:
+	// reading a part has ended our function three times. storage_full: the account may not store as much.
+	// authority_ended: the key or person that has started it may not import any more. too_slow: it has not ended within
+	// a day. internal: something went wrong on our side.
+	Code string `json:"code" enum:"not_fetched,invalid_format,unreadable,storage_full,authority_ended,too_slow,internal"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 }
@@ -115,6 +116,10 @@ type importRecord struct {
 	Mapped int `json:"mapped,omitempty"`
 	// Named is the number of files that its lines name.
 	Named int `json:"named,omitempty"`
+	// Reserved are the bytes of its parts, which count for the storage of the account until it ends.
+	Reserved int64 `json:"reserved,omitempty"`
+	// Counted is the number of parts whose bytes are reserved.
+	Counted int `json:"counted,omitempty"`
 }
 
 // mostInline is the size of the largest map that the import shows.
@@ -137,7 +142,7 @@ func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authori
 	quota.Imports.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return r.Import, task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(ImportKind, r.ID, 1),
-		Kind: ImportKind, Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, place{})
+		Kind: ImportKind, Queue: topology.ImportData, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, place{})
 }
 
 // leaveOut counts a resource that is left out.

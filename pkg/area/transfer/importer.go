@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"archive/tar"
 	"bufio"
 	"bytes"
 	"context"
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"time"
 
@@ -17,8 +17,9 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -43,9 +44,10 @@ func NewClient(loopback bool) *safehttp.Client {
 	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: mostPart + 1, Timeout: fetchTime})
 }
 
-// Importer is the handler of the tasks of imports. It fetches all parts first: their URLs may end soon. Then it takes
-// the lines, a step for some of them, and then the files. Each resource is created in a transaction of its own, under
-// an id that follows from the old one, so that a step that is taken again finds what is there.
+// Importer is the handler of the tasks of imports. It fetches all parts first: their URLs may end soon. Then it notes
+// which files the lines name, reads these files and keeps copies of them, and takes the lines, a step for some of each.
+// Each resource is created in a transaction of its own, under an id that follows from the old one, so that a step that
+// is taken again finds what is there; its files are stored after that.
 type Importer struct {
 	DB      *store.DB
 	Objects Objects
@@ -54,8 +56,12 @@ type Importer struct {
 	// Envelope seals the secrets of webhooks, which are drawn from Random.
 	Envelope *seal.Envelope
 	Random   io.Reader
-	// Lines replaces the number of lines of a step unless it is 0.
-	Lines int
+	// Manifests reads the manifests of files. If it is nil, they are not checked.
+	Manifests provenance.Reader
+	// Addresses checks the addresses of webhooks. If it is nil, only public ones are permitted.
+	Addresses safehttp.Checker
+	// Lines and Entries replace the numbers of lines and of entries of archives of a step unless they are 0.
+	Lines, Entries int
 }
 
 var (
@@ -67,11 +73,18 @@ var (
 type place struct {
 	// Fetched is the number of parts that are in the bucket.
 	Fetched int `json:"fetched,omitempty"`
+	// Named is the number of parts of lines whose files are noted, and NamedLine that of lines of the next one.
+	Named     int `json:"named,omitempty"`
+	NamedLine int `json:"named_line,omitempty"`
+	// Files is the number of parts whose files are read, and At the place of the next entry of the next one.
+	Files int   `json:"files,omitempty"`
+	At    int64 `json:"at,omitempty"`
 	// Part is the number of parts of lines that are taken, and Line that of lines of the next one.
 	Part int `json:"part,omitempty"`
 	Line int `json:"line,omitempty"`
-	// Files is the number of parts whose files are taken.
-	Files int `json:"files,omitempty"`
+	// Joined reports that the map is whole, or that the import has failed: what it has read is removed then.
+	Joined  bool     `json:"joined,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // failedError is an error of a step that ends the import.
@@ -89,7 +102,9 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err := s.Decode(&p); err != nil {
 		return o, task.Permanent(err)
 	}
-	if err := s.Lease(ctx, nil); err != nil {
+	if err := s.Guard(ctx, nil); errors.Is(err, task.ErrDeaths) {
+		return w.end(s, p.tooHard()), nil
+	} else if err != nil {
 		return o, err
 	}
 	_, r, err := running[importRecord](ctx, w.DB, s)
@@ -101,16 +116,34 @@ func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	var of *authority.EndedError
 	switch {
 	case errors.As(err, &ended):
-		return w.end(s, &ended.Failure), nil
+		return task.Outcome{Payload: place{Joined: true, Failure: &ended.Failure}}, nil
 	case errors.As(err, &of):
-		return w.end(s, &Failure{authority.Code, of.Error()}), nil
+		return task.Outcome{Payload: place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}}, nil
 	case err != nil && !errors.Is(err, task.ErrMoved):
 		err = task.Again(err)
 	}
 	return o, err
 }
 
+// tooHard returns the failure of a part that cannot be read.
+func (p place) tooHard() *Failure {
+	what := fmt.Sprintf("lines of part %d", p.Part+1)
+	switch {
+	case p.Failure != nil || p.Joined:
+		what = "end of the import"
+	case p.Named == 0 && p.NamedLine == 0 && p.Files == 0 && p.Part == 0 && p.Line == 0:
+		what = fmt.Sprintf("beginning of the import, or part %d", p.Fetched)
+	case p.Part == 0 && p.Line == 0:
+		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files+1, p.At)
+	}
+	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and import "+
+		"the new parts.", what, task.MostDeaths)}
+}
+
 func (w *Importer) step(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+	if p.Joined {
+		return w.clean(ctx, s, p)
+	}
 	by, err := r.Authority.Find(ctx, w.DB, s.Owner, w.Now())
 	if err == nil {
 		err = authority.Lacks(by.Principal, auth.AccountManage)
@@ -119,25 +152,42 @@ func (w *Importer) step(ctx context.Context, s *task.Step, r *importRecord, p pl
 		return o, err
 	}
 	ctx = auth.NewContext(ctx, by.Principal)
+	others := func(n int, kind resource.Text) bool { return n < len(r.Parts) && r.Parts[n].Kind != kind }
 	switch {
 	case p.Fetched < len(r.Parts):
 		return w.fetch(ctx, s, r, p)
-	case p.Part < len(r.Parts) && r.Parts[p.Part].Kind != KindLines:
+	case others(p.Named, KindLines):
+		p.Named, p.NamedLine = p.Named+1, 0
+	case p.Named < len(r.Parts):
+		return w.name(ctx, s, r, p)
+	case others(p.Files, KindFiles):
+		p.Files, p.At = p.Files+1, 0
+	case p.Files < len(r.Parts):
+		return w.files(ctx, s, r, p)
+	case others(p.Part, KindLines):
 		p.Part, p.Line = p.Part+1, 0
 	case p.Part < len(r.Parts):
 		return w.lines(ctx, s, r, p)
-	case p.Files < len(r.Parts) && r.Parts[p.Files].Kind != KindFiles:
-		p.Files++
-	case p.Files < len(r.Parts):
-		return w.files(ctx, s, r, p)
 	default:
 		if err := w.join(ctx, s, r); err != nil {
 			return o, err
 		}
-		return w.end(s, nil), nil
+		p.Joined = true
 	}
 	o.Payload = p
 	return o, nil
+}
+
+// clean removes some of what the import has read, and then ends it.
+func (w *Importer) clean(ctx context.Context, s *task.Step, p place) (o task.Outcome, err error) {
+	more, err := w.Objects.RemoveSome(ctx, inputPrefix(s))
+	if err != nil {
+		return o, err
+	}
+	if more {
+		return task.Outcome{Payload: p}, nil
+	}
+	return w.end(s, p.Failure), nil
 }
 
 // change is an outcome that changes the import.
@@ -151,21 +201,25 @@ func (w *Importer) change(s *task.Step, next place, change func(*store.Item, *im
 
 // end ends the import of a step.
 func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
-	o := w.change(s, place{}, func(it *store.Item, r *importRecord) {
-		stays := keep
-		if r.Replay != nil {
-			stays *= 60 // longer than what the rehearsal may play
-		}
-		at, until := resource.Instant(w.Now()), resource.Instant(w.Now().Add(stays))
-		r.State, r.EndedAt, r.ExpiresAt, r.Failure, r.URLs = Completed, &at, &until, failure, nil
-		if failure != nil {
-			r.State = Failed
-		}
-		r.MissingFiles = max(0, r.Named-r.Files)
-		it.ExpireAt = until.Time
-	})
-	o.Done = true
-	return o
+	return task.Outcome{Done: true, Payload: place{}, Join: changing(w.DB, s, w.Now,
+		func(tx *store.Tx, it *store.Item, r *importRecord) error {
+			stays := keep
+			if r.Replay != nil {
+				stays *= 60 // longer than what the rehearsal may play
+			}
+			at, until := resource.Instant(w.Now()), resource.Instant(w.Now().Add(stays))
+			r.State, r.EndedAt, r.ExpiresAt, r.Failure, r.URLs = Completed, &at, &until, failure, nil
+			if failure != nil {
+				r.State = Failed
+			}
+			r.MissingFiles = max(0, r.Named-r.Files)
+			it.ExpireAt = until.Time
+			if r.Reserved > 0 {
+				tx.Count(quota.BytesKey(s.Owner), -r.Reserved, math.MaxInt64, store.ErrConflict)
+				r.Reserved = 0
+			}
+			return nil
+		})}
 }
 
 // Fail implements task.Failer: what was imported until then stays.
@@ -183,37 +237,49 @@ type mapped struct {
 	NewID string `json:"new_id"`
 }
 
-// lines takes some lines of a part.
-func (w *Importer) lines(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
-	body, err := w.Objects.Open(ctx, partKey(s, p.Part+1))
+// scan reads the lines of a part from one on, until a function returns false, or for as many as a step takes. It
+// returns the number of lines that are read, and whether they were the last.
+func (w *Importer) scan(ctx context.Context, s *task.Step, part, from int,
+	take func(n int, text []byte) (more bool, err error)) (n int, over bool, err error) {
+	body, err := w.Objects.Open(ctx, partKey(s, part+1))
 	if err != nil {
-		return o, err
+		return 0, false, err
 	}
 	defer body.Close()
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 64<<10), mostLine)
-	t := &taker{w: w, s: s, record: &importRecord{Import: Import{Resources: map[string]Taken{}}}, source: r.Source,
-		factories: factory.NewService(w.DB, w.Now), found: map[string]store.Item{}, principal: auth.FromContext(ctx),
-		by: r.Authority, replay: r.Replay}
-	n, most, over := 0, w.most(), true
 	for lines.Scan() {
-		if n++; n <= p.Line {
+		if n++; n <= from {
 			continue
 		}
-		if n > p.Line+most {
-			n, over = n-1, false
-			break
+		if more, err := take(n, lines.Bytes()); err != nil || !more || n == from+w.most() {
+			return n, false, err
 		}
-		if err := t.line(ctx, p.Part+1, n, lines.Bytes()); err != nil {
-			return o, err
+		if err := ctx.Err(); err != nil {
+			return n, false, err
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return o, failed("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, p.Part+1)
+		return n, false, failed("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, part+1)
 	} else if err != nil {
+		return n, false, err
+	}
+	return n, true, nil
+}
+
+// lines takes some lines of a part.
+func (w *Importer) lines(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+	t := &taker{w: w, s: s, record: &importRecord{Import: Import{Resources: map[string]Taken{}}}, source: r.Source,
+		factories: factory.NewService(w.DB, w.Now), found: map[string]store.Item{}, principal: auth.FromContext(ctx),
+		by: r.Authority, replay: r.Replay}
+	next, over, err := w.scan(ctx, s, p.Part, p.Line, func(n int, text []byte) (bool, error) {
+		err := t.line(ctx, p.Part+1, n, text)
+		return t.bytes < stepBytes, err
+	})
+	if err != nil {
 		return o, err
 	}
-	if p.Line = n; over {
+	if p.Line = next; over {
 		p.Part, p.Line = p.Part+1, 0
 	}
 	maps := r.Maps + 1
@@ -232,11 +298,8 @@ func (w *Importer) most() int {
 
 // took adds what a step has taken.
 func (r *importRecord) took(t *taker, maps int) {
-	r.Maps, r.Mapped, r.Source = maps, r.Mapped+t.count, t.source
-	if r.Source != nil {
-		r.ExportID = resource.Text(r.Source.ExportID)
-	}
-	r.Named += t.files
+	r.Maps, r.Mapped = maps, r.Mapped+t.count
+	r.Named, r.Files = r.Named+t.files, r.Files+t.copied
 	for name, taken := range t.record.Resources {
 		all := r.Resources[name]
 		all.Imported += taken.Imported
@@ -272,69 +335,4 @@ func (w *Importer) join(ctx context.Context, s *task.Step, r *importRecord) erro
 		}
 	}
 	return w.put(ctx, s, 0, &whole)
-}
-
-// files takes the files of a part.
-func (w *Importer) files(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
-	body, err := w.Objects.Open(ctx, partKey(s, p.Files+1))
-	if err != nil {
-		return o, err
-	}
-	defer body.Close()
-	if r.Source == nil {
-		return o, failed("invalid_format", "No part has lines, so that nothing says which export the files are of.")
-	}
-	ids, taken := names{s.Owner, r.Source.ExportID}, 0
-	for archive := tar.NewReader(body); ; {
-		entry, err := archive.Next()
-		if err == io.EOF {
-			break
-		}
-		if errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return o, failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files+1)
-		}
-		if err != nil {
-			return o, err
-		}
-		f, ok := parseFile(entry.Name)
-		if !ok || entry.Typeflag != tar.TypeReg {
-			continue
-		}
-		kept, err := w.keep(ctx, f.of(ids).key(s.Owner), archive)
-		if err != nil {
-			return o, err
-		}
-		if kept {
-			taken++
-		}
-	}
-	p.Files++
-	return w.change(s, p, func(_ *store.Item, r *importRecord) { r.Files += taken }), nil
-}
-
-// keep stores a file. It leaves out what is none of a format that resources have.
-func (w *Importer) keep(ctx context.Context, key string, content io.Reader) (bool, error) {
-	f, err := media.Spool(ctx, content, mostFile)
-	if errors.Is(err, media.ErrTooLarge) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	mime := "text/vtt"
-	if info, err := probe.Read(f, f.Size); err == nil {
-		mime = info.MIMEType
-	} else if !errors.Is(err, probe.ErrUnsupported) || !isCaptions(f) {
-		return false, nil
-	}
-	return true, w.Objects.Put(ctx, media.File{Key: key, MIMEType: mime, Bytes: f.Size,
-		SHA256: hex.EncodeToString(f.Sum)}, f)
-}
-
-// isCaptions reports whether a file has WebVTT.
-func isCaptions(f io.ReaderAt) bool {
-	var head [6]byte
-	_, err := f.ReadAt(head[:], 0)
-	return err == nil && string(head[:]) == "WEBVTT"
 }

@@ -2,19 +2,14 @@ package transfer
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// renamed are the prefixes of the ids that an import makes anew.
-var renamed = map[string]bool{id.Profile: true, id.Media: true, id.Factory: true, id.Product: true, id.Photo: true,
-	id.Promotion: true, id.Experiment: true, id.ContentPlan: true, id.ContentItem: true, id.Publication: true,
-	id.Generation: true, id.Automation: true, id.Webhook: true, id.SocialAccount: true}
-
 // names gives the resources of an import their ids. An id follows from the owner, the export and the old id: the same
-// export gets the same ids each time.
+// export gets the same ids each time. No id of the other account stays, of whatever kind: here it may be the id of
+// something else.
 type names struct {
 	owner  tenant.Owner
 	export string
@@ -23,7 +18,7 @@ type names struct {
 // of returns the new id of a resource, or the old one if it keeps that.
 func (n names) of(old string) string {
 	prefix, ok := id.PrefixOf(old)
-	if !ok || !renamed[prefix] {
+	if !ok {
 		return old
 	}
 	at, _ := id.Time(old)
@@ -33,15 +28,10 @@ func (n names) of(old string) string {
 // idForm matches the id of a resource, and that of a file of one.
 var idForm = regexp.MustCompile(`^([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})(_[0-9]+_[0-9]+)?$`)
 
-// text returns a text in which an id, or the name of a file, is the new one.
+// text returns a text in which an id is the new one.
 func (n names) text(s string) string {
 	if m := idForm.FindStringSubmatch(s); m != nil {
 		return n.of(m[1]) + m[2]
-	}
-	if rest, ok := strings.CutPrefix(s, FileScheme); ok {
-		if f, ok := parseFile(rest); ok {
-			return FileScheme + f.of(n).String()
-		}
 	}
 	return s
 }
@@ -55,9 +45,11 @@ func (n names) tree(v any, met map[string]string) any {
 	case string:
 		return n.text(v)
 	case []any:
+		all := make([]any, len(v))
 		for i := range v {
-			v[i] = n.tree(v[i], met)
+			all[i] = n.tree(v[i], met)
 		}
+		return all
 	case map[string]any:
 		all := make(map[string]any, len(v))
 		for name, member := range v {

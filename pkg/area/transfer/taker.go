@@ -2,23 +2,25 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/plan"
-	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -39,26 +41,38 @@ type taker struct {
 	left   []LeftOut
 	mapped bytes.Buffer
 	count  int
-	files  int
+	// files is the number of files that lines name, copied that of those which were stored, and bytes their size.
+	files, copied int
+	bytes         int64
+}
+
+// read reads the n-th line of a part. One that has no resource has no type.
+func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return l, nil
+	}
+	if err := lineBudget.JSON(ctx, text); errors.Is(err, budget.ErrExceeded) {
+		return l, failed("invalid_format", "Line %d of part %d has too many members.", n, part)
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, failed("invalid_format", "Line %d of part %d is no JSON object.", n, part)
+	}
+	switch {
+	case l.Type == headerLine:
+		return Line{}, t.header(part, text)
+	case t.source == nil:
+		return l, failed("invalid_format", "Part %d does not begin with the header of an export.", part)
+	case l.Type == endLine:
+		return Line{}, nil
+	}
+	return l, nil
 }
 
 // line takes the n-th line of a part, whatever its type is.
 func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil
-	}
-	var l Line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return failed("invalid_format", "Line %d of part %d is no JSON object.", n, part)
-	}
-	if l.Type == headerLine {
-		return t.header(part, text)
-	}
-	if t.source == nil {
-		return failed("invalid_format", "Part %d does not begin with the header of an export.", part)
-	}
-	if l.Type == endLine {
-		return nil
+	l, err := t.read(ctx, part, n, text)
+	if err != nil || l.Type == "" {
+		return err
 	}
 	why, err := t.resource(ctx, l)
 	var refused *errs.Error
@@ -73,7 +87,6 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 		t.left = append(t.left, *why)
 		return nil
 	}
-	t.files += len(l.Files)
 	taken := t.record.Resources[l.Type]
 	taken.Imported++
 	t.record.Resources[l.Type] = taken
@@ -102,13 +115,23 @@ func (t *taker) header(part int, text []byte) error {
 
 // adopted is the resource of a line with new ids.
 type adopted struct {
-	data []byte
+	// data is what comes in of the resource, and past is all that the line says.
+	data, past []byte
 	// profile and factory are the ids of what it belongs to, or empty.
 	id, profile, factory string
-	files                map[string]media.File
-	owner                tenant.Owner
-	of                   factory.Factory
-	ofItem               store.Item
+	// files are the files of the line, by their URLs, with the keys that they get here.
+	files  map[string]lineFile
+	owner  tenant.Owner
+	of     factory.Factory
+	ofItem store.Item
+}
+
+// lineFile is a file of a line, as an archive has it. It has no key if none has it.
+type lineFile struct {
+	media.File
+	attempt int
+	// copy is the key of its copy in the import.
+	copy string
 }
 
 // resource takes the resource of a line. It returns why it is left out, or nil.
@@ -128,14 +151,19 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	if tree["id"] != l.ID {
 		return &LeftOut{Code: codeInvalid, Message: "id is not that of data."}, nil
 	}
+	in := admit(tree, membersOfKind(k))
+	if err := cmp.Or(checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
+		return &LeftOut{Code: codeRefused, Message: errs.As(err).Message}, nil
+	}
+	a := adopted{id: ids.of(l.ID)}
+	why, err := t.filesOf(ctx, ids, l, &a)
+	if why != nil || err != nil {
+		return why, err
+	}
 	met := map[string]string{}
-	a := adopted{id: ids.of(l.ID), files: t.filesOf(ids, l.Files)}
-	renamed := ids.tree(tree, met).(map[string]any)
-	if a.data, err = json.Marshal(renamed); err != nil {
+	if err := t.rename(ids, in, tree, met, &a); err != nil {
 		return nil, err
 	}
-	a.profile, _ = renamed["profile_id"].(string)
-	a.factory, _ = renamed["factory_id"].(string)
 	if why, err := t.place(ctx, k, &a); why != nil || err != nil {
 		return why, err
 	}
@@ -145,27 +173,76 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	return nil, t.note(l, met)
 }
 
-// filesOf returns the files of a line by their new URLs, with the keys of their objects.
-func (t *taker) filesOf(ids names, files []LineFile) map[string]media.File {
-	all := map[string]media.File{}
-	for _, lf := range files {
-		if name, ok := strings.CutPrefix(lf.URL, FileScheme); ok {
-			if f, ok := parseFile(name); ok {
-				f = f.of(ids)
-				all[FileScheme+f.String()] = media.File{Key: f.key(t.s.Owner), Bytes: lf.Bytes, SHA256: lf.SHA256}
-			}
-		}
+// rename encodes a resource with new ids. It is as new as the import.
+func (t *taker) rename(ids names, in, tree map[string]any, met map[string]string, a *adopted) (err error) {
+	profileID, _ := tree["profile_id"].(string)
+	a.profile = ids.of(profileID)
+	if a.past, err = json.Marshal(ids.tree(tree, map[string]string{})); err != nil {
+		return err
 	}
-	return all
+	now := resource.Instant(t.w.Now())
+	if made, ok := in["created_at"].(string); !ok || made > resource.SortableTime(now.Time) {
+		in["created_at"] = now
+	}
+	in["updated_at"], in["version"] = now, 1
+	renamed := ids.tree(in, met).(map[string]any)
+	a.factory, _ = renamed["factory_id"].(string)
+	a.data, err = json.Marshal(renamed)
+	return err
 }
 
-// file returns the stored file of a URL with new ids. That of a media has no line of its own.
-func (t *taker) file(a adopted, url string) (media.File, bool) {
-	if f, ok := a.files[url]; ok {
-		return f, true
+// mostAttempts bounds the attempts of which there are files: each is removed in a place of its own.
+const mostAttempts = 1000
+
+// filesOf reads what the files of a line are. A file that is not what the line says is a reason to leave the line out.
+func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adopted) (*LeftOut, error) {
+	a.files = map[string]lineFile{}
+	named := namedOf(l)
+	keys := make([]store.Key, len(named))
+	for i, lf := range named {
+		keys[i] = fileKey(t.s, strings.TrimPrefix(lf.URL, FileScheme))
 	}
-	f, ok := parseFile(strings.TrimPrefix(url, FileScheme))
-	return media.File{Key: f.key(t.s.Owner)}, ok && strings.HasPrefix(url, FileScheme)
+	items, err := t.w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, lf := range named {
+		of, _ := parseFile(strings.TrimPrefix(lf.URL, FileScheme))
+		attempt, _ := strconv.Atoi(of.attempt)
+		one := id.Valid(id.Media, of.resource) || id.Valid(id.Photo, of.resource)
+		if attempt < 1 || attempt > mostAttempts || one && attempt > 1 {
+			return &LeftOut{Code: codeInvalid, Message: "The file " + of.String() + " is of no attempt."}, nil
+		}
+		var f namedFile
+		if items[i].Kind != "" {
+			if err := items[i].Decode(&f); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case f.Refused != "":
+			return &LeftOut{Code: codeInvalid, Message: f.Refused}, nil
+		case items[i].Kind != "" && (f.SHA256 != lf.SHA256 || f.Bytes != lf.Bytes):
+			return &LeftOut{Code: codeInvalid, Message: "Another line says that the file " + of.String() + " is another."},
+				nil
+		}
+		found := lineFile{attempt: attempt}
+		if f.Found != nil {
+			found.File, found.copy = *f.Found, f.Found.Key
+			found.Key = of.of(ids).key(t.s.Owner)
+		}
+		a.files[lf.URL] = found
+	}
+	return nil, nil
+}
+
+// file returns the file of a line with a URL, and false if no archive has it.
+func (a adopted) file(url *string) (f lineFile, ok bool) {
+	if url == nil {
+		return f, false
+	}
+	f = a.files[*url]
+	return f, f.Key != ""
 }
 
 // place finds the owner of a resource: that of its factory or its profile.
@@ -196,31 +273,6 @@ func (t *taker) place(ctx context.Context, k kind, a *adopted) (*LeftOut, error)
 		return nil, err
 	}
 	return nil, nil
-}
-
-// create creates a resource, unless it is there.
-func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error {
-	key := store.IDKey(a.id)
-	switch k.prefix {
-	case id.Webhook:
-		key = webhook.Ref{Owner: a.owner, ID: a.id}.Key()
-	case id.ContentPlan:
-		key = plan.Key(a.factory, a.id)
-	}
-	for range conflicts {
-		there, err := t.w.DB.Lookup(ctx, key)
-		if err != nil || there.Kind != "" {
-			return err
-		}
-		tx := &store.Tx{}
-		if err := take(ctx, t, tx, a); err != nil {
-			return err
-		}
-		if err = t.w.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
 }
 
 // conflicts is how often a resource is created again whose neighbors have changed meanwhile.

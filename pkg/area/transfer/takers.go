@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -59,14 +60,11 @@ var takers = map[string]take{
 		return nil
 	}),
 	"media": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v incoming.Media) error {
-		if v.State != incoming.Ready || v.URL == nil {
-			return errs.New(errs.InvalidState, "It is not ready.")
+		f, ok := a.file(v.URL)
+		if !ok {
+			return errs.New(errs.ValidationFailed, "Its url names no file of it that a part has.")
 		}
-		f, ok := t.file(a, *v.URL)
-		if !ok || !strings.Contains(f.Key, "/"+v.ID+"/") {
-			return errs.New(errs.ValidationFailed, "Its url names no file of it.")
-		}
-		return incoming.Adopt(tx, t.w.Now(), a.owner, v, f.Key, t.replay != nil)
+		return incoming.AdoptFile(tx, t.w.Now(), a.owner, v, f.File, t.replay != nil)
 	}),
 	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v factory.Factory) error {
 		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
@@ -82,10 +80,8 @@ var takers = map[string]take{
 	"product": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v product.Product) error {
 		files := map[string]media.File{}
 		for _, p := range v.Photos {
-			if p.URL != nil {
-				if f, ok := a.files[*p.URL]; ok {
-					files[p.ID] = f
-				}
+			if f, ok := a.file(p.URL); ok && strings.Contains(f.Key, "/"+p.ID+"/") {
+				files[p.ID] = f.File
 			}
 		}
 		return product.Adopt(tx, a.owner, v, files)
@@ -105,7 +101,8 @@ var takers = map[string]take{
 	}),
 	"content_item": taking(takeItem),
 	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v studio.Generation) error {
-		return studio.Adopt(tx, t.w.Now(), a.owner, v, t.shown(a, v.Media), t.replay != nil)
+		files, _, _ := t.shown(a, v.Media)
+		return studio.Adopt(tx, t.w.Now(), a.owner, v, files, t.replay != nil)
 	}),
 	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v automation.Details) error {
 		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
@@ -134,7 +131,11 @@ func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Ite
 	if err != nil {
 		return err
 	}
-	b := content.Adopted{Item: v, Factory: a.of, Legal: legal, Owner: a.owner, Files: t.shown(a, v.Media)}
+	b := content.Adopted{Item: v, Factory: a.of, Legal: legal, Owner: a.owner}
+	b.Files, b.Attempt, b.Lost = t.shown(a, v.Media)
+	if err := json.Unmarshal(a.past, &b.Past); err != nil {
+		return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")
+	}
 	r := item.Record{Item: v}
 	for _, f := range b.Files {
 		if id.Valid(id.Media, f.ID) {
@@ -147,7 +148,7 @@ func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Ite
 	if t.replay != nil {
 		b.Replay = *t.replay
 		var on []string
-		for _, p := range v.Publications {
+		for _, p := range b.Past.Publications {
 			on = append(on, p.SocialAccountID)
 		}
 		if b.Accounts, err = t.accounts(ctx, a.owner, on); err != nil {
@@ -179,16 +180,37 @@ func (t *taker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all
 	return all, nil
 }
 
-// shown returns the stored files of the media that a resource shows.
-func (t *taker) shown(a adopted, all []media.View) (files []media.File) {
+// shown returns the files of the media that a resource shows, as they were read, the latest attempt that they are of,
+// and whether one is missing that is to be published. Those of the caller have lines of their own.
+func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt int, lost bool) {
 	for _, v := range all {
-		f, ok := t.file(a, v.URL)
-		if !ok {
+		f, ok := a.file(&v.URL)
+		if ok && strings.HasPrefix(v.ID, a.id+"_") {
+			f.ID, f.Role, f.Alt = v.ID, v.Role, v.AltText
+			files, attempt = append(files, f.File), max(attempt, f.attempt)
 			continue
 		}
-		files = append(files, media.File{ID: v.ID, Role: v.Role, Type: v.Type, MIMEType: v.MIMEType, Key: f.Key,
-			Width: v.Width, Height: v.Height, DurationSeconds: v.DurationSeconds, Bytes: v.Bytes, SHA256: v.SHA256,
-			Alt: v.AltText, Provenance: v.Provenance})
+		if id.Valid(id.Media, v.ID) {
+			files = append(files, media.File{ID: v.ID, Role: v.Role})
+			continue
+		}
+		lost = lost || v.Role == media.Final
 	}
-	return files
+	return files, attempt, lost
+}
+
+// checkURL refuses the address of a webhook that its creation would refuse.
+func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) error {
+	address, ok := in["url"].(string)
+	if k.prefix != id.Webhook || !ok {
+		return nil
+	}
+	var check safehttp.Checker = w.Addresses
+	if check == nil {
+		check = safehttp.New(safehttp.Options{})
+	}
+	if err := check.CheckURL(ctx, address); err != nil {
+		return safehttp.InvalidURL(err, "/url")
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -273,3 +274,6 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 	tx.Replace(it)
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
 }
+
+// Input is the type of the body of the operation that creates a webhook. Imports check what comes in by its schema.
+var Input = reflect.TypeFor[createBody]()

@@ -72,9 +72,9 @@ func NearestHint(unknown string, known []string) string {
 }
 
 // fold removes the differences between the ways to write a name: case, and separators of words.
-func fold(name string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
-}
+func fold(name string) string { return separators.Replace(strings.ToLower(name)) }
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 // isPart reports whether one name begins with the other, in the singular or plural, or ends with it as a word: duration
 // and duration_seconds, events and event_types, webhook_url and url. A wildcard at its end is left out.

@@ -77,12 +77,20 @@ var Functions = []Function{
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*",
 			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia},
 		Grants: []Grant{ReachAddresses, ReadManifests}},
-	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles.
+	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles, and compares the
+	// objects of the media with their records.
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,
 		Consumes: []Queue{Transfer}, Batch: 1, Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete, Check, Scan), Audit: []Use{Put}, Media: Write,
-		Files: []string{"exports/*", "imports/*", "media/*"}, Sends: []Queue{Transfer},
-		Grants: []Grant{ReachAddresses, SealSecrets, ManageKeySecrets, ForgetPeople}},
+		Files: []string{"exports/*", "media/*"}, Sends: []Queue{Transfer},
+		Grants: []Grant{ManageKeySecrets, ForgetPeople}},
+	// Apart from the exports and erasures, which do not wait behind it. Decoding a large photo takes about a gigabyte.
+	// It reads files by Go alone: neither FFmpeg nor the library of C2PA is there.
+	{Name: "import-data", Trigger: ByQueue, Memory: 2048, Timeout: 10 * time.Minute, Storage: 2560,
+		Consumes: []Queue{ImportData}, Batch: 1, Holds: true, Concurrency: 5,
+		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Media: Write,
+		Files: []string{"imports/*", "media/*"}, Sends: []Queue{ImportData},
+		Grants: []Grant{ReachAddresses, SealSecrets}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1,
 		Holds: true, Concurrency: 10,
@@ -97,7 +105,7 @@ var Functions = []Function{
 	// A large video is uploaded for minutes.
 	{Name: "publish", Trigger: ByQueue, Memory: 256, Timeout: 15 * time.Minute, Consumes: []Queue{Publish}, Batch: 5,
 		Holds: true, Concurrency: 50,
-		State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Sends: []Queue{Publish},
+		State: use(Put, Update, Delete), Audit: []Use{List, Put}, Media: Read, Sends: []Queue{Publish},
 		Grants: []Grant{CallPlatforms}},
 	// A page of products is imported one by one.
 	{Name: "sync-crm", Trigger: ByQueue, Memory: 512, Timeout: 2 * time.Minute, Consumes: []Queue{SyncCRM}, Batch: 5,

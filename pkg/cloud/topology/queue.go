@@ -28,7 +28,8 @@ const (
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
 	Mail          Queue = "mail"
-	Transfer      Queue = "transfer" // exports of accounts, and their imports into other accounts
+	Transfer      Queue = "transfer"    // exports and erasures of accounts
+	ImportData    Queue = "import-data" // imports of exports, which are what callers make of them
 )
 
 // Generation are the queues of generation.
@@ -36,7 +37,7 @@ var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVid
 
 // Tasks are the queues whose messages request steps of tasks.
 var Tasks = append([]Queue{Deliver, DeliverSlow, Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish,
-	SyncCRM, Mail, Transfer}, Generation...)
+	SyncCRM, Mail, Transfer, ImportData}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = Tasks

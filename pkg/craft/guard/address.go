@@ -4,20 +4,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
-
-	"golang.org/x/net/idna"
-	"golang.org/x/net/publicsuffix"
 )
 
 var (
 	mailText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)[\p{L}\d._%+-]+(?:@|\s?(?:\(at\)|\[at\])\s?)[\p{L}\d-]+(?:\.[\p{L}\d-]+)+`)
-	})
-	urlText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"'«»“”„]+|` +
-			`[\p{L}\d](?:[\p{L}\d-]*[\p{L}\d])?(?:(?:\.|\[\.\]|\(\.\))[\p{L}\d](?:[\p{L}\d-]*[\p{L}\d])?)+` +
-			`(?:/[^\s<>"'«»“”„]*)?`)
 	})
 	handleText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`@[\p{L}\d_][\p{L}\d_.]*[\p{L}\d_]`)
@@ -26,54 +17,27 @@ var (
 	spelledDomain = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)([\p{L}\d-]{3,})\sdot\s(shop|store|online|net|org|io)\b`)
 	})
-	hashText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#[\p{L}\p{M}\d_]+`) })
+	// hiddenPoint matches a point in brackets, by which an address is hidden.
+	hiddenPoint = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\p{L}\d])(?:\[\.\]|\(\.\))([\p{L}\d])`)
+	})
 	phoneText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\+?\(?\d(?:[ ().\-/]{0,3}\d){6,17}`)
 	})
 )
 
-// addressOf returns the canonical form of a URL: its host and path. It reports false for other texts with a point.
-func addressOf(text string) (address string, ok bool) {
-	text = strings.NewReplacer("[.]", ".", "(.)", ".").Replace(strings.TrimRight(text, ".,;:!?…)]}*_"))
-	lower := strings.ToLower(text)
-	rest, scheme := lower, false
-	for _, prefix := range []string{"https://", "http://"} {
-		if after, found := strings.CutPrefix(rest, prefix); found {
-			rest, scheme = after, true
-		}
+// addressOf returns the canonical form of a link: its host and path.
+func addressOf(link string) string {
+	address := strings.ToLower(strings.TrimRight(link, "*_"))
+	for _, prefix := range []string{"https://", "http://", "www."} {
+		address = strings.TrimPrefix(address, prefix)
 	}
-	rest = strings.TrimPrefix(rest, "www.")
-	host, path, _ := strings.Cut(rest, "/")
-	if !scheme && !strings.HasPrefix(lower, "www.") && !domain(text) {
-		return "", false
-	}
+	host, path, _ := strings.Cut(address, "/")
 	if path = strings.TrimRight(path, "/"); path != "" {
-		return host + "/" + path, true
+		return host + "/" + path
 	}
-	return host, host != ""
+	return host
 }
-
-// domain reports whether a text without a scheme is a domain: it ends with a public suffix, and is not the end of a
-// sentence and the beginning of the next one without a space between.
-func domain(text string) bool {
-	host, _, _ := strings.Cut(text, "/")
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	if strings.IndexFunc(last, unicode.IsLetter) < 0 {
-		return false
-	}
-	if first := []rune(last)[0]; unicode.IsUpper(first) && host != strings.ToUpper(host) {
-		return false
-	}
-	ascii, err := idna.ToASCII(strings.ToLower(host))
-	if err != nil || len(last) < 2 {
-		return false
-	}
-	suffix, official := publicsuffix.PublicSuffix(ascii)
-	return (official || suffix == reserved) && suffix != ascii
-}
-
-// reserved is the domain of examples in texts (RFC 2606).
-const reserved = "example"
 
 // covers reports whether one of the addresses of the inputs is an address, or leads on from it.
 func covers(known []string, address string) bool {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/money"
 )
 
@@ -64,30 +65,29 @@ func scanned(text, language string, answer bool) []claim { return scanOf(text, l
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
 	text = normal(text)
-	tags := hashText().FindAllString(text, -1)
+	var tags []string
+	for _, t := range platform.WrittenTags(text) {
+		tags = append(tags, text[t.Start:t.End])
+	}
 	text = inDigits(text, answer, words)
 	if strings.Contains(text, " dot ") {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
+	text = hiddenPoint().ReplaceAllString(text, "$1.$2")
 	s := &scan{text: text, shown: text, language: language, words: words, tags: tags, answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
 		s.each(mailText(), aMail, func(m []string) []string {
 			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
 		})
 	}
-	if strings.ContainsAny(text, ".]/") {
-		s.each(urlText(), aURL, func(m []string) []string {
-			if address, ok := addressOf(m[0]); ok {
-				return []string{address}
-			}
-			return nil
-		})
+	for _, l := range platform.Links(s.text) {
+		s.take(l.Start, l.End, aURL, []string{addressOf(s.text[l.Start:l.End])})
 	}
 	if strings.Contains(text, "@") {
 		s.each(handleText(), anAccount, func(m []string) []string { return []string{strings.ToLower(m[0][1:])} })
 	}
-	if strings.Contains(text, "#") {
-		s.each(hashText(), -1, func(m []string) []string { return m })
+	for _, t := range platform.WrittenTags(s.text) {
+		s.take(t.Start, t.End, -1, nil)
 	}
 	s.codes()
 	s.spokenTimes()
@@ -127,10 +127,6 @@ func (s *scan) each(expression *regexp.Regexp, k kind, keys func(m []string) []s
 		}
 		if found := keys(m); len(found) > 0 {
 			s.take(from+at[0], from+at[1], k, found)
-			from += at[1]
-			continue
-		}
-		if k == aURL { // words with points have no address inside
 			from += at[1]
 			continue
 		}

@@ -1,12 +1,14 @@
 package guard
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"golang.org/x/text/language"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
 // common are frequent words of languages that share a script. A word may be in several lists.
@@ -176,13 +178,17 @@ func firstOf(text string, script *unicode.RangeTable) rune {
 
 // bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages.
 func bare(text string) string {
-	for _, one := range []struct {
-		signs      string
-		expression func() *regexp.Regexp
-	}{{"@([", mailText}, {"./]", urlText}, {"@", handleText}, {"#", hashText}} {
-		if strings.ContainsAny(text, one.signs) {
-			text = one.expression().ReplaceAllString(text, " ")
-		}
+	if strings.ContainsAny(text, "@([") {
+		text = mailText().ReplaceAllString(text, " ")
+	}
+	for _, l := range slices.Backward(platform.Links(text)) {
+		text = text[:l.Start] + " " + text[l.End:]
+	}
+	if strings.Contains(text, "@") {
+		text = handleText().ReplaceAllString(text, " ")
+	}
+	for _, t := range slices.Backward(platform.WrittenTags(text)) {
+		text = text[:t.Start] + " " + text[t.End:]
 	}
 	return text
 }

@@ -50,7 +50,7 @@ type ingredient struct {
 
 // originOf reads what the files of a composition say of their origin. A file of the caller that says that it was
 // generated counts as that.
-func originOf(what generate.Composition, o generate.Origin, at paths) (all origin, err error) {
+func originOf(ctx context.Context, what generate.Composition, o generate.Origin, at paths) (all origin, err error) {
 	all = origin{test: o.Test, prompt: o.Prompt, models: o.Models, Statement: provenance.Statement{Credit: o.Line}}
 	for _, m := range o.Models {
 		all.Statement = all.With(provenance.Statement{Systems: m.Name})
@@ -67,7 +67,7 @@ func originOf(what generate.Composition, o generate.Origin, at paths) (all origi
 		in := ingredient{provenance.Ingredient{Title: title(f, model, made), MIMEType: f.MIMEType, Model: model,
 			Relation: provenance.Component}, path}
 		var said provenance.Found
-		if said, err = stated(path); err != nil {
+		if said, err = stated(ctx, path); err != nil {
 			return
 		}
 		if made || o.Generated || said.Source == provenance.Generated || said.Source == provenance.Composite {
@@ -105,13 +105,13 @@ func title(f *media.File, model *provenance.Model, made bool) string {
 }
 
 // stated returns what a file says of its origin: nothing, if its format has no place for that.
-func stated(path string) (provenance.Found, error) {
+func stated(ctx context.Context, path string) (provenance.Found, error) {
 	file, size, err := opened(path)
 	if err != nil {
 		return provenance.Found{}, err
 	}
 	defer file.Close()
-	found, err := provenance.Read(file, size)
+	found, err := provenance.Read(ctx, file, size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		err = nil
 	}
@@ -150,7 +150,7 @@ func (c *Composer) keep(ctx context.Context, f compose.File, all []compose.File,
 	}
 	var marked io.ReadSeeker = file
 	if from.Source != "" && !from.manifest {
-		copied, err := provenance.Mark(file, size, from.Statement)
+		copied, err := provenance.Mark(ctx, file, size, from.Statement)
 		if err != nil {
 			return fmt.Errorf("stored: %w", err)
 		}

@@ -53,7 +53,7 @@ func finished(t *testing.T, c *composer.Composer, what generate.Composition, o g
 // read returns what a finished file says, by its XMP and by its manifest.
 func read(t *testing.T, c *c2pa.Credentials, f saved, mime string) (provenance.Statement, provenance.Report) {
 	t.Helper()
-	found, err := provenance.Read(bytes.NewReader(f.content), int64(len(f.content)))
+	found, err := provenance.Read(t.Context(), bytes.NewReader(f.content), int64(len(f.content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,8 @@ func TestFinishedFilesSayTheirOrigin(t *testing.T) {
 	c, s := newComposer(t)
 	signs := credentials(t)
 	c.Credentials = signs
-	ours, err := provenance.Marked(sample.Picture(540, 675, 2), provenance.Statement{Source: provenance.Generated,
+	ours, err := provenance.Marked(t.Context(), sample.Picture(540, 675, 2), provenance.Statement{
+		Source: provenance.Generated,
 		Credit: "Made with a model"})
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 	if err != nil {
 		return failure(err)
 	}
-	from, err := originOf(what, o, paths)
+	from, err := originOf(ctx, what, o, paths)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 func (c *Composer) keepWhole(ctx context.Context, all generate.Whole, o generate.Origin, at paths,
 	save generate.Save) error {
 	for _, f := range all {
-		from, err := originOf(generate.Whole{f}, o, at)
+		from, err := originOf(ctx, generate.Whole{f}, o, at)
 		if err != nil {
 			return err
 		}

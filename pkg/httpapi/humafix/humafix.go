@@ -5,8 +5,10 @@ package humafix
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,6 +56,7 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 			c.problems = append(parameters(u.Query(), described), c.problems...)
 			if body != nil && len(c.problems) > 0 {
 				c.problems = body.AddRules(sent.Type, c.tree, c.problems)
+				ctx = refusedContext{ctx}
 			}
 			next(ctx)
 		}}
@@ -75,6 +78,16 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
 }
+
+// refusedContext is the context of a call whose body is refused. huma decodes an empty one in its place: the types of a
+// body that does not fit its schema could take thousands of times its bytes.
+type refusedContext struct{ humaContext }
+
+// humaContext has a name of its own, since a context has a method Context.
+type humaContext huma.Context
+
+// BodyReader returns an empty body.
+func (refusedContext) BodyReader() io.Reader { return strings.NewReader("{}") }
 
 // call is the state of the call that is being served.
 type call struct {

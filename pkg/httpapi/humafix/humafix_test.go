@@ -353,3 +353,36 @@ func TestFormatsOfParametersHold(t *testing.T) {
 		}
 	}
 }
+
+// counted is a body with entries that count how often they are decoded.
+type counted struct {
+	List []entry `json:"list" maxItems:"1"`
+}
+
+type entry int
+
+var decoded int
+
+func (e *entry) UnmarshalJSON([]byte) error {
+	decoded++
+	return nil
+}
+
+// A body that does not fit its schema is not decoded: its entries could take thousands of times its bytes.
+func TestARefusedBodyIsNotDecoded(t *testing.T) {
+	h := Handler(huma.Operation{OperationID: "x", Method: http.MethodPost, Path: "/x"}, schema.Known{},
+		func(_ context.Context, in *struct{ Body counted }) (*struct{}, error) { return nil, nil })
+	for body, most := range map[string]int{`{"list":[1]}`: 1, `{"list":[1,2,3,4,5,6]}`: 0} {
+		decoded = 0
+		tree, err := jsontree.Parse([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := httptest.NewRequest(http.MethodPost, "/x", strings.NewReader(body))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
+		if refused := w.Code == http.StatusTeapot; decoded != most || refused != (most == 0) {
+			t.Errorf("%s: %d entries were decoded, status %d", body, decoded, w.Code)
+		}
+	}
+}

@@ -29,12 +29,21 @@ func (k Known) has(name string) bool {
 	})
 }
 
+// maxHints bounds the unknown members for which the nearest known one is looked for.
+const maxHints = 20
+
 // unexpected explains the refusal of a member of the object at a JSON pointer.
 func (w *walk) unexpected(s *huma.Schema, name, at string) string {
 	how := w.known.Fixed[name]
 	switch {
+	case w.first:
+		return ""
 	case at != w.top || how == "" && !w.known.has(name):
-		return Unknown("is not a member", name, "The members are ", slices.Sorted(maps.Keys(s.Properties)))
+		members := slices.Sorted(maps.Keys(s.Properties))
+		if w.hints++; w.hints > maxHints {
+			name = "" // which is near to none
+		}
+		return Unknown("is not a member", name, "The members are ", members)
 	case w.patch && how != "":
 		return "cannot be changed: " + how
 	case w.patch:

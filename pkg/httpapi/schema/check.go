@@ -103,7 +103,14 @@ type walk struct {
 	// late are faults in what a member says. They are reported after those of its form, and only for members without
 	// one of those.
 	found, late []errs.Detail
+	// first reports that the first fault is all that is wanted, without its words.
+	first bool
+	// hints counts the names for which the nearest known one was looked for.
+	hints int
 }
+
+// full reports whether no more faults are wanted.
+func (w *walk) full() bool { return len(w.found) >= maxProblems || w.first && len(w.found) > 0 }
 
 func (w *walk) add(at, message string) {
 	if len(w.found) < maxProblems {
@@ -121,7 +128,7 @@ func (w *walk) addLate(at, message string) {
 // members of it.
 func (w *walk) value(s *huma.Schema, value any, at string, patch bool) {
 	s = w.resolve(s)
-	if s == nil || value == nil && s.Nullable || len(w.found) == maxProblems {
+	if s == nil || value == nil && s.Nullable || w.full() {
 		return
 	}
 	if len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil {
@@ -151,7 +158,7 @@ func (w *walk) value(s *huma.Schema, value any, at string, patch bool) {
 // alternative returns the first alternative of a schema that a value fits, or nil.
 func (c *Checker) alternative(s *huma.Schema, value any) *huma.Schema {
 	for _, one := range s.OneOf {
-		w := &walk{Checker: c}
+		w := &walk{Checker: c, first: true}
 		if w.value(one, value, "", false); len(w.found) == 0 {
 			return c.resolve(one)
 		}
@@ -197,6 +204,9 @@ func (w *walk) object(s *huma.Schema, sent map[string]any, at string, patch bool
 		if s.Properties[name] != nil {
 			continue
 		}
+		if w.full() {
+			return
+		}
 		switch others := s.AdditionalProperties.(type) {
 		case *huma.Schema:
 			w.value(others, sent[name], at+"/"+jsontree.Escape(name), false)
@@ -224,12 +234,23 @@ func (w *walk) list(s *huma.Schema, sent []any, at string) {
 	if s.MaxItems != nil && len(sent) > *s.MaxItems {
 		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMaxItems, *s.MaxItems))
 	}
-	if s.UniqueItems && repeats(sent) {
+	if s.UniqueItems && repeats(bounded(s, sent)) {
 		w.addLate(at, validation.MsgExpectedArrayItemsUnique)
 	}
-	for i, item := range sent {
+	for i, item := range bounded(s, sent) {
+		if w.full() {
+			return
+		}
 		w.value(s.Items, item, at+"/"+strconv.Itoa(i), false)
 	}
+}
+
+// bounded returns the entries of a list that its schema permits. The rest is a fault, and nothing looks at it.
+func bounded(s *huma.Schema, sent []any) []any {
+	if s != nil && s.MaxItems != nil {
+		return sent[:min(len(sent), *s.MaxItems)]
+	}
+	return sent
 }
 
 // repeats reports whether a list has a value twice.

@@ -48,7 +48,7 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 		e = errs.InvalidFields(errs.Detail{Param: e.Param, Message: e.Message})
 	}
 	told := slices.Clone(found)
-	for _, d := range e.Details {
+	for _, d := range e.Details[:min(len(e.Details), maxProblems)] {
 		if !slices.ContainsFunc(told, func(p errs.Detail) bool { return isWithin(p.Param, d.Param) }) {
 			found = append(found, d)
 		}
@@ -56,8 +56,11 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 	return found
 }
 
-// strip returns a value without the members that its schema does not know. The decoder would take one for another that
-// differs in case.
+// Strip returns a body without the members that the schema does not know.
+func (c *Checker) Strip(tree any) any { return c.strip(c.root, tree) }
+
+// strip returns a value without the members that its schema does not know, and without the entries above the most. The
+// decoder would take one for another that differs in case.
 func (c *Checker) strip(s *huma.Schema, value any) any {
 	if s = c.resolve(s); s != nil && len(s.OneOf) > 0 {
 		s = c.alternative(s, value)
@@ -79,6 +82,7 @@ func (c *Checker) strip(s *huma.Schema, value any) any {
 		}
 		return known
 	case []any:
+		v = bounded(s, v)
 		items := make([]any, len(v))
 		for i, item := range v {
 			items[i] = c.strip(s.Items, item)
@@ -90,6 +94,10 @@ func (c *Checker) strip(s *huma.Schema, value any) any {
 
 // isWithin reports whether a fault at a JSON pointer concerns a member, a part of it, or a value that contains it.
 func isWithin(at, member string) bool {
-	return strings.HasPrefix(at, "/") && (strings.HasPrefix(at+"/", member+"/") ||
-		strings.HasPrefix(member+"/", at+"/"))
+	shorter, longer := at, member
+	if len(longer) < len(shorter) {
+		shorter, longer = longer, shorter
+	}
+	rest, ok := strings.CutPrefix(longer, shorter)
+	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/errs"
@@ -71,5 +72,31 @@ func TestStructsThatMayBeNullAreDescribedSo(t *testing.T) {
 	want := `{"inner":{"anyOf":[{"$ref":"#/components/schemas/SchemaInner"},{"type":"null"}]},"left":{"$ref":"#/components/schemas/SchemaInner"},"text":{"type":["string","null"]}}`
 	if !bytes.Equal(text, []byte(want)) {
 		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+type oneOf struct {
+	Lists []inner `json:"lists" maxItems:"2"`
+}
+
+// Only the first unknown members are compared with the known ones, and nothing looks at the entries above the most.
+func TestB9UnknownMembersAreComparedUpToABound(t *testing.T) {
+	sent := map[string]any{}
+	for n := range 200 {
+		sent["siz"+string(rune(0x4e00+n))] = 1
+	}
+	err := errs.As(Check(reflect.TypeFor[inner](), "settings", sent))
+	hints := 0
+	for _, d := range err.Details {
+		if strings.Contains(d.Message, "did you mean size?") {
+			hints++
+		}
+	}
+	if len(err.Details) != maxProblems || hints != maxHints {
+		t.Errorf("%d faults with %d hints", len(err.Details), hints)
+	}
+	long := map[string]any{"lists": []any{map[string]any{"size": 1.0}, map[string]any{"size": 1.0}, "a", "b"}}
+	if err := errs.As(Check(reflect.TypeFor[oneOf](), "of", long)); len(err.Details) != 1 || err.Param != "/of/lists" {
+		t.Errorf("%+v", err.Details)
 	}
 }

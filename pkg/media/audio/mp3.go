@@ -106,11 +106,17 @@ func notes(r *bufio.Reader, fr frame) bool {
 	return mark == "Xing" || mark == "Info"
 }
 
+// maxTags bounds the tags at the beginning.
+const maxTags = 100
+
 // afterID3 skips the tags at the beginning, if there are any. The length of a tag is four times seven bits, and does
 // not include its own header of ten bytes.
 func (f File) afterID3() (int64, error) {
 	var tag [10]byte
-	for offset := int64(0); ; {
+	for offset, n := int64(0), 0; ; n++ {
+		if n > maxTags {
+			return 0, Unsupported("audio/mpeg of more than %d tags", maxTags)
+		}
 		if f.Size-offset < int64(len(tag)) {
 			return offset, nil // too short to be a tag, or anything else
 		}

@@ -26,7 +26,10 @@ func (f File) WAV() (Sound, error) {
 	var claimed bool
 	// The header takes 12 bytes. It is followed by chunks: a name, a length, and that many bytes, padded to an even
 	// number.
-	for offset := int64(12); ; {
+	for offset, n := int64(12), 0; ; n++ {
+		if n > maxBoxes {
+			return Sound{}, Unsupported("audio/wav of more than %d chunks", maxBoxes)
+		}
 		var header [8]byte
 		if err := f.At(offset, header[:]); err != nil {
 			return Sound{}, err

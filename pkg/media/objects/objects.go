@@ -17,6 +17,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -104,7 +105,7 @@ func marked(ctx context.Context, f *media.File, received *media.Spooled, said *p
 	if said == nil {
 		return received, nil
 	}
-	found, err := provenance.Read(received, received.Size)
+	found, err := provenance.Read(ctx, received, received.Size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		return received, nil
 	}
@@ -115,7 +116,7 @@ func marked(ctx context.Context, f *media.File, received *media.Spooled, said *p
 	if found.Manifest {
 		return received, nil
 	}
-	c, err := provenance.Mark(received, received.Size, *said)
+	c, err := provenance.Mark(ctx, received, received.Size, *said)
 	if err != nil {
 		return nil, fmt.Errorf("objects: %w", err)
 	}
@@ -129,6 +130,20 @@ func marked(ctx context.Context, f *media.File, received *media.Spooled, said *p
 
 // Put stores the whole file under its key.
 func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	return s.store(ctx, f, content, nil)
+}
+
+// PutNew is Put for a key that has no object. It returns media.ErrExists if there is one, which stays as it is.
+func (s *Store) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	err := s.store(ctx, f, content, aws.String("*"))
+	var refused smithy.APIError
+	if errors.As(err, &refused) && refused.ErrorCode() == "PreconditionFailed" {
+		return media.ErrExists
+	}
+	return err
+}
+
+func (s *Store) store(ctx context.Context, f media.File, content io.ReadSeeker, unless *string) error {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("objects: put %s: %w", f.Key, err)
 	}
@@ -144,6 +159,7 @@ func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) er
 		ContentType:   aws.String(f.MIMEType),
 		// The store refuses content that was changed on its way.
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
+		IfNoneMatch:    unless,
 	}); err != nil {
 		return fmt.Errorf("objects: put %s: %w", f.Key, err)
 	}
@@ -176,6 +192,66 @@ func read(out *s3.GetObjectOutput, err error) (io.ReadCloser, error) {
 	default:
 		return out.Body, nil
 	}
+}
+
+// Sum returns the SHA-256 of the object of a key, in hexadecimal. S3 has computed it when the object was stored. An
+// object without one is read. Errors are those of Open.
+func (s *Store) Sum(ctx context.Context, key string) (string, error) {
+	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key,
+		ChecksumMode: types.ChecksumModeEnabled})
+	var missing *types.NotFound
+	switch {
+	case errors.As(err, &missing):
+		return "", errs.Wrap(err, errs.NotFound, "The file does not exist.")
+	case err != nil:
+		return "", errs.Wrap(err, errs.ProviderUnavailable, "The file could not be read.")
+	}
+	// The checksum of an object of several parts is that of the checksums of its parts.
+	sum, err := base64.StdEncoding.DecodeString(aws.ToString(head.ChecksumSHA256))
+	if err == nil && len(sum) == sha256.Size && head.ChecksumType != types.ChecksumTypeComposite {
+		return hex.EncodeToString(sum), nil
+	}
+	body, err := read(s.streams.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key}))
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, body); err != nil {
+		return "", errs.Wrap(err, errs.ProviderUnavailable, "The file could not be read.")
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// List returns the next objects below a prefix after a key, in their order, and reports whether more follow.
+func (s *Store) List(ctx context.Context, prefix, after string) (all []media.Object, more bool, err error) {
+	in := &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix}
+	if after != "" {
+		in.StartAfter = &after
+	}
+	page, err := s.client.ListObjectsV2(ctx, in)
+	if err != nil {
+		return nil, false, fmt.Errorf("objects: list %s: %w", prefix, err)
+	}
+	for _, o := range page.Contents {
+		all = append(all, media.Object{Key: aws.ToString(o.Key), Bytes: aws.ToInt64(o.Size),
+			At: aws.ToTime(o.LastModified)})
+	}
+	return all, aws.ToBool(page.IsTruncated), nil
+}
+
+// RemoveSome removes some of the objects below a prefix, and reports whether there are more.
+func (s *Store) RemoveSome(ctx context.Context, prefix string) (more bool, err error) {
+	some, more, err := s.List(ctx, prefix, "")
+	if err != nil {
+		return false, err
+	}
+	for _, o := range some {
+		if err := s.Delete(ctx, o.Key); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
 }
 
 // Delete removes one object. It succeeds if there is none.

@@ -51,7 +51,7 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "2":
 		b.list(w, r)
 		return
-	case r.Method == http.MethodGet:
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		b.get(w, r)
 		return
 	case r.Method == http.MethodDelete:
@@ -75,6 +75,11 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	if _, there := b.objects[r.URL.Path]; there && r.Header.Get("If-None-Match") == "*" {
+		w.WriteHeader(http.StatusPreconditionFailed)
+		_, _ = io.WriteString(w, `<Error><Code>PreconditionFailed</Code><Message>It is there.</Message></Error>`)
+		return
+	}
 	b.objects[r.URL.Path] = object{body, r.Header.Get("Content-Type")}
 }
 
@@ -91,6 +96,9 @@ func (b *bucket) get(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `<Error><Code>NoSuchKey</Code><Message>There is no such key.</Message></Error>`)
 		return
+	}
+	if sum := sha256.Sum256(o.body); r.Header.Get("x-amz-checksum-mode") == "ENABLED" {
+		w.Header().Set("x-amz-checksum-sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	_, _ = w.Write(o.body)
 }
@@ -307,5 +315,26 @@ func TestRemoveRemovesAnAttemptAlone(t *testing.T) {
 	}
 	if err := store.Remove(t.Context(), media.Place{Owner: tenant.Of("acc_1", "")}); err == nil {
 		t.Error("a place that is none would be everything")
+	}
+}
+
+// A key is given once, and its hash is that of its content.
+func TestAnObjectIsStoredOnce(t *testing.T) {
+	_, s := start(t)
+	for n, content := range []string{"first", "second"} {
+		sum := sha256.Sum256([]byte(content))
+		f := media.File{Key: "media/a/live/x/1/1.png", MIMEType: "image/png", Bytes: int64(len(content)),
+			SHA256: hex.EncodeToString(sum[:])}
+		if err := s.PutNew(t.Context(), f, strings.NewReader(content)); (n > 0) != errors.Is(err, media.ErrExists) ||
+			n == 0 && err != nil {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+	first := sha256.Sum256([]byte("first"))
+	if sum, err := s.Sum(t.Context(), "media/a/live/x/1/1.png"); err != nil || sum != hex.EncodeToString(first[:]) {
+		t.Errorf("the hash is %s, %v", sum, err)
+	}
+	if _, err := s.Sum(t.Context(), "media/a/live/x/1/2.png"); errs.CodeOf(err) != errs.NotFound {
+		t.Errorf("no object: %v", err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/media/audio"
 )
 
@@ -56,6 +58,10 @@ const (
 	maxSpans       = 1 << 18 // of the samples of removed tracks
 )
 
+// tables is what is read of the tables of the tracks that are removed: ten hours of a sensor that measures a hundred
+// times a second. Tables are read as they come, and take no memory.
+var tables = budget.Budget{Name: "MP4 tables", Elements: 4 << 20, Time: 15 * time.Second}
+
 // box is a box of an MP4.
 type box struct {
 	name          string
@@ -68,6 +74,7 @@ type span struct{ from, to int64 }
 type stripper struct {
 	audio.File
 	ctx   context.Context
+	m     *budget.Meter // of the entries of tables
 	edits []Edit
 	boxes int
 	// data are the spans that have samples, and samples are those of removed tracks, with their sum.
@@ -88,7 +95,10 @@ type stripper struct {
 // stripMP4 returns the edits that remove from an MP4 what no player needs: places, notes, names, times, and the tracks
 // that are neither pictures nor sound. The marks of its origin stay.
 func stripMP4(ctx context.Context, r io.ReaderAt, size int64) ([]Edit, error) {
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx, removed: map[uint32]bool{}, sizes: map[uint32]uint32{}}
+	m, end := tables.Begin(ctx)
+	defer end()
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: m.Context(), m: m, removed: map[uint32]bool{},
+		sizes: map[uint32]uint32{}}
 	if err := refuse(ctx, r, size); err != nil {
 		return nil, err
 	}

@@ -76,16 +76,14 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 		if !errors.Is(err, ErrUnsupported) {
 			return f, err
 		}
-		f, failed := whole(r, size, media.Audio, func(content []byte) (Decoded, error) {
-			return recording(ctx,
-				content)
-		})
+		f, failed := whole(r, size, media.Audio,
+			func(content []byte) (Decoded, error) { return recording(ctx, content) })
 		if refused := new(Refused); errors.As(failed, &refused) {
 			return f, broken("MP4 video or M4A recording")
 		}
 		return f, failed
 	case at(0, "RIFF") && at(8, "WAVE"), at(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
-		return whole(r, size, media.Audio, decodeSound)
+		return whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return decodeSound(ctx, content) })
 	default:
 		return Decoded{}, &Refused{Message: "The format of the file is not supported. Send one of " + formats() + "."}
 	}
@@ -114,12 +112,12 @@ func whole(r io.ReaderAt, size int64, t media.Type, read func([]byte) (Decoded, 
 }
 
 // decodeSound reads a recording frame by frame.
-func decodeSound(content []byte) (Decoded, error) {
+func decodeSound(ctx context.Context, content []byte) (Decoded, error) {
 	s, kept, err := audio.Speech(content)
 	if err != nil {
 		return Decoded{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
 	}
-	if kept, err = originKept(kept, content); err != nil {
+	if kept, err = originKept(ctx, kept, content); err != nil {
 		return Decoded{}, err
 	}
 	return Decoded{Info: Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration},
@@ -139,7 +137,7 @@ func video(ctx context.Context, r io.ReaderAt, size int64) (f Decoded, err error
 
 // recording reads an M4A.
 func recording(ctx context.Context, content []byte) (Decoded, error) {
-	f, err := decodeSound(content)
+	f, err := decodeSound(ctx, content)
 	if err != nil {
 		return f, err
 	}

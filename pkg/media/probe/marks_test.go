@@ -59,7 +59,7 @@ func TestMarksOfInputsStayAndPersonalDataGoes(t *testing.T) {
 				provenance.Statement{Source: "digitalCapture"}},
 			{provenance.Statement{Credit: "Jane Doe"}, provenance.Statement{}},
 		} {
-			content, err := provenance.Marked(c.content, said.before)
+			content, err := provenance.Marked(t.Context(), c.content, said.before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestMarksOfInputsStayAndPersonalDataGoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := provenance.Read(bytes.NewReader(got.Content), int64(len(got.Content)))
+			found, err := provenance.Read(t.Context(), bytes.NewReader(got.Content), int64(len(got.Content)))
 			if err != nil || found.Statement != said.after || !found.Manifest {
 				t.Errorf("%s says %+v, %v", name, found, err)
 			}

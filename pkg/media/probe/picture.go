@@ -32,9 +32,12 @@ var forms = map[string]form{
 	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
 }
 
-// maxScans bounds the scans of a progressive JPEG. An encoder makes about ten. Each takes a pass over the whole
-// picture, however short its data are.
-const maxScans = 100
+// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each passes
+// over the whole picture, however short its data are. An encoder makes about ten, which the largest picture may have.
+const (
+	maxScans   = 100
+	maxScanned = 12 * media.MaxPixels
+)
 
 // scans counts the scans of a JPEG.
 func scans(content []byte) (n int) {
@@ -73,9 +76,10 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have "+
 			"up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
 	}
-	if info.MIMEType == "image/jpeg" && scans(content) > maxScans {
+	most := min(maxScans, maxScanned/max(1, info.Width*info.Height))
+	if info.MIMEType == "image/jpeg" && scans(content) > most {
 		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. "+
-			"Save it again, as a JPEG that is not progressive.", maxScans)}
+			"Save it again, as a JPEG that is not progressive.", most)}
 	}
 	as := forms[info.MIMEType]
 	decoded, err := as.decode(&timely{ctx, bytes.NewReader(content)})
@@ -92,7 +96,7 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		if err != nil {
 			return Decoded{}, err
 		}
-		kept, err := originKept(kept, content)
+		kept, err := originKept(ctx, kept, content)
 		return Decoded{Info: info, Content: kept, Likeness: like, Thumbnail: small}, err
 	}
 	upright := upright(decoded, orientation)
@@ -111,14 +115,14 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 	if _, inks := decoded.(*image.CMYK); !inks {
 		turned = withProfile(turned, kept)
 	}
-	turned, err = originKept(turned, content)
+	turned, err = originKept(ctx, turned, content)
 	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright), Thumbnail: small}, err
 }
 
 // originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line
 // of a model. Everything else that was there, such as a place or a name, is left out.
-func originKept(stripped, content []byte) ([]byte, error) {
-	found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+func originKept(ctx context.Context, stripped, content []byte) ([]byte, error) {
+	found, err := provenance.Read(ctx, bytes.NewReader(content), int64(len(content)))
 	said := found.Statement
 	if said.Source != provenance.Generated && said.Source != provenance.Composite {
 		said.Credit = "" // the name of a person, and not that of a model
@@ -129,7 +133,7 @@ func originKept(stripped, content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return provenance.Marked(stripped, said)
+	return provenance.Marked(ctx, stripped, said)
 }
 
 // upright turns and mirrors a picture according to its orientation (EXIF 2.3, 4.6.4).

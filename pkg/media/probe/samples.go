@@ -2,10 +2,13 @@ package probe
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/media/audio"
 )
 
@@ -33,9 +36,27 @@ func (s *stripper) drop(from int64, n uint64) error {
 	return s.ctx.Err()
 }
 
+// tooMuch returns the error of a file with more in it than is read, or that of the context.
+func tooMuch(err error) error {
+	if errors.Is(err, budget.ErrExceeded) {
+		return audio.Unsupported("%v", err)
+	}
+	return err
+}
+
 // blankSamples removes the samples that were noted, as far as they lie where samples do.
 func (s *stripper) blankSamples() {
+	// Parts of several tracks may lie over each other. As one, each box of data is looked at once for each.
+	slices.SortFunc(s.samples, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	apart := s.samples[:0]
 	for _, sample := range s.samples {
+		if last := len(apart) - 1; last >= 0 && sample.from <= apart[last].to {
+			apart[last].to = max(apart[last].to, sample.to)
+		} else {
+			apart = append(apart, sample)
+		}
+	}
+	for _, sample := range apart {
 		// The boxes of data follow each other.
 		at, _ := slices.BinarySearchFunc(s.data, sample.from, func(d span, from int64) int {
 			if d.to <= from {
@@ -54,28 +75,34 @@ func (s *stripper) blankSamples() {
 type table struct {
 	r *bufio.Reader
 	n int64 // left
+	m *budget.Meter
+	// entry is the last one that was read.
+	entry [12]byte
 }
 
 // table returns the numbers behind so many bytes of a box, of so many bytes each.
 func (s *stripper) table(b box, skip, width int64) *table {
 	from := min(b.body+skip, b.end)
-	return &table{bufio.NewReaderSize(io.NewSectionReader(s.R, from, b.end-from), 1<<14), (b.end - from) / width}
+	return &table{r: bufio.NewReaderSize(io.NewSectionReader(s.R, from, b.end-from), 1<<14), n: (b.end - from) / width,
+		m: s.m}
 }
 
 func (t *table) u32() (uint32, error) {
-	var b [4]byte
-	err := t.read(b[:])
-	return binary.BigEndian.Uint32(b[:]), err
+	err := t.read(4)
+	return binary.BigEndian.Uint32(t.entry[:]), err
 }
 
 func (t *table) u64() (uint64, error) {
-	var b [8]byte
-	err := t.read(b[:])
-	return binary.BigEndian.Uint64(b[:]), err
+	err := t.read(8)
+	return binary.BigEndian.Uint64(t.entry[:]), err
 }
 
-func (t *table) read(b []byte) error {
-	_, err := io.ReadFull(t.r, b)
+// read reads an entry of so many bytes.
+func (t *table) read(width int) error {
+	if err := t.m.Count(1); err != nil {
+		return tooMuch(err)
+	}
+	_, err := io.ReadFull(t.r, t.entry[:width])
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = audio.Unsupported("a table ends too early")
 	}
@@ -153,11 +180,10 @@ func (t *table) next() (r run, err error) {
 		return r, nil
 	}
 	t.n--
-	var entry [12]byte // the last number is that of their description
-	if err := t.read(entry[:]); err != nil {
+	if err := t.read(12); err != nil { // the last number is that of their description
 		return r, err
 	}
-	return run{binary.BigEndian.Uint32(entry[:]), binary.BigEndian.Uint32(entry[4:])}, nil
+	return run{binary.BigEndian.Uint32(t.entry[:]), binary.BigEndian.Uint32(t.entry[4:])}, nil
 }
 
 // fragment is a fragment of a track.

@@ -103,7 +103,7 @@ const Unchecked = "unchecked"
 // Inspect finds out what a file says of its origin. Without a reader, manifests are not checked.
 func Inspect(ctx context.Context, r Reader, mimeType string, file io.ReaderAt, size int64) (i Inspection, err error) {
 	i.Signature = None
-	found, err := Read(file, size)
+	found, err := Read(ctx, file, size)
 	if errors.Is(err, ErrUnsupported) {
 		return i, nil
 	}

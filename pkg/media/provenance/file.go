@@ -2,9 +2,13 @@ package provenance
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // ErrUnsupported is the error of a file that cannot have a statement, or that is broken.
@@ -82,29 +86,37 @@ func (f file) open() (container, error) {
 
 // Read reads the statement of a file of the given size. It reads JPEG, PNG, WebP, WAV, MP4, M4A and MP3, and wraps
 // ErrUnsupported for anything else.
-func Read(r io.ReaderAt, size int64) (found Found, err error) {
+func Read(ctx context.Context, r io.ReaderAt, size int64) (found Found, err error) {
 	f := file{r, size}
 	c, err := f.open()
 	if err != nil {
 		return found, err
 	}
 	found.Manifest = c.manifest
-	found.Statement, err = f.statement(c)
+	found.Statement, err = f.statement(ctx, c)
 	return found, err
 }
 
-// statement reads the XMP of a file.
-func (f file) statement(c container) (s Statement, err error) {
-	for _, p := range c.packets {
-		packet, err := f.bytes(p.from, min(p.to-p.from, maxPacket))
+// statement reads the XMP of a file, as far as the budget permits.
+func (f file) statement(ctx context.Context, c container) (s Statement, err error) {
+	m, end := packets.Begin(ctx)
+	defer end()
+	for _, p := range c.packets[:min(len(c.packets), mostPackets)] {
+		packet, err := f.bytes(p.from, min(p.to-p.from, m.Left()))
 		if err != nil {
 			return s, err
 		}
-		read := parse(packet)
+		read, err := parse(m, packet)
 		if s.Source == "" {
 			s.Source = read.Source
 		}
 		s = s.With(read)
+		switch {
+		case errors.Is(err, budget.ErrExceeded):
+			return s, nil
+		case err != nil:
+			return s, err
+		}
 	}
 	return s, nil
 }
@@ -114,17 +126,18 @@ type Copy struct {
 	*io.SectionReader
 	file   file
 	pieces []piece
+	ends   []int64 // of the pieces, in the copy
 }
 
 // Mark returns a copy of a file with the statement, and the credits and models that the file has named before. A copy
 // has no other XMP. Errors are those of Read.
-func Mark(r io.ReaderAt, size int64, s Statement) (*Copy, error) {
+func Mark(ctx context.Context, r io.ReaderAt, size int64, s Statement) (*Copy, error) {
 	f := file{r, size}
 	c, err := f.open()
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := f.statement(c)
+	earlier, err := f.statement(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +145,7 @@ func Mark(r io.ReaderAt, size int64, s Statement) (*Copy, error) {
 	size = 0
 	for _, p := range marked.pieces {
 		size += p.length()
+		marked.ends = append(marked.ends, size)
 	}
 	marked.SectionReader = io.NewSectionReader(parts{marked}, 0, size)
 	return marked, nil
@@ -144,12 +158,12 @@ type parts struct{ *Copy }
 
 // ReadAt implements io.ReaderAt over the pieces, one after the other.
 func (p parts) ReadAt(b []byte, at int64) (n int, err error) {
-	for _, one := range p.pieces {
+	first, _ := slices.BinarySearch(p.ends, at+1)
+	if first > 0 {
+		at -= p.ends[first-1]
+	}
+	for _, one := range p.pieces[first:] {
 		length := one.length()
-		if at >= length {
-			at -= length
-			continue
-		}
 		into := b[n:min(int64(len(b)), int64(n)+length-at)]
 		if one.bytes != nil {
 			copy(into, one.bytes[at:])
@@ -164,13 +178,15 @@ func (p parts) ReadAt(b []byte, at int64) (n int, err error) {
 }
 
 // Marked returns a file in memory with a statement. A file that cannot have one is returned as it is.
-func Marked(content []byte, s Statement) ([]byte, error) {
-	marked, err := Mark(bytes.NewReader(content), int64(len(content)), s)
+func Marked(ctx context.Context, content []byte, s Statement) ([]byte, error) {
+	marked, err := Mark(ctx, bytes.NewReader(content), int64(len(content)), s)
 	if errors.Is(err, ErrUnsupported) {
 		return content, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(marked)
+	all := make([]byte, marked.Size())
+	_, err = io.ReadFull(marked, all)
+	return all, err
 }

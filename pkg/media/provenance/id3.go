@@ -9,7 +9,7 @@ import (
 // xmpOwner begins a private frame of ID3 that has XMP.
 var xmpOwner = []byte("XMP\x00")
 
-// maxTag bounds the frames of a tag, which are read whole: pictures are among them.
+// maxTag bounds the tag of an MP3: pictures are among its frames.
 const maxTag = 16 << 20
 
 // mp3 looks at the tag at the beginning of an MP3 (ID3v2.3 and 2.4). The frames that are not XMP stay. A tag in another
@@ -21,7 +21,7 @@ func (f file) mp3() (c container, err error) {
 		return c, err
 	}
 	version, end := byte(major), int64(0)
-	var kept []byte
+	var kept []piece
 	if string(head[:3]) == "ID3" {
 		end = header + int64(sync28(head[6:]))
 		if end > f.size || end > maxTag {
@@ -29,11 +29,9 @@ func (f file) mp3() (c container, err error) {
 		}
 		if plain := head[5] == 0 && (head[3] == major || head[3] == major+1); plain {
 			version = head[3]
-			tag, err := f.bytes(header, end-header)
-			if err != nil {
+			if kept, err = f.frames(&c, end, version); err != nil {
 				return c, err
 			}
-			kept = c.frames(tag, version)
 		} else if head[5]&0x10 != 0 { // a footer as long as the header
 			end = min(end+header, f.size)
 		}
@@ -41,37 +39,52 @@ func (f file) mp3() (c container, err error) {
 	c.with = func(packet []byte) []piece {
 		// What is empty ends the frames of a tag.
 		frame := append(privateFrame(packet, version), make([]byte, header)...)
-		tag := []byte{'I', 'D', '3', version, 0, 0}
-		tag = append(append(append(tag, bytes28(len(kept)+len(frame))...), kept...), frame...)
-		return []piece{{bytes: tag}, {span: span{end, f.size}}}
+		size := int64(len(frame))
+		for _, p := range kept {
+			size += p.length()
+		}
+		tag := append([]byte{'I', 'D', '3', version, 0, 0}, bytes28(int(size))...)
+		all := append([]piece{{bytes: tag}}, kept...)
+		return append(all, piece{bytes: frame}, piece{span: span{end, f.size}})
 	}
 	return c, nil
 }
 
 // frames notes what the frames of a tag have, and returns those that are not XMP.
-func (c *container) frames(tag []byte, version byte) (kept []byte) {
-	const header = 10
-	at := 0
-	for at+header <= len(tag) && tag[at] != 0 {
-		size := int(binary.BigEndian.Uint32(tag[at+4:]))
-		if version == 4 {
-			size = sync28(tag[at+4:])
+func (f file) frames(c *container, end int64, version byte) (kept []piece, err error) {
+	const header, named = 10, 64 // the name of an object is among its first bytes
+	at := int64(header)
+	for n := 0; at+header <= end; n++ {
+		if n > maxParts {
+			return nil, fmt.Errorf("%w: its tag has more than %d frames", ErrUnsupported, maxParts)
 		}
-		end := at + header + size
-		if size < 0 || end > len(tag) {
+		frame, err := f.bytes(at, min(header+named, end-at))
+		if err != nil {
+			return nil, err
+		}
+		size := int64(binary.BigEndian.Uint32(frame[4:]))
+		if version == 4 {
+			size = int64(sync28(frame[4:]))
+		}
+		next := at + header + size
+		if frame[0] == 0 || next > end {
 			break
 		}
-		body := tag[at+header : end]
-		switch name := string(tag[at : at+4]); {
+		body := frame[header:min(int64(len(frame)), header+size)]
+		switch name := string(frame[:4]); {
 		case name == "PRIV" && bytes.HasPrefix(body, xmpOwner):
-			c.packets = append(c.packets, span{int64(header + at + header + len(xmpOwner)), int64(header + end)})
+			c.packets = append(c.packets, span{at + header + int64(len(xmpOwner)), next})
 		default:
-			c.manifest = c.manifest || name == "GEOB" && bytes.Contains(body[:min(len(body), 64)], []byte("c2pa"))
-			kept = append(kept, tag[at:end]...)
+			c.manifest = c.manifest || name == "GEOB" && bytes.Contains(body, []byte("c2pa"))
+			if last := len(kept) - 1; last >= 0 && kept[last].to == at {
+				kept[last].to = next
+			} else {
+				kept = append(kept, piece{span: span{at, next}})
+			}
 		}
-		at = end
+		at = next
 	}
-	return kept
+	return kept, nil
 }
 
 func privateFrame(packet []byte, version byte) []byte {

@@ -7,10 +7,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/xml"
+	"errors"
 	"io"
-	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // Source is the kind of origin of a file: a term of IPTC's vocabulary Digital Source Type.
@@ -58,8 +61,8 @@ type Statement struct {
 // The bounds of what is read and written.
 const (
 	maxTerm   = 60
-	maxText   = 500 // bytes of a member of a statement
-	maxPacket = 1 << 20
+	maxText   = 500     // bytes of a member of a statement
+	maxPacket = 1 << 20 // bytes of XMP of a file
 )
 
 // The namespaces of the properties that are written and read.
@@ -91,7 +94,7 @@ func (s Statement) packet() []byte {
 
 // clip returns the beginning of a text, in whole characters.
 func clip(text string) string {
-	text = strings.ToValidUTF8(text, "")
+	text = strings.ToValidUTF8(text[:min(len(text), 2*maxText)], "")
 	if len(text) <= maxText {
 		return text
 	}
@@ -102,20 +105,39 @@ func clip(text string) string {
 	return text[:n]
 }
 
+// packets is what is read of the XMP of one file: all of its packets, of which a file usually has one. What is above is
+// left out. A picture program writes up to some thousand elements of history.
+var packets = budget.Budget{Name: "XMP", Bytes: maxPacket, Elements: 20_000, Depth: 100, Part: 256 << 10,
+	Time: 5 * time.Second}
+
+// The packets of a file, and the names of a list, that are read.
+const (
+	mostPackets = 8
+	mostNames   = 100
+)
+
 // parse reads the statement of XMP, whose properties are attributes or elements. Of XMP that is broken it returns what
-// is before the defect.
-func parse(packet []byte) (s Statement) {
-	d := xml.NewDecoder(bytes.NewReader(packet))
+// is before the defect. An error is that of the meter.
+func parse(m *budget.Meter, packet []byte) (s Statement, err error) {
+	input := m.Tokens(bytes.NewReader(packet))
+	d := xml.NewDecoder(input)
 	d.Strict = false
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	var open []xml.Name
 	for {
 		token, err := d.Token()
+		input.Ended(d.InputOffset())
+		if errors.Is(err, budget.ErrExceeded) || m.Err() != nil {
+			return s, cmp.Or(m.Err(), err)
+		}
 		if err != nil {
-			return s
+			return s, nil
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if err := cmp.Or(m.Enter(), m.Count(len(t.Attr))); err != nil {
+				return s, err
+			}
 			for _, a := range t.Attr {
 				if a.Name == (xml.Name{Space: nsRDF, Local: "resource"}) {
 					a.Name = t.Name
@@ -124,8 +146,14 @@ func parse(packet []byte) (s Statement) {
 			}
 			open = append(open, t.Name)
 		case xml.EndElement:
+			m.Leave()
 			open = open[:max(len(open)-1, 0)]
-		case xml.CharData:
+		default:
+			if err := m.Count(1); err != nil {
+				return s, err
+			}
+		}
+		if t, ok := token.(xml.CharData); ok {
 			for _, name := range open[max(len(open)-maxNested, 0):] {
 				s.take(name, string(t))
 			}
@@ -138,16 +166,18 @@ const maxNested = 3
 
 // take notes the value of a property. The first one counts.
 func (s *Statement) take(name xml.Name, value string) {
-	if value = clip(strings.TrimSpace(value)); value == "" {
-		return
+	set := func(to *string) {
+		if *to == "" {
+			*to = clip(strings.TrimSpace(value))
+		}
 	}
 	switch name {
 	case xml.Name{Space: nsIPTC, Local: "DigitalSourceType"}:
-		s.Source = cmp.Or(s.Source, SourceOf(value))
+		s.Source = cmp.Or(s.Source, SourceOf(clip(strings.TrimSpace(value))))
 	case xml.Name{Space: nsIPTC, Local: "AISystemUsed"}:
-		s.Systems = cmp.Or(s.Systems, value)
+		set(&s.Systems)
 	case xml.Name{Space: nsPhotoshop, Local: "Credit"}:
-		s.Credit = cmp.Or(s.Credit, value)
+		set(&s.Credit)
 	}
 }
 
@@ -158,12 +188,16 @@ func (s Statement) With(earlier Statement) Statement {
 	return s
 }
 
-// joined returns two lists as one, each entry once.
+// joined returns two lists as one, each entry once, up to so many.
 func joined(list, more string) string {
-	for one := range strings.SplitSeq(more, ", ") {
-		if one != "" && !slices.Contains(strings.Split(list, ", "), one) {
-			list = strings.TrimPrefix(list+", "+one, ", ")
+	var all []string
+	known := map[string]bool{"": true}
+	for _, from := range []string{list, more} {
+		for one := range strings.SplitSeq(from, ", ") {
+			if !known[one] && len(all) < mostNames {
+				known[one], all = true, append(all, one)
+			}
 		}
 	}
-	return list
+	return strings.Join(all, ", ")
 }

@@ -99,7 +99,7 @@ func TestOthersReadTheStatementInEveryKindOfFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := build(t, name)
-			after, err := provenance.Marked(before, said)
+			after, err := provenance.Marked(t.Context(), before, said)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestOthersReadTheStatementInEveryKindOfFile(t *testing.T) {
 			if frames(t, path) != frames(t, saved(t, "a."+name, before)) {
 				t.Error("the frames are others than before")
 			}
-			found, err := provenance.Read(bytes.NewReader(after), int64(len(after)))
+			found, err := provenance.Read(t.Context(), bytes.NewReader(after), int64(len(after)))
 			if err != nil || found.Statement != said || found.Manifest {
 				t.Errorf("found %+v, %v", found, err)
 			}
@@ -144,13 +144,13 @@ func TestAnEarlierStatementIsKept(t *testing.T) {
 				{Source: provenance.Composite, Credit: "Acme", Systems: "FLUX"},
 			} {
 				var err error
-				if content, err = provenance.Marked(content, s); err != nil {
+				if content, err = provenance.Marked(t.Context(), content, s); err != nil {
 					t.Fatal(err)
 				}
 			}
 			want := provenance.Statement{Source: provenance.Composite, Credit: "Acme, Made with a model",
 				Systems: "FLUX, Imagen"}
-			found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+			found, err := provenance.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
 			if err != nil || found.Statement != want {
 				t.Errorf("found %+v, %v", found, err)
 			}
@@ -172,7 +172,7 @@ func TestAStatementOfOthersIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+	found, err := provenance.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
 	want := provenance.Statement{Source: provenance.Generated, Credit: "Made with Google AI"}
 	if err != nil || found.Statement != want {
 		t.Errorf("found %+v, %v", found, err)
@@ -188,7 +188,7 @@ func TestAnMP4WithoutALengthGetsOne(t *testing.T) {
 		at += int(binary.BigEndian.Uint32(content[at:]))
 	}
 	binary.BigEndian.PutUint32(content[last:], 0)
-	after, err := provenance.Marked(content, said)
+	after, err := provenance.Marked(t.Context(), content, said)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +200,11 @@ func TestAnMP4WithoutALengthGetsOne(t *testing.T) {
 
 func TestWhatCannotBeMarkedStaysAsItIs(t *testing.T) {
 	captions := []byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n")
-	got, err := provenance.Marked(captions, said)
+	got, err := provenance.Marked(t.Context(), captions, said)
 	if err != nil || !bytes.Equal(got, captions) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := provenance.Read(bytes.NewReader(captions), int64(len(captions))); !errors.Is(err,
+	if _, err := provenance.Read(t.Context(), bytes.NewReader(captions), int64(len(captions))); !errors.Is(err,
 		provenance.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
@@ -212,11 +212,11 @@ func TestWhatCannotBeMarkedStaysAsItIs(t *testing.T) {
 
 func TestALongStatementIsCut(t *testing.T) {
 	long := provenance.Statement{Source: provenance.Generated, Credit: strings.Repeat("ä", 40_000)}
-	got, err := provenance.Marked(build(t, "jpg"), long)
+	got, err := provenance.Marked(t.Context(), build(t, "jpg"), long)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := provenance.Read(bytes.NewReader(got), int64(len(got)))
+	found, err := provenance.Read(t.Context(), bytes.NewReader(got), int64(len(got)))
 	if err != nil || found.Credit != strings.Repeat("ä", 250) {
 		t.Errorf("a credit of %d bytes, %v", len(found.Credit), err)
 	}
@@ -227,7 +227,7 @@ func FuzzFiles(f *testing.F) {
 	for name := range kinds {
 		content := build(f, name)
 		f.Add(content[:min(len(content), 3000)])
-		marked, err := provenance.Marked(content, said)
+		marked, err := provenance.Marked(f.Context(), content, said)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func FuzzFiles(f *testing.F) {
 		f.Add(marked[max(len(marked)-3000, 0):])
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		before, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+		before, err := provenance.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
 		if errors.Is(err, provenance.ErrUnsupported) {
 			return
 		}
@@ -243,11 +243,11 @@ func FuzzFiles(f *testing.F) {
 			t.Fatal(err)
 		}
 		s := provenance.Statement{Source: provenance.Generated, Credit: "A"}
-		after, err := provenance.Marked(content, s)
+		after, err := provenance.Marked(t.Context(), content, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := provenance.Read(bytes.NewReader(after), int64(len(after)))
+		found, err := provenance.Read(t.Context(), bytes.NewReader(after), int64(len(after)))
 		if err != nil || found.Source != s.Source || !strings.HasPrefix(found.Credit, "A") ||
 			found.Manifest != before.Manifest {
 			t.Fatalf("%.20q: before %+v, found %+v, %v", content, before, found, err)

@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 const calendarPath = "/settings/calendar"
@@ -115,7 +116,7 @@ func (s span) step(by int) time.Time {
 // bounds returns the times between which the days are in a zone. An hour more does no harm, as days skips it.
 func (s span) bounds(zone *time.Location) (from, to time.Time) {
 	in := func(d time.Time, by time.Duration) time.Time {
-		return time.Date(d.Year(), d.Month(), d.Day(), 0, 0, 0, 0, zone).Add(by).UTC()
+		return clock.Instant(d, zone).Add(by).UTC()
 	}
 	return in(s.From, -time.Hour), in(s.To, time.Hour)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
@@ -138,6 +139,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// requests is what a request may have. What an item takes has some hundred values.
+var requests = budget.Budget{Name: "request of an agent", Bytes: mostRequest, Elements: 20_000, Depth: 100,
+	Time: 5 * time.Second}
+
 // single returns the message in the body of a request, and puts it back. If it is not one message, single refuses the
 // request: the protocol has no batches since its version 2025-06-18, and one request counts as one call.
 func (h *handler) single(w http.ResponseWriter, r *http.Request) (m message, ok bool) {
@@ -148,6 +153,8 @@ func (h *handler) single(w http.ResponseWriter, r *http.Request) (m message, ok 
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, errs.BodyTooLarge, "The request is larger than 256 KiB.")
 	case err != nil:
 		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "The body could not be read.")
+	case requests.JSON(r.Context(), body) != nil:
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, errs.BodyTooLarge, "The request has too many values.")
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
 		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "Batches are not taken: send each message in a "+
 			"request of its own, as a JSON object.")

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -184,5 +186,35 @@ func TestAProgramCanAskForMore(t *testing.T) {
 				t.Errorf("%s, a program %v: %d %q %s, %v", tool, program, a.StatusCode, challenge, a.Body, err)
 			}
 		}
+	}
+}
+
+// A request of the largest size takes little, whatever it has in it.
+func TestWorstCaseRequests(t *testing.T) {
+	h, token := door(100), newKey(t, tenant.Test)
+	call := func(name, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments
+	}
+	var words strings.Builder
+	for n := range 35_000 {
+		fmt.Fprintf(&words, "%x ", n+4096)
+	}
+	for name, body := range map[string]string{
+		"words":   call("search_operations", `{"query":"`+words.String()+`"}}}`),
+		"values":  call("search_operations", `{"a":[`+strings.Repeat("0,", 120_000)+"0]}}}"),
+		"objects": call("search_operations", `{"a":[`+strings.Repeat("{},", 80_000)+"{}]}}}"),
+		"depth":   call("search_operations", strings.Repeat(`{"a":`, 50_000)),
+		"names":   call("search_operations", `{"query":"a"`+strings.Repeat(`,"a":0`, 19_000)+"}}}"),
+		"a text":  call("search_operations", `{"query":"`+strings.Repeat("word ", 50_000)+`"}}}`),
+	} {
+		if len(body) > mostRequest {
+			t.Fatalf("%s has %d bytes", name, len(body))
+		}
+		cost.AtMost(t, name, func() {
+			w := post(t, h, token, body)
+			if refused := w.Code == http.StatusRequestEntityTooLarge; refused != !strings.Contains("names, a text, words", name) {
+				t.Errorf("%s: %d %.100s", name, w.Code, w.Body)
+			}
+		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 type contentsIn struct {
@@ -111,7 +113,8 @@ func bound(name, text string, zone *time.Location) (string, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		at, err = time.ParseInLocation(time.DateOnly, text, zone)
+		at, err = time.Parse(time.DateOnly, text)
+		at = clock.Instant(at, zone)
 	}
 	if err != nil {
 		return "", invalid(name, "%s must be a day such as 2027-01-15, or a time such as 2027-01-15T09:00:00Z.", name)

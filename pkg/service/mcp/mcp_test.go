@@ -251,6 +251,7 @@ func TestALargeResultIsCut(t *testing.T) {
 func TestTimesWithoutAZoneAreThoseOfTheFactory(t *testing.T) {
 	sent := ""
 	for text, want := range map[string]string{
+		"2027-03-28T02:30": "2027-03-28T01:30:00Z", "2027-10-31T02:30:15": "2027-10-31T00:30:15Z",
 		"2027-01-15T09:00": "2027-01-15T08:00:00Z", "2027-07-15T09:00": "2027-07-15T07:00:00Z",
 		"2027-01-15T09:00:00+03:00": "2027-01-15T06:00:00Z",
 	} {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 	_ "time/tzdata" // for the time zones of factories
+
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 type publishIn struct {
@@ -122,6 +124,6 @@ func (c call) timeOf(ctx context.Context, param, text, factory string) (string, 
 				"2027-01-15T09:00:00Z.")
 		}
 	}
-	at, err := time.ParseInLocation(zoneless, text, zone)
-	return at.UTC().Format(time.RFC3339), err
+	at, err := time.Parse(zoneless, text)
+	return clock.Instant(at, zone).UTC().Format(time.RFC3339), err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
@@ -52,11 +53,17 @@ func NewSearch[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now fu
 	}
 }
 
+// compareHour is the hour of the day (UTC) in which the bucket is compared with the table.
+const compareHour = 3
+
 // Run searches once. A failure in one part does not prevent the others.
 func (s *Search) Run(ctx context.Context, in SearchRequest) (r SearchResult, err error) {
 	var all sync.WaitGroup
-	var failed [4]error
+	var failed [5]error
 	var retiring int
+	if s.now().UTC().Hour() == compareHour {
+		all.Go(func() { failed[4] = transfer.Compare(ctx, s.db, s.now()) })
+	}
 	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
 	all.Go(func() { r.Events, failed[1] = s.events.Sweep(ctx, in.Now) })
 	all.Go(func() { r.Warned, failed[2] = apikey.WarnExpiring(ctx, s.db, s.now()) })

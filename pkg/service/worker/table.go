@@ -30,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
@@ -56,6 +57,7 @@ var All = []Function{
 		return Consumer(media.Notified(steps))
 	}},
 	{Name: "transfer", Tasks: transferring},
+	{Name: "import-data", Tasks: takingOver},
 	{Name: "diagnose", Tasks: diagnosing},
 	{Name: "settle", Tasks: settling},
 	{Name: "train", Tasks: func(e Env) Handlers {
@@ -130,19 +132,25 @@ func importing(e Env) Handlers {
 	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
 }
 
-// transferring makes the parts of exports, imports them, and erases accounts and profiles, whose last exports they are.
-func transferring(e Env) Handlers {
+// takingOver imports exports.
+func takingOver(e Env) Handlers {
 	in := &transfer.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now,
-		Envelope: e.Envelope, Random: e.Random}
+		Envelope: e.Envelope, Random: e.Random, Addresses: e.Client(safehttp.Options{})}
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)
 	}
+	return Handlers{transfer.ImportKind: in}
+}
+
+// transferring makes the parts of exports, and erases accounts and profiles, whose last exports they are.
+func transferring(e Env) Handlers {
 	eraser := &erasure.Worker{Deleter: erasure.Deleter{DB: e.DB, Loaders: e.Loaders(), Now: e.Now}, Entries: e.Entries,
 		EntryRegion: e.AWS.Region}
 	eraser.People, _ = e.People.(erasure.People)
 	return Handlers{
-		transfer.ExportKind: &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}, transfer.ImportKind: in,
-		erasure.TaskKind: eraser,
+		transfer.ExportKind:  &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
+		transfer.CompareKind: &transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now},
+		erasure.TaskKind:     eraser,
 	}
 }
 

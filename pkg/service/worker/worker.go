@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -76,7 +77,9 @@ type Env struct {
 type Files interface {
 	generate.Objects
 	publication.Files
-	// Put stores a file under its key, from its beginning.
+	publication.Sums
+	transfer.Objects
+	transfer.Lister
 	media.Objects
 }
 

@@ -54,6 +54,20 @@ func (b blob) show(id string) given {
 	return given{"blob", map[string]string{"$link": id}, b.mime, b.size}
 }
 
+// AddBlob adds a blob, such as one of a video that was processed before.
+func (f *Fake) AddBlob(id, mime string, size int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.blobs[id] = blob{mime, id, size}
+}
+
+// Uploads returns how often a video was uploaded.
+func (f *Fake) Uploads() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.uploads
+}
+
 func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	id, b, ok := f.keep(r, "image/jpeg")
 	if !ok || b.size > 2_000_000 {

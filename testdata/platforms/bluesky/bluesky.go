@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Fake struct {
 	jobs     map[string]job
 	services map[string]string // audience and method by token
 	records  map[string]Record // by key
+	uploads  int               // of videos
 }
 
 // New makes a fake with the clock now.
@@ -54,6 +56,12 @@ func refuse(w http.ResponseWriter, status int, name string) {
 }
 
 func invalid(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "InvalidRequest") }
+
+// wrong refuses a record as the servers do, with the place and the bound.
+func wrong(w http.ResponseWriter, problem string) {
+	control.JSON(w, http.StatusBadRequest, map[string]string{"error": "InvalidRequest",
+		"message": "Invalid app.bsky.feed.post record: " + problem})
+}
 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
@@ -101,7 +109,15 @@ func (f *Fake) Handler() http.Handler {
 		}
 		api.ServeHTTP(w, r)
 	})
-	return f.Handle(mux)
+	handler := f.Handle(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/app.bsky.video.uploadVideo") {
+			f.mu.Lock()
+			f.uploads++
+			f.mu.Unlock()
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 var tid = regexp.MustCompile(`^[234567abcdefghij][234567a-z]{12}$`)

@@ -2,7 +2,9 @@ package bluesky
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -67,8 +69,13 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	content, ok := f.check(body.Record)
-	if _, taken := f.records[body.Rkey]; !ok || taken {
+	problem := bounds(body.Record)
+	if _, taken := f.records[body.Rkey]; !ok || taken || problem != "" {
 		f.mu.Unlock()
+		if problem != "" {
+			wrong(w, problem)
+			return
+		}
 		invalid(w)
 		return
 	}
@@ -93,14 +100,13 @@ func refOf(key string) link {
 // check returns the content of a record, and whether the platform takes it. The caller holds mu.
 func (f *Fake) check(r Record) (string, bool) {
 	content := r.Text
-	if r.Type != "app.bsky.feed.post" || r.CreatedAt.IsZero() || uniseg.GraphemeClusterCount(r.Text) > 300 ||
-		len(r.Text) > 3000 || len(r.Langs) > 3 {
+	if r.Type != "app.bsky.feed.post" || r.CreatedAt.IsZero() {
 		return "", false
 	}
 	for _, facet := range r.Facets {
 		start, end := facet.Index.Start, facet.Index.End
 		if start < 0 || end <= start || end > len(r.Text) || !utf8.ValidString(r.Text[start:end]) ||
-			len(facet.Features) != 1 {
+			len(facet.Features) == 0 {
 			return "", false
 		}
 		content += " [" + r.Text[start:end] + "]"
@@ -153,6 +159,66 @@ func (f *Fake) check(r Record) (string, bool) {
 		content += " " + b.sum
 	}
 	return content, len(files) > 0
+}
+
+// bound is a bound of a text in a lexicon: maxLength counts bytes, maxGraphemes characters.
+type bound struct{ bytes, graphemes int }
+
+// refuses returns what is wrong with a text, or "".
+func (b bound) refuses(at, text string) string {
+	switch {
+	case len(text) > b.bytes:
+		return fmt.Sprintf("string too big (maximum %d, got %d) at $.%s", b.bytes, len(text), at)
+	case uniseg.GraphemeClusterCount(text) > b.graphemes:
+		return fmt.Sprintf("string too big (maximum %d graphemes, got %d) at $.%s", b.graphemes,
+			uniseg.GraphemeClusterCount(text), at)
+	}
+	return ""
+}
+
+// The bounds of app.bsky.feed.post, app.bsky.richtext.facet and the embeds.
+var (
+	textBound = bound{3000, 300}
+	tagBound  = bound{640, 64}
+	altBound  = bound{10_000, 1000} // of the video; that of an image has none in the lexicon
+)
+
+// bounds returns which bound of the lexicons a record exceeds, or "".
+func bounds(r Record) string {
+	if problem := textBound.refuses("text", r.Text); problem != "" {
+		return problem
+	}
+	if len(r.Langs) > 3 {
+		return "array too big (maximum 3) at $.langs"
+	}
+	for _, facet := range r.Facets {
+		for _, feature := range facet.Features {
+			problem := ""
+			switch feature["$type"] {
+			case "app.bsky.richtext.facet#tag":
+				if problem = tagBound.refuses("facets.features.tag", feature["tag"]); feature["tag"] == "" {
+					problem = "missing required field at $.facets.features.tag"
+				}
+			case "app.bsky.richtext.facet#link":
+				if u, err := url.Parse(feature["uri"]); err != nil || u.Scheme == "" || len(feature["uri"]) > 8192 {
+					problem = "invalid uri at $.facets.features.uri"
+				}
+			case "app.bsky.richtext.facet#mention":
+				if !strings.HasPrefix(feature["did"], "did:") {
+					problem = "invalid did at $.facets.features.did"
+				}
+			default:
+				problem = "unknown union type at $.facets.features"
+			}
+			if problem != "" {
+				return problem
+			}
+		}
+	}
+	if r.Embed != nil && r.Embed.Type == "app.bsky.embed.video" {
+		return altBound.refuses("embed.alt", r.Embed.Alt)
+	}
+	return ""
 }
 
 func (f *Fake) read(w http.ResponseWriter, r *http.Request) {

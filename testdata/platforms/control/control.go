@@ -1,6 +1,6 @@
 // Package control has the parts that the fakes of all platforms share: faults for chosen
 // calls, counts of visible posts, and access tokens that expire and are refreshed. It
-// implements platformtest.Fake.
+// implements Fake.
 package control
 
 import (
@@ -12,14 +12,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/content-automation/api/infra/verify/harness/platformtest"
 )
 
 // maxKept is the greatest size of the body that a CutOff call keeps.
@@ -41,7 +38,7 @@ type Control struct {
 	mu       sync.Mutex
 	calls    int
 	ids      int64
-	faults   map[int]platformtest.Fault
+	faults   map[int]Fault
 	answers  []Answer
 	posts    []Post
 	comments []Comment
@@ -50,12 +47,12 @@ type Control struct {
 	tokens tokens
 }
 
-var _ platformtest.Fake = (*Control)(nil)
+var _ Fake = (*Control)(nil)
 
 // New makes a Control. limited writes the platform's response to too many calls.
 func New(now func() time.Time, limited func(w http.ResponseWriter, seconds int)) *Control {
 	return &Control{
-		now: now, limited: limited, faults: map[int]platformtest.Fault{}, waiting: make(chan struct{}, 16),
+		now: now, limited: limited, faults: map[int]Fault{}, waiting: make(chan struct{}, 16),
 		tokens: tokens{good: map[string]time.Time{}, refresh: map[string]bool{}},
 	}
 }
@@ -126,82 +123,33 @@ func (c *Control) Rewrite(id, content string) bool {
 	return false
 }
 
-// Posts implements platformtest.Fake.
+// Posts implements Fake.
 func (c *Control) Posts() []string {
 	var all []string
 	for _, p := range c.Published() {
 		all = append(all, p.Account+": "+p.Content)
 	}
 	for _, text := range c.Comments() {
-		all = append(all, platformtest.Comment+text)
+		all = append(all, CommentPrefix+text)
 	}
 	return all
 }
 
-// Calls implements platformtest.Fake.
+// Calls implements Fake.
 func (c *Control) Calls() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls
 }
 
-// Fail implements platformtest.Fake.
-func (c *Control) Fail(call int, f platformtest.Fault) {
+// Fail implements Fake.
+func (c *Control) Fail(call int, f Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults[call] = f
 }
 
-// Answer is an answer that a call gets in place of that of the platform. The call has no effect.
-type Answer struct {
-	// Call matches the method and the path of the call, such as "^POST /2/tweets$".
-	Call *regexp.Regexp
-	// Times is how often the answer is given; 0 stands for once, and -1 for always.
-	Times  int
-	Status int
-	Header http.Header
-	Body   string
-}
-
-// Say gives the next call that an answer matches that answer.
-func (c *Control) Say(a Answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if a.Times == 0 {
-		a.Times = 1
-	}
-	c.answers = append(c.answers, a)
-}
-
-// said returns the answer for a call, if there is one.
-func (c *Control) said(r *http.Request) (Answer, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range c.answers {
-		a := &c.answers[i]
-		if a.Times == 0 || !a.Call.MatchString(r.Method+" "+r.URL.Path) {
-			continue
-		}
-		if a.Times > 0 {
-			a.Times--
-		}
-		return *a, true
-	}
-	return Answer{}, false
-}
-
-// write writes the answer.
-func (a Answer) write(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // the caller may have gone
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.Status)
-	_, _ = io.WriteString(w, a.Body)
-}
-
-// Calm implements platformtest.Fake.
+// Calm implements Fake.
 func (c *Control) Calm() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,10 +157,10 @@ func (c *Control) Calm() {
 	c.answers = nil
 }
 
-// Waiting implements platformtest.Fake.
+// Waiting implements Fake.
 func (c *Control) Waiting() <-chan struct{} { return c.waiting }
 
-func (c *Control) next() platformtest.Fault {
+func (c *Control) next() Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls++
@@ -228,23 +176,23 @@ func (c *Control) Handle(h http.Handler) http.Handler {
 			return
 		}
 		switch fault {
-		case platformtest.RateLimited:
+		case RateLimited:
 			c.limited(w, 5)
-		case platformtest.ServerError:
+		case ServerError:
 			_, _ = io.Copy(io.Discard, r.Body) // the caller may have gone
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = io.WriteString(w, "<html>503 Service Unavailable</html>")
-		case platformtest.Garbage:
+		case Garbage:
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			_, _ = io.WriteString(w, "{\"\x00<html>")
-		case platformtest.AnswerLost:
+		case AnswerLost:
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler) // closes the connection
-		case platformtest.RequestLost:
+		case RequestLost:
 			_, _ = io.Copy(io.Discard, r.Body)
 			panic(http.ErrAbortHandler)
-		case platformtest.CutOff:
+		case CutOff:
 			// The server must read the body to notice that the caller has gone.
 			body, err := io.ReadAll(io.LimitReader(r.Body, maxKept))
 			if err != nil {

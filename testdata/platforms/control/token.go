@@ -59,7 +59,7 @@ func (c *Control) TakeRefresh(token string, rotates bool) bool {
 	return ok
 }
 
-// Expire implements platformtest.Fake.
+// Expire implements Fake.
 func (c *Control) Expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -81,6 +81,7 @@ func (f *Fake) Handler() http.Handler {
 	const post, read, engage, users, insights = "pages_manage_posts", "pages_read_engagement",
 		"pages_manage_engagement", "pages_read_user_content", "read_insights"
 	on("GET /pages/search", search)
+	on("GET /me", control.Me)
 	on("GET /me/accounts", f.accounts, "pages_show_list")
 	on("GET /me/businesses", f.businesses, "business_management")
 	on("GET /{portfolio}/owned_pages", f.ofPortfolio, "business_management")

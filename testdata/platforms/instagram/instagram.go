@@ -103,6 +103,7 @@ func (f *Fake) Handler() http.Handler {
 	}
 	const basic, publish, comments, insights = "instagram_basic", "instagram_content_publish",
 		"instagram_manage_comments", "instagram_manage_insights"
+	on("GET /me", control.Me)
 	on("GET /me/accounts", f.accounts, "pages_show_list")
 	on("GET /me/businesses", f.businesses, "business_management")
 	on("GET /{portfolio}/owned_pages", f.ofPortfolio, "business_management")

@@ -54,8 +54,7 @@ func (f *Fake) comments(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		refuse(w, http.StatusNotFound)
 		return
-	case post.Account == Member:
-		refuse(w, http.StatusForbidden)
+	case !f.may(w, r, views(post.Account)):
 		return
 	}
 	all, elements := f.CommentsOn(urn), []any{}

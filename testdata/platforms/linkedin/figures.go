@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,15 @@ func (f *Fake) figures(api *http.ServeMux) {
 }
 
 func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("urn")); !ok && !f.old(r.PathValue("urn")) {
+	post, ok := f.Find(r.PathValue("urn"))
+	author := post.Account
+	if !ok {
+		author = Organization // the earlier posts are its own
+	}
+	if !f.may(w, r, views(author)) {
+		return
+	}
+	if !ok && !f.old(r.PathValue("urn")) {
 		refuse(w, http.StatusNotFound)
 		return
 	}
@@ -29,18 +36,9 @@ func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {
 		"commentsSummary": map[string]int{"aggregatedTotalComments": 2}})
 }
 
-// may reports whether the application has a scope, and refuses the call if it has not.
-func (f *Fake) may(w http.ResponseWriter, scope string) bool {
-	if !slices.Contains(f.OAuth.Scopes, scope) {
-		refuse(w, http.StatusForbidden)
-		return false
-	}
-	return true
-}
-
 func (f *Fake) size(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !f.may(w, "rw_organization_admin"):
+	case !f.may(w, r, "rw_organization_admin"):
 	case r.PathValue("urn") != Organization || r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER":
 		bad(w)
 	default:
@@ -80,7 +78,7 @@ func dayOf(at time.Time) map[string]int64 {
 }
 
 func (f *Fake) followers(w http.ResponseWriter, r *http.Request) {
-	if !f.may(w, "rw_organization_admin") {
+	if !f.may(w, r, "rw_organization_admin") {
 		return
 	}
 	days, ok := f.days(r)
@@ -98,7 +96,7 @@ func (f *Fake) followers(w http.ResponseWriter, r *http.Request) {
 
 // shares tells the statistics of the organisation by day, or those of one of its posts.
 func (f *Fake) shares(w http.ResponseWriter, r *http.Request) {
-	if !f.may(w, "rw_organization_admin") {
+	if !f.may(w, r, "rw_organization_admin") {
 		return
 	}
 	counts := map[string]any{"impressionCount": 420, "uniqueImpressionsCount": 300, "clickCount": 21, "likeCount": 5,
@@ -133,7 +131,7 @@ func (f *Fake) shares(w http.ResponseWriter, r *http.Request) {
 
 // analytics tells one statistic of a post of the member.
 func (f *Fake) analytics(w http.ResponseWriter, r *http.Request) {
-	if !f.may(w, "r_member_postAnalytics") {
+	if !f.may(w, r, "r_member_postAnalytics") {
 		return
 	}
 	found := entity.FindStringSubmatch(r.URL.RawQuery)

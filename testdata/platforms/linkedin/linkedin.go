@@ -39,6 +39,11 @@ type Fake struct {
 	Unapproved bool
 	// Unseen says that posts of the organisation have no statistics yet.
 	Unseen bool
+	// Extra are the scopes that the tokens have beyond those that are requested.
+	Extra []string
+	// Roles are the roles of the member, and Nameless the ids of organisations whose names nobody sees.
+	Roles    []Role
+	Nameless []string
 
 	mu    sync.Mutex
 	files map[string]*file
@@ -61,18 +66,42 @@ var MemberScopes = []string{"openid", "profile", "w_member_social"}
 // New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
-		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests) }),
+		Control: control.New(now, func(w http.ResponseWriter, _ int) {
+			say(w, http.StatusTooManyRequests, "TOO_MANY_REQUESTS",
+				"Resource level throttle APPLICATION DAY limit for calls to this resource is reached.")
+		}),
 		OAuth: &oauth.Server{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
 			Scopes: MemberScopes},
 		Took: 25 * time.Second, files: map[string]*file{}, posts: map[string]post{},
+		Extra: []string{"w_organization_social", "r_organization_social"},
+		Roles: []Role{{Organization, "ADMINISTRATOR", "APPROVED"}},
 	}
 }
 
-func refuse(w http.ResponseWriter, status int) {
-	control.JSON(w, status, map[string]any{"status": status, "serviceErrorCode": 100, "message": "refused"})
+// say refuses a call with a code and a message (error handling page).
+func say(w http.ResponseWriter, status int, code, message string) {
+	control.JSON(w, status, map[string]any{"status": status, "serviceErrorCode": 100, "code": code, "message": message})
 }
 
-func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest) }
+func refuse(w http.ResponseWriter, status int) {
+	code := strings.ToUpper(strings.ReplaceAll(http.StatusText(status), " ", "_"))
+	if status == http.StatusForbidden {
+		code = "ACCESS_DENIED"
+	}
+	say(w, status, code, "The call is refused.")
+}
+
+func bad(w http.ResponseWriter) {
+	say(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "A field is invalid.")
+}
+
+// input refuses a post for one of its inputs (Linkedin-RSS #5).
+func input(w http.ResponseWriter, code, message string) {
+	control.JSON(w, http.StatusUnprocessableEntity, map[string]any{"status": http.StatusUnprocessableEntity,
+		"message": exception + message, "errorDetailType": "com.linkedin.common.error.BadRequest",
+		"errorDetails": map[string]any{"inputErrors": []any{map[string]any{"code": code, "description": message,
+			"input": map[string]any{}}}}})
+}
 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
@@ -90,12 +119,9 @@ func (f *Fake) Handler() http.Handler {
 	})
 	api.HandleFunc("GET /rest/peopleTypeahead", followers)
 	api.HandleFunc("GET /rest/organizations", named)
-	api.HandleFunc("GET /rest/organizationAcls", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]any{"elements": []any{map[string]string{"organization": Organization}}})
-	})
-	api.HandleFunc("GET /rest/organizations/5515715", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]string{"localizedName": "Acme", "vanityName": "acme"})
-	})
+	api.HandleFunc("GET /rest/organizationAcls", f.listRoles)
+	api.HandleFunc("GET /rest/organizationsLookup", f.lookUp)
+	api.HandleFunc("GET /rest/organizations/{id}", f.organisation)
 	api.HandleFunc("POST /rest/socialActions/{urn}/comments", f.comment)
 	api.HandleFunc("GET /rest/socialActions/{urn}/comments", f.comments)
 	api.HandleFunc("DELETE /rest/socialActions/{urn}/comments/{id}", f.removeComment)
@@ -103,7 +129,7 @@ func (f *Fake) Handler() http.Handler {
 	f.figures(api)
 	versioned := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Linkedin-Version") == "" || r.Header.Get("X-Restli-Protocol-Version") != "2.0.0" {
-			refuse(w, http.StatusUpgradeRequired)
+			say(w, http.StatusUpgradeRequired, "NONEXISTENT_VERSION", "The version is not active.")
 			return
 		}
 		api.ServeHTTP(w, r)
@@ -121,7 +147,7 @@ func (f *Fake) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Authorized(r) {
 			_, _ = io.Copy(io.Discard, r.Body)
-			refuse(w, http.StatusUnauthorized)
+			say(w, http.StatusUnauthorized, "EXPIRED_ACCESS_TOKEN", "The token used in the request has expired")
 			return
 		}
 		authorized.ServeHTTP(w, r)
@@ -145,7 +171,12 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
 	}
 	if err != nil {
-		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
+		said := "The provided authorization grant or refresh token is invalid, expired or revoked"
+		if r.FormValue("grant_type") == "authorization_code" {
+			said = "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or " +
+				"authorization code expired"
+		}
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request", "error_description": said})
 		return
 	}
 	access, refresh := f.Grant(60 * 24 * time.Hour)
@@ -172,6 +203,9 @@ func (f *Fake) initialize(w http.ResponseWriter, r *http.Request) {
 	if owner := body.Request.Owner; err != nil || owner != Member && owner != Organization ||
 		(kind == "video") != (body.Request.Bytes > 0) {
 		bad(w)
+		return
+	}
+	if !f.may(w, r, publishes(body.Request.Owner)) {
 		return
 	}
 	urn := "urn:li:" + kind + ":" + f.ID()
@@ -318,14 +352,25 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.mu.Unlock()
 	if !ok || body.Author != Member && body.Author != Organization || body.Lifecycle != "PUBLISHED" ||
 		body.Visibility != "PUBLIC" && (body.Visibility != "CONNECTIONS" || body.Author != Member) ||
-		utf8.RuneCountInString(body.Commentary) > 4000 || body.Commentary == "" && len(all) == 0 ||
+		body.Commentary == "" && len(all) == 0 ||
 		reserved.MatchString(hashtag.ReplaceAllString(body.Commentary, "")) {
 		bad(w)
 		return
 	}
-	id := "urn:li:share:" + f.ID()
+	if !f.may(w, r, publishes(body.Author)) {
+		return
+	}
+	if utf8.RuneCountInString(visible(body.Commentary)) > longest {
+		input(w, "FIELD_LENGTH_TOO_LONG", "The commentary has more than 3000 characters")
+		return
+	}
+	if twin := f.twin(body.Author, content); twin != "" {
+		input(w, "DUPLICATE_POST", "Content is a duplicate of "+twin)
+		return
+	}
+	id := "urn:li:share:" + f.number()
 	if strings.Contains(content, " video") {
-		id = "urn:li:ugcPost:" + f.ID()
+		id = "urn:li:ugcPost:" + f.number()
 	}
 	f.Publish(control.Post{ID: id, Account: body.Author, Content: content})
 	f.mu.Lock()
@@ -335,10 +380,47 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
+// longest is the length of a commentary as readers see it.
+const longest = 3000
+
+var written = regexp.MustCompile(`\{hashtag\|\\#\|([^}]*)\}|@\[((?:\\.|[^\]\\])*)\]\([^)]*\)|\\(.)`)
+
+// visible returns a commentary as readers see it (little text format).
+func visible(commentary string) string {
+	return written.ReplaceAllStringFunc(commentary, func(found string) string {
+		m := written.FindStringSubmatch(found)
+		switch {
+		case m[3] != "":
+			return m[3]
+		case found[0] == '{':
+			return "#" + visible(m[1])
+		}
+		return visible(m[2])
+	})
+}
+
+// number returns the number of a new post, which has the time above its lowest 22 bits.
+func (f *Fake) number() string {
+	return strconv.FormatInt(f.Now().UnixMilli()<<22|f.Small()&(1<<22-1), 10)
+}
+
+// twin returns the equal post of an author of the last day, or an empty URN.
+func (f *Fake) twin(author, content string) string {
+	for _, p := range f.Published() {
+		if p.Account == author && p.Content == content && f.Now().Sub(p.At) < 24*time.Hour {
+			return p.ID
+		}
+	}
+	return ""
+}
+
 // list lists the posts of an organisation. Nobody may read those of a member.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	if q := r.URL.Query(); q.Get("q") != "author" || q.Get("author") != Organization {
 		refuse(w, http.StatusForbidden)
+		return
+	}
+	if !f.may(w, r, views(Organization)) {
 		return
 	}
 	elements := []any{}
@@ -363,6 +445,9 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 		} `json:"message"`
 	}
 	err := json.NewDecoder(r.Body).Decode(&body)
+	if err == nil && !f.may(w, r, publishes(body.Actor)) {
+		return
+	}
 	if err == nil && body.Parent != "" {
 		f.reply(w, r.PathValue("urn"), body.Parent, body.Actor, body.Object, body.Message.Text)
 		return

@@ -17,8 +17,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // The application that the fakes know.
@@ -214,10 +212,15 @@ func (s *Server) param() string {
 	return s.ClientParam
 }
 
+// Doer sends a request. It follows no redirect.
+type Doer interface {
+	Do(r *http.Request) (*http.Response, error)
+}
+
 // Allow acts as an owner in a browser. It opens the address of an authorization, allows the
 // connection, and returns the parameters of the callback. The client must not follow
 // redirects.
-func Allow(client wire.Doer, address string) (url.Values, error) {
+func Allow(client Doer, address string) (url.Values, error) {
 	page, err := do(client, http.MethodGet, address)
 	if err != nil {
 		return nil, err
@@ -239,7 +242,7 @@ func Allow(client wire.Doer, address string) (url.Values, error) {
 	return callback.Query(), nil
 }
 
-func do(client wire.Doer, method, address string) (*http.Response, error) {
+func do(client Doer, method, address string) (*http.Response, error) {
 	r, err := http.NewRequest(method, address, nil)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,8 +30,18 @@ type Fake struct {
 	mu     sync.Mutex
 	videos map[string]*video
 	pins   map[string]pin
+	// Rights are the scopes of the tokens, or nil for those that are requested.
+	Rights []string
+	// Boards and Sections are those of the login beside Board and its first section.
+	Boards, Sections []Named
 	// Unreachable makes the next pin fail because Pinterest cannot reach the image.
 	Unreachable bool
+}
+
+// Named is a board or a section.
+type Named struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 type video struct {
@@ -79,38 +90,45 @@ func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 1, "Invalid r
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v5/user_account", func(w http.ResponseWriter, _ *http.Request) {
+	// The scopes are those of the operations in Pinterest's OpenAPI document.
+	const view, change = "boards:read pins:read", "boards:read boards:write pins:read pins:write"
+	handle := func(pattern, scopes string, h http.HandlerFunc) {
+		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			for _, scope := range strings.Fields(scopes) {
+				if !slices.Contains(f.rights(), scope) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					refuse(w, http.StatusForbidden, 29,
+						"Your token does not have sufficient permissions to perform this operation.")
+					return
+				}
+			}
+			h(w, r)
+		})
+	}
+	handle("GET /v5/user_account", "user_accounts:read", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"username": "acme", "profile_image": "https://i.example.test/a.jpg",
 			"follower_count": 310, "pin_count": 12})
 	})
-	api.HandleFunc("GET /v5/user_account/analytics", f.account)
-	api.HandleFunc("GET /v5/boards", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": Board, "name": "Shoes"}}})
+	handle("GET /v5/user_account/analytics", "user_accounts:read", f.account)
+	handle("GET /v5/boards", "boards:read", func(w http.ResponseWriter, r *http.Request) {
+		page(w, r, append([]Named{{Board, "Shoes"}}, f.Boards...))
 	})
-	api.HandleFunc("GET /v5/boards/"+Board+"/sections", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": "51", "name": "Running"}}})
+	handle("GET /v5/boards/"+Board+"/sections", "boards:read", func(w http.ResponseWriter, r *http.Request) {
+		page(w, r, append([]Named{{"51", "Running"}}, f.Sections...))
 	})
-	api.HandleFunc("POST /v5/media", f.register)
-	api.HandleFunc("GET /v5/media/{id}", f.media)
-	api.HandleFunc("POST /v5/pins", f.create)
-	api.HandleFunc("PATCH /v5/pins/{id}", func(w http.ResponseWriter, r *http.Request) {
-		var body map[string]string
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["description"] == "" ||
-			!f.Rewrite(r.PathValue("id"), body["description"]) {
-			bad(w)
-			return
-		}
-		control.JSON(w, http.StatusOK, map[string]string{"id": r.PathValue("id")})
-	})
-	api.HandleFunc("DELETE /v5/pins/{id}", func(w http.ResponseWriter, r *http.Request) {
+	handle("POST /v5/media", "pins:read pins:write", f.register)
+	handle("GET /v5/media/{id}", "pins:read", f.media)
+	handle("POST /v5/pins", change, f.create)
+	handle("PATCH /v5/pins/{id}", change, f.edit)
+	handle("DELETE /v5/pins/{id}", change, func(w http.ResponseWriter, r *http.Request) {
 		if !f.Remove(r.PathValue("id")) {
 			refuse(w, http.StatusNotFound, 50, "Pin not found.")
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
-	api.HandleFunc("GET /v5/boards/"+Board+"/pins", f.list)
-	api.HandleFunc("GET /v5/pins/{id}/analytics", f.analytics)
+	handle("GET /v5/boards/"+Board+"/pins", view, f.list)
+	handle("GET /v5/pins/{id}/analytics", view, f.analytics)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v5/oauth/token", f.token)
 	mux.HandleFunc("POST /upload/{id}", f.upload)
@@ -126,6 +144,56 @@ func (f *Fake) Handler() http.Handler {
 	outer.HandleFunc("/oauth/{$}", f.OAuth.Authorize)
 	outer.Handle("/", f.Handle(mux))
 	return outer
+}
+
+// rights returns the scopes of the tokens.
+func (f *Fake) rights() []string {
+	if f.Rights != nil {
+		return f.Rights
+	}
+	return f.OAuth.Scopes
+}
+
+// sizeOf returns the page size of a call, which is from 1 to 250, and 25 if the call has none.
+func sizeOf(r *http.Request) (int, bool) {
+	asked := r.URL.Query().Get("page_size")
+	if asked == "" {
+		return 25, true
+	}
+	n, err := strconv.Atoi(asked)
+	return n, err == nil && n >= 1 && n <= 250
+}
+
+// page writes the page of a list that begins at the bookmark.
+func page(w http.ResponseWriter, r *http.Request, all []Named) {
+	size, ok := sizeOf(r)
+	from, err := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("bookmark"), "page-"))
+	if r.URL.Query().Get("bookmark") == "" {
+		from, err = 0, nil
+	}
+	if !ok || err != nil || from < 0 || from > len(all) {
+		bad(w)
+		return
+	}
+	end := min(from+min(size, mostOnPage), len(all))
+	answer := map[string]any{"items": all[from:end], "bookmark": nil}
+	if end < len(all) {
+		answer["bookmark"] = "page-" + strconv.Itoa(end)
+	}
+	control.JSON(w, http.StatusOK, answer)
+}
+
+// mostOnPage bounds the pages of the fake, because those of a platform may be shorter than a call asks for.
+const mostOnPage = 100
+
+func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
+	var body map[string]string
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["description"] == "" ||
+		utf8.RuneCountInString(body["description"]) > 800 || !f.Rewrite(r.PathValue("id"), body["description"]) {
+		bad(w)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]string{"id": r.PathValue("id")})
 }
 
 func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +217,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
 	}
 	if err != nil {
-		bad(w)
+		refuse(w, http.StatusBadRequest, 1, "The code or the refresh token is invalid or has expired.")
 		return
 	}
 	access, refresh := f.Grant(30 * 24 * time.Hour)
@@ -227,9 +295,23 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, 1, "Unable to reach the URL. Please check the URL is correct and try again.")
 		return
 	}
-	if err != nil || !ok || p.Board != Board || utf8.RuneCountInString(p.Title) > 100 ||
-		utf8.RuneCountInString(p.Description) > 800 || utf8.RuneCountInString(p.Alt) > 500 ||
-		p.Link != "" && !control.Public(p.Link) {
+	for member, one := range map[string]struct {
+		text string
+		most int
+	}{"title": {p.Title, 100}, "description": {p.Description, 800}, "alt_text": {p.Alt, 500}, "link": {p.Link, 2048}} {
+		if utf8.RuneCountInString(one.text) > one.most {
+			refuse(w, http.StatusBadRequest, 1, fmt.Sprintf("Invalid request: '%s' is longer than %d.", member, one.most))
+			return
+		}
+	}
+	switch {
+	case err == nil && p.Board != Board && !f.known(f.Boards, p.Board):
+		refuse(w, http.StatusNotFound, 40, "Board not found.")
+		return
+	case p.Section != "" && p.Section != "51" && !f.known(f.Sections, p.Section):
+		refuse(w, http.StatusNotFound, 2031, "Board section not found.")
+		return
+	case err != nil || !ok || p.Link != "" && !control.Public(p.Link):
 		bad(w)
 		return
 	}
@@ -239,6 +321,10 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.pins[id] = p
 	f.mu.Unlock()
 	control.JSON(w, http.StatusCreated, map[string]string{"id": id})
+}
+
+func (f *Fake) known(all []Named, id string) bool {
+	return slices.ContainsFunc(all, func(one Named) bool { return one.ID == id })
 }
 
 // content returns the content of a pin, and whether its media are complete. The caller holds mu.
@@ -258,7 +344,8 @@ func (f *Fake) content(p pin) (string, bool) {
 		return content, ok && len(s.Items) >= 2 && len(s.Items) <= 5
 	case "video_id":
 		v := f.videos[s.Media]
-		if v == nil || f.state(v) != "succeeded" || (s.Cover == "") == (s.Frame == nil) {
+		if v == nil || f.state(v) != "succeeded" || (s.Cover == "") == (s.Frame == nil) ||
+			s.Frame != nil && (*s.Frame < 0 || *s.Frame > 15*60) { // in seconds, of a video of 15 minutes at most
 			return "", false
 		}
 		return content + " " + v.sum + s.Cover, s.Cover == "" || control.Public(s.Cover)
@@ -269,6 +356,10 @@ func (f *Fake) content(p pin) (string, bool) {
 // list lists the pins of the board, newest first, a pin of others among them, and then the earlier ones.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	items, bookmark := []any{}, r.URL.Query().Get("bookmark")
+	if _, ok := sizeOf(r); !ok {
+		bad(w)
+		return
+	}
 	if bookmark == "" {
 		f.mu.Lock()
 		for _, p := range slices.Backward(f.Published()) {

@@ -1,5 +1,5 @@
 // Package telegram is a fake of Telegram's Bot API: a bot, and a channel in which it
-// is an administrator. It is as strict as the API about lengths, counts and files.
+// is an administrator. It is as strict as the API about lengths, counts, files and rights.
 package telegram
 
 import (
@@ -39,6 +39,7 @@ type Fake struct {
 	mu      sync.Mutex
 	revoked bool
 	kicked  bool
+	demoted bool     // the bot is an administrator who may not post
 	allowed []string // updates that the bot has requested
 	updates []map[string]any
 	// Webhook says that the bot has a webhook, so that it cannot request updates.
@@ -72,6 +73,13 @@ func (f *Fake) Kick() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kicked = true
+}
+
+// Demote takes the right to post messages from the bot.
+func (f *Fake) Demote() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.demoted = true
 }
 
 // Handler returns the handler of the API.
@@ -237,7 +245,13 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	case "getChatMemberCount":
 		return 1500, nil
 	case "getChatMember":
-		return map[string]any{"status": "administrator", "can_post_messages": true}, nil
+		return map[string]any{"status": "administrator", "can_post_messages": !f.isDemoted()}, nil
+	}
+	if f.isDemoted() {
+		if method == "deleteMessage" {
+			return nil, bad("message can't be deleted")
+		}
+		return nil, bad("need administrator rights in the channel chat")
 	}
 	if strings.HasPrefix(method, "edit") || method == "deleteMessage" {
 		return f.alter(method, in)
@@ -265,11 +279,20 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	return album, nil
 }
 
+func (f *Fake) isDemoted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.demoted
+}
+
 // alter changes or deletes a message.
 func (f *Fake) alter(method string, in input) (any, *refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, text := in.params["message_id"], in.params["text"]+in.params["caption"]
+	if _, e := fits(text, in.params["parse_mode"], method == "editMessageText"); e != nil && method != "deleteMessage" {
+		return nil, e
+	}
 	if mode := in.params["parse_mode"]; mode != "" {
 		text += " parse_mode " + mode
 	}
@@ -294,9 +317,25 @@ func (f *Fake) alter(method string, in input) (any, *refusal) {
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
+// fits returns what a reader sees of a text or of a caption, and refuses what is too long.
+func fits(text, mode string, message bool) (string, *refusal) {
+	seen, e := visible(text, mode)
+	switch {
+	case e != nil:
+		return "", e
+	case message && strings.TrimSpace(seen) == "":
+		return "", bad("message text is empty")
+	case message && units(seen) > 4096:
+		return "", bad("message is too long")
+	case !message && units(seen) > 1024:
+		return "", bad("message caption is too long")
+	}
+	return seen, nil
+}
+
 // check refuses a message that the API would refuse, and returns its content.
 func check(method string, in input) (string, *refusal) {
-	text, limit := in.params["caption"], 1024
+	text := in.params["caption"]
 	type item struct {
 		Type, Media, Caption string
 		Mode                 string `json:"parse_mode"`
@@ -304,10 +343,7 @@ func check(method string, in input) (string, *refusal) {
 	items := []item{}
 	switch method {
 	case "sendMessage":
-		text, limit = in.params["text"], 4096
-		if strings.TrimSpace(text) == "" {
-			return "", bad("message text is empty")
-		}
+		text = in.params["text"]
 	case "sendPhoto", "sendVideo":
 		name := strings.ToLower(method[len("send"):])
 		items = append(items, item{name, "attach://" + name, text, ""})
@@ -317,8 +353,12 @@ func check(method string, in input) (string, *refusal) {
 		}
 		text = items[0].Caption
 	}
-	if units(text) > limit {
-		return "", bad("message caption is too long")
+	mode := in.params["parse_mode"]
+	if method == "sendMediaGroup" && items[0].Mode != "" {
+		mode = items[0].Mode
+	}
+	if _, e := fits(text, mode, method == "sendMessage"); e != nil {
+		return "", e
 	}
 	cover, covered := in.params["cover"]
 	if covered {

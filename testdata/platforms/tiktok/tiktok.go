@@ -39,6 +39,12 @@ type Fake struct {
 	Reason string
 	// Levels are the privacy levels that the account allows.
 	Levels []string
+	// Extra are the scopes that the tokens have beyond those that are requested.
+	Extra []string
+	// PhotoSizes are the widths and heights of photos by their addresses, and VideoSize those of the videos. TikTok takes
+	// the media of tests that have none.
+	PhotoSizes map[string][2]int
+	VideoSize  [2]int
 	// NoComments says that the account permits no comments.
 	NoComments bool
 }
@@ -84,12 +90,14 @@ func New(now func() time.Time) *Fake {
 		},
 		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{},
 		Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
+		Extra:  []string{"user.info.stats"},
 	}
 }
 
 func answer(w http.ResponseWriter, data any) {
-	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok", "message": "",
-		"log_id": "1"}})
+	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok",
+		"message": "",
+		"log_id":  "1"}})
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -97,13 +105,36 @@ func refuse(w http.ResponseWriter, status int, code string) {
 		"error": map[string]string{"code": code, "message": code, "log_id": "1"}})
 }
 
+// may reports whether the token has one of the scopes, which are divided by spaces, and refuses the call if
+// it has none.
+func (f *Fake) may(w http.ResponseWriter, scopes string) bool {
+	for _, scope := range strings.Fields(scopes) {
+		if slices.Contains(f.OAuth.Scopes, scope) || slices.Contains(f.Extra, scope) {
+			return true
+		}
+	}
+	refuse(w, http.StatusUnauthorized, "scope_not_authorized")
+	return false
+}
+
 func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "invalid_params") }
 
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
+	// The scopes are those of the reference of each call (developers.tiktok.com/doc).
+	handle := func(pattern, scopes string, h http.HandlerFunc) {
+		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if f.may(w, scopes) {
+				h(w, r)
+			}
+		})
+	}
 	api.HandleFunc("GET /v2/user/info/", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("fields") == "follower_count,video_count" {
+			if !f.may(w, "user.info.stats") {
+				return
+			}
 			answer(w, map[string]any{"user": map[string]int{"follower_count": 900, "video_count": 15}})
 			return
 		}
@@ -111,10 +142,16 @@ func (f *Fake) Handler() http.Handler {
 			bad(w)
 			return
 		}
+		if !f.may(w, "user.info.basic") {
+			return
+		}
 		answer(w, map[string]any{"user": map[string]string{"open_id": User, "display_name": "Acme",
 			"avatar_url": "https://p16.example.test/a.jpg"}})
 	})
 	api.HandleFunc("POST /v2/post/publish/creator_info/query/", func(w http.ResponseWriter, _ *http.Request) {
+		if !f.may(w, "video.publish") {
+			return
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		answer(w, map[string]any{
@@ -123,18 +160,18 @@ func (f *Fake) Handler() http.Handler {
 			"max_video_post_duration_sec": 300,
 		})
 	})
-	api.HandleFunc("POST /v2/post/publish/video/init/", f.initVideo)
-	api.HandleFunc("POST /v2/post/publish/inbox/video/init/", f.initInbox)
+	handle("POST /v2/post/publish/video/init/", "video.publish", f.initVideo)
+	handle("POST /v2/post/publish/inbox/video/init/", "video.upload", f.initInbox)
 	api.HandleFunc("POST /v2/post/publish/content/init/", f.initPhotos)
-	api.HandleFunc("POST /v2/post/publish/status/fetch/", f.status)
-	api.HandleFunc("POST /v2/video/query/", f.query)
-	api.HandleFunc("POST /v2/video/list/", f.past)
+	handle("POST /v2/post/publish/status/fetch/", "video.publish video.upload", f.status)
+	handle("POST /v2/video/query/", "video.list", f.query)
+	handle("POST /v2/video/list/", "video.list", f.past)
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /v2/oauth/token/", f.token)
 	guarded.HandleFunc("POST /v2/oauth/revoke/", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Good(r.FormValue("token")) || f.OAuth.Client(r.PostForm, true) != nil {
 			control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_request",
-				"error_description": "the token is not known"})
+				"error_description": "Access token is invalid."})
 			return
 		}
 		f.Revoke()
@@ -168,7 +205,11 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type is not known")
 	}
 	if err != nil {
-		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error(),
+		said := "Refresh token is invalid or expired."
+		if r.FormValue("grant_type") == "authorization_code" {
+			said = "Authorization code is expired."
+		}
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": said,
 			"log_id": "1"})
 		return
 	}
@@ -209,7 +250,10 @@ func units(s string) int { return len(utf16.Encode([]rune(s))) }
 // finish posts the media that have arrived. The caller holds mu.
 func (f *Fake) finish(p *publication, media string) {
 	p.complete = f.Now()
-	if p.reason, f.Reason = f.Reason, ""; p.reason != "" {
+	if p.reason, f.Reason = f.Reason, ""; p.reason == "" && !f.fits(p) {
+		p.reason = "picture_size_check_failed"
+	}
+	if p.reason != "" {
 		return
 	}
 	p.post = f.ID()
@@ -234,6 +278,19 @@ func (f *Fake) finish(p *publication, media string) {
 	}
 	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d%s | %s", i.Title,
 		i.Description, i.Privacy, *i.Comment, generated, cover, choices, media)})
+}
+
+// fits reports whether TikTok takes the size of the media: photos of up to 1080 on their shorter side, and
+// videos of 360
+// to 4096 on each. The caller holds mu.
+func (f *Fake) fits(p *publication) bool {
+	if p.photos == nil {
+		small, large := min(f.VideoSize[0], f.VideoSize[1]), max(f.VideoSize[0], f.VideoSize[1])
+		return large == 0 || small >= 360 && large <= 4096
+	}
+	return !slices.ContainsFunc(p.photos, func(address string) bool {
+		return min(f.PhotoSizes[address][0], f.PhotoSizes[address][1]) > 1080
+	})
 }
 
 var ranges = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)

@@ -63,6 +63,9 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	inbox := body.Mode == "MEDIA_UPLOAD"
+	if scope := map[bool]string{true: "video.upload", false: "video.publish"}[inbox]; !f.may(w, scope) {
+		return
+	}
 	if inbox && (body.Info.Privacy != "" || body.Info.Comment != nil || body.Info.Content != nil) {
 		bad(w) // The creator chooses these in TikTok.
 		return

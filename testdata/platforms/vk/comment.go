@@ -67,7 +67,15 @@ func (f *Fake) getComments(w http.ResponseWriter, q url.Values) {
 		n["thread"] = map[string]any{"count": len(replies), "items": replies}
 		items = append(items, n)
 	}
-	answer(w, map[string]any{"count": len(all), "current_level_count": len(items), "items": items,
+	count, err := strconv.Atoi(q.Get("count"))
+	offset, _ := strconv.Atoi(q.Get("offset"))
+	if err != nil || count < 0 || count > 100 || offset < 0 {
+		refuse(w, 100)
+		return
+	}
+	level := len(items)
+	items = items[min(offset, level):min(offset+count, level)]
+	answer(w, map[string]any{"count": len(all), "current_level_count": level, "items": items,
 		"profiles": []any{map[string]any{"id": 5, "first_name": "A", "last_name": "reader", "screen_name": "reader"}},
 		"groups":   []any{}})
 }

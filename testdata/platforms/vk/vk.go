@@ -31,6 +31,10 @@ const (
 type Fake struct {
 	// Second says that the user edits a second community.
 	Second bool
+	// More is the number of further communities that the user edits.
+	More int
+	// Withheld is a right that the token of the user does not have.
+	Withheld string
 	*control.Control
 	OAuth *oauth.Server
 
@@ -63,9 +67,32 @@ func answer(w http.ResponseWriter, v any) {
 	control.JSON(w, http.StatusOK, map[string]any{"response": v})
 }
 
+// messages are the texts of errors, from VKCOM/vk-api-schema, errors.json.
+var messages = map[int]string{
+	1: "Unknown error occurred", 3: "Unknown method passed", 5: "User authorization failed: invalid access_token (4).",
+	6: "Too many requests per second", 9: "Flood control", 10: "Internal server error", 14: "Captcha needed",
+	15: "Access denied", 17: "Validation required", 27: "Group authorization failed", 28: "Application authorization failed",
+	29: "Rate limit reached", 100: "One of the parameters specified was missing or invalid",
+	203: "Access to group denied", 204: "Access denied", 211: "Access to wall's comment denied",
+	213: "Access to status replies denied", 214: "Access to adding post denied",
+}
+
 func refuse(w http.ResponseWriter, code int) {
-	control.JSON(w, http.StatusOK,
-		map[string]any{"error": map[string]any{"error_code": code, "error_msg": "refused", "request_params": []any{}}})
+	message := messages[code]
+	if message == "" {
+		message = "Error"
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"error": map[string]any{"error_code": code, "error_msg": message,
+		"request_params": []any{}}})
+}
+
+// rights are the rights of a user's token that the methods of a section need (dev.vk.com, access rights).
+var rights = map[string]string{"wall": "wall", "photos": "photos", "video": "video", "groups": "groups"}
+
+// unscoped refuses a method that the token does not allow, as Duff89/parser_avito #267 reports.
+func unscoped(w http.ResponseWriter) {
+	control.JSON(w, http.StatusOK, map[string]any{"error": map[string]any{"error_code": 15, "error_subcode": 1133,
+		"error_msg": "Access denied: no access to call this method. It cannot be called with current scopes."}})
 }
 
 // Handler returns the handler of the API.
@@ -117,7 +144,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 
 // known are the parameters of each method.
 var known = map[string][]string{
-	"groups.get": {"filter", "extended", "count"}, "groups.getById": {"group_id", "fields"},
+	"groups.get": {"filter", "extended", "count", "offset"}, "groups.getById": {"group_id", "fields"},
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
 	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
 		"message", "attachments", "close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"},
@@ -156,6 +183,8 @@ func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 5)
 	case code != 0:
 		refuse(w, code)
+	case !community && f.Withheld != "" && f.Withheld == rights[section(method)]:
+		unscoped(w)
 	case f.Editor && strings.HasPrefix(method, "stats."):
 		refuse(w, 15)
 	case community && method != "groups.getById" && (method != "wall.post" || q.Has("attachments")):
@@ -172,11 +201,7 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		"photo_100": "https://sun.example.test/a.jpg"}
 	switch method {
 	case "groups.get":
-		items := []any{group}
-		if f.Second {
-			items = append(items, map[string]any{"id": Group + 1, "name": "Acme & <Sons>", "screen_name": "acme_sons"})
-		}
-		answer(w, map[string]any{"count": len(items), "items": items})
+		f.groups(w, q, group)
 	case "groups.getById":
 		if q.Get("fields") == "members_count" {
 			group["members_count"] = 2300
@@ -242,6 +267,29 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 	case "wall.getComments":
 		f.getComments(w, q)
 	}
+}
+
+func section(method string) string {
+	name, _, _ := strings.Cut(method, ".")
+	return name
+}
+
+// groups lists the communities that the user administers or edits. A page may be shorter than the caller asks for.
+func (f *Fake) groups(w http.ResponseWriter, q url.Values, first map[string]any) {
+	count, err := strconv.Atoi(q.Get("count"))
+	offset, _ := strconv.Atoi(q.Get("offset"))
+	if err != nil || count < 0 || count > 1000 || offset < 0 || q.Get("filter") != "editor" || q.Get("extended") != "1" {
+		refuse(w, 100)
+		return
+	}
+	all := []any{first}
+	if f.Second {
+		all = append(all, map[string]any{"id": Group + 1, "name": "Acme & <Sons>", "screen_name": "acme_sons"})
+	}
+	for n := range f.More {
+		all = append(all, map[string]any{"id": Group + 100 + n, "name": fmt.Sprint("Shop ", n), "screen_name": fmt.Sprint("shop", n)})
+	}
+	answer(w, map[string]any{"count": len(all), "items": all[min(offset, len(all)):min(offset+min(count, 100), len(all))]})
 }
 
 // edit replaces the text and the files of a post.

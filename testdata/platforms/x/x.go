@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
@@ -42,6 +42,10 @@ type Fake struct {
 	Cost int
 	// Empty says that the application has no credits.
 	Empty bool
+	// Rights are the scopes of the tokens, or nil for those that are requested.
+	Rights []string
+	// VideoTime is the length of the videos, because those of tests are none.
+	VideoTime time.Duration
 
 	mu     sync.Mutex
 	files  map[string]*file
@@ -76,7 +80,7 @@ func (b Body) attached(content string) (string, bool) {
 	if p := b.Poll; p != nil {
 		content += fmt.Sprintf(" poll %q %d", p.Options, p.Minutes)
 		for _, o := range p.Options {
-			if n := platform.Runes.Length(o); n < 1 || n > 25 {
+			if n := utf8.RuneCountInString(o); n < 1 || n > 25 {
 				return content, false
 			}
 		}
@@ -112,29 +116,32 @@ func bad(w http.ResponseWriter) {
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /2/users/me", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("user.fields") == "public_metrics" {
-			f.mu.Lock()
-			f.Cost += userPrice
-			f.mu.Unlock()
-			control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": User,
-				"public_metrics": map[string]int{"followers_count": 640, "following_count": 3, "tweet_count": 31}}})
-			return
-		}
-		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": User, "username": "acme",
-			"name": "Acme", "profile_image_url": "https://pbs.example.test/a.jpg"}})
-	})
-	api.HandleFunc("POST /2/media/upload/initialize", f.initialize)
-	api.HandleFunc("POST /2/media/upload/{id}/append", f.append)
-	api.HandleFunc("POST /2/media/upload/{id}/finalize", f.finalize)
-	api.HandleFunc("GET /2/media/upload", f.status)
-	api.HandleFunc("POST /2/media/metadata", f.metadata)
-	api.HandleFunc("POST /2/tweets", f.create)
-	api.HandleFunc("GET /2/tweets/{id}", f.read)
-	api.HandleFunc("DELETE /2/tweets/{id}", f.remove)
-	api.HandleFunc("PUT /2/tweets/{id}/hidden", f.hide)
-	api.HandleFunc("GET /2/tweets/search/recent", f.search)
-	api.HandleFunc("GET /2/users/"+User+"/tweets", f.list)
+	// The scopes are those of the reference of each call (docs.x.com/x-api).
+	const view = "tweet.read users.read"
+	handle := func(pattern, scopes string, h http.HandlerFunc) {
+		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			for _, scope := range strings.Fields(scopes) {
+				if !slices.Contains(f.rights(), scope) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					refuse(w, http.StatusForbidden, "about:blank", "Forbidden")
+					return
+				}
+			}
+			h(w, r)
+		})
+	}
+	handle("GET /2/users/me", view, f.me)
+	handle("POST /2/media/upload/initialize", "media.write", f.initialize)
+	handle("POST /2/media/upload/{id}/append", "media.write", f.append)
+	handle("POST /2/media/upload/{id}/finalize", "media.write", f.finalize)
+	handle("GET /2/media/upload", "media.write", f.status)
+	handle("POST /2/media/metadata", "media.write", f.metadata)
+	handle("POST /2/tweets", view+" tweet.write", f.create)
+	handle("GET /2/tweets/{id}", view, f.read)
+	handle("DELETE /2/tweets/{id}", view+" tweet.write", f.remove)
+	handle("PUT /2/tweets/{id}/hidden", view+" tweet.moderate.write", f.hide)
+	handle("GET /2/tweets/search/recent", view, f.search)
+	handle("GET /2/users/"+User+"/tweets", view, f.list)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2/oauth2/token", f.token)
 	mux.HandleFunc("POST /2/oauth2/revoke", func(w http.ResponseWriter, r *http.Request) {
@@ -157,6 +164,25 @@ func (f *Fake) Handler() http.Handler {
 	outer.HandleFunc("/i/oauth2/authorize", f.OAuth.Authorize)
 	outer.Handle("/", f.Handle(mux))
 	return outer
+}
+
+// rights returns the scopes of the tokens.
+func (f *Fake) rights() []string {
+	if f.Rights != nil {
+		return f.Rights
+	}
+	return f.OAuth.Scopes
+}
+
+func (f *Fake) me(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("user.fields") == "public_metrics" {
+		f.charge(userPrice)
+		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": User,
+			"public_metrics": map[string]int{"followers_count": 640, "following_count": 3, "tweet_count": 31}}})
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": User, "username": "acme",
+		"name": "Acme", "profile_image_url": "https://pbs.example.test/a.jpg"}})
 }
 
 func (f *Fake) client(r *http.Request) bool {
@@ -184,7 +210,13 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
 	}
 	if err != nil {
-		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+		// X names no grant: node-twitter-api-v2 #496.
+		what := "token"
+		if kind == "authorization_code" {
+			what = "authorization code"
+		}
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request",
+			"error_description": "Value passed for the " + what + " was invalid."})
 		return
 	}
 	access, refresh := f.Grant(2 * time.Hour)
@@ -209,10 +241,17 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	case f.Empty:
 		refuse(w, http.StatusPaymentRequired, "https://api.x.com/2/problems/credits", "No credits left.")
 		return
-	case err != nil || !ok || body.Reply.To != "" && !answers || platform.Weighted.Length(body.Text) > 280 ||
+	case err != nil || !ok || body.Reply.To != "" && !answers || weight(body.Text) > mostWeight ||
 		body.Settings != "" && !slices.Contains([]string{"following", "mentionedUsers", "subscribers", "verified"},
 			body.Settings):
 		bad(w)
+		return
+	case cashtags(body.Text) > 1:
+		refuse(w, http.StatusForbidden, "about:blank", "Posts are limited to a maximum of one cashtag")
+		return
+	case f.long(body):
+		refuse(w, http.StatusForbidden, "about:blank",
+			"This user is not allowed to post a video longer than 2 minutes.")
 		return
 	case duplicate:
 		refuse(w, http.StatusForbidden, "about:blank",
@@ -231,11 +270,24 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.texts[id], f.bodies[id] = shown(body), body
 	f.Cost += postPrice
-	if len(platform.Links(body.Text)) > 0 {
+	if len(links(body.Text)) > 0 {
 		f.Cost += linkPrice - postPrice
 	}
 	f.mu.Unlock()
 	control.JSON(w, http.StatusCreated, map[string]any{"data": map[string]string{"id": id, "text": shown(body)}})
+}
+
+// longest is the length of a video that an account may post.
+const longest = 140 * time.Second
+
+// long reports whether a post has a video that is longer than X takes.
+func (f *Fake) long(b Body) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.VideoTime > longest && slices.ContainsFunc(b.Media.IDs, func(id string) bool {
+		c := f.files[id]
+		return c != nil && strings.HasPrefix(c.mime, "video/")
+	})
 }
 
 // content returns the content of a post, and whether its media are complete. The caller holds mu.

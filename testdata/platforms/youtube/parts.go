@@ -42,10 +42,13 @@ func (f *Fake) playlists(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"items": []any{
-		map[string]any{"id": Playlist, "snippet": map[string]string{"title": "Shoes of 2027"}},
-		map[string]any{"id": "PLacme0002", "snippet": map[string]string{"title": "Songs"}},
-	}})
+	all := []any{map[string]any{"id": Playlist, "snippet": map[string]string{"title": "Shoes of 2027"}},
+		map[string]any{"id": "PLacme0002", "snippet": map[string]string{"title": "Songs"}}}
+	for n := range f.More {
+		all = append(all, map[string]any{"id": fmt.Sprint("PLmore", n), "snippet": map[string]string{
+			"title": fmt.Sprint("List ", n)}})
+	}
+	page(w, r, all)
 }
 
 func (f *Fake) items(w http.ResponseWriter, r *http.Request) {

@@ -34,6 +34,8 @@ type Fake struct {
 
 	// Withheld is a scope that the owner of the channel does not allow.
 	Withheld string
+	// More is the number of further channels of the user, and of further playlists of the channel.
+	More int
 	// Took is the time for which a video is processed. Until then, a Short accepts no cover.
 	Took time.Duration
 	// Landscape says that videos are not Shorts.
@@ -55,6 +57,7 @@ type Fake struct {
 	sessions map[string]*session
 	Covers   map[string]string // sum of the cover, by video
 	parts    parts
+	scopes   map[string][]string // of the tokens that the owner has allowed; the others have all
 }
 
 type session struct {
@@ -109,6 +112,7 @@ func New(now func() time.Time) *Fake {
 				"https://www.googleapis.com/auth/youtube.force-ssl"},
 		},
 		Took: 90 * time.Second, Quota: 100, sessions: map[string]*session{}, Covers: map[string]string{},
+		scopes: map[string][]string{},
 	}
 }
 
@@ -142,6 +146,11 @@ func (f *Fake) Handler() http.Handler {
 		if strings.Contains(r.URL.Path, "/youtube/") && !f.Authorized(r) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			refuse(w, http.StatusUnauthorized, "authError")
+			return
+		}
+		if !f.entitled(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusForbidden, "insufficientPermissions")
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -185,6 +194,9 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.OAuth.Issued(r.PostForm, access, refresh)
+	f.mu.Lock()
+	f.scopes[access] = f.granted()
+	f.mu.Unlock()
 	control.JSON(w, http.StatusOK, answer)
 }
 
@@ -213,11 +225,34 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return
 	}
-	control.JSON(w, http.StatusOK,
-		map[string]any{"items": []any{map[string]any{"id": Channel, "snippet": map[string]any{
-			"title": "Acme", "customUrl": "@acme",
-			"thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
-		}}}})
+	all := []any{map[string]any{"id": Channel, "snippet": map[string]any{
+		"title": "Acme", "customUrl": "@acme",
+		"thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
+	}}}
+	for n := range f.More {
+		all = append(all, map[string]any{"id": fmt.Sprintf("UC%022d", 1000+n), "snippet": map[string]any{
+			"title": fmt.Sprint("Acme ", n), "customUrl": fmt.Sprint("@acme", n)}})
+	}
+	page(w, r, all)
+}
+
+// page answers with a page of a list, of as many items as the call wants and at most 50.
+func page(w http.ResponseWriter, r *http.Request, all []any) {
+	q := r.URL.Query()
+	most, err := strconv.Atoi(q.Get("maxResults"))
+	if !q.Has("maxResults") {
+		most, err = 5, nil
+	}
+	at, wrong := strconv.Atoi(q.Get("pageToken"))
+	if err != nil || most < 0 || most > 50 || q.Has("pageToken") && (wrong != nil || at > len(all)) {
+		refuse(w, http.StatusBadRequest, "invalidPageToken")
+		return
+	}
+	answer := map[string]any{"items": all[at:min(at+most, len(all))]}
+	if at+most < len(all) {
+		answer["nextPageToken"] = strconv.Itoa(at + most)
+	}
+	control.JSON(w, http.StatusOK, answer)
 }
 
 // processed reports whether the processing of a video has ended.

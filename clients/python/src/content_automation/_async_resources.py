@@ -1075,9 +1075,10 @@ class AsyncExportsResource:
         lines, one for each resource as its GET returns it, and tar archives of the files that the lines name. A
         worker makes them in the background, and the event `export.completed` reports the end. The export has no
         resource that was created after it, and no secret: no key, no token and no secret of a webhook. The parts are
-        kept for 7 days. createImport takes them.
+        kept for 7 days, and their links need no key. createImport takes them.
 
-        Needs the scope `account:manage`.
+        Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`,
+        `studio:use`, `social:manage`, `architect:use` and `webhooks:manage`.
         """
         data = await self._client.call(
             "POST", "/v1/exports", (), None, body, options
@@ -1091,7 +1092,8 @@ class AsyncExportsResource:
 
         Returns the export with the parts that are ready. Each call returns new signed URLs.
 
-        Needs the scope `account:manage`.
+        Needs the scopes `account:manage`, `account:read`, `factories:read`, `content:read`, `products:read`,
+        `studio:use`, `social:manage`, `architect:use` and `webhooks:manage`.
         """
         data = await self._client.call(
             "GET", "/v1/exports/{export_id}", (export_id, ), None, None, options

@@ -61,7 +61,7 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}
 	var origin *media.Provenance
 	if s != nil {
-		if b, err = provenance.Marked(b, *s); err != nil {
+		if b, err = provenance.Marked(context.Background(), b, *s); err != nil {
 			return media.File{}, err
 		}
 		origin = &media.Provenance{DigitalSourceType: s.Source.URI()}
@@ -93,6 +93,57 @@ func (o *Objects) Put(_ context.Context, f media.File, content io.ReadSeeker) er
 	}
 	o.files[f.Key] = b
 	return err
+}
+
+// PutNew implements transfer.Objects.
+func (o *Objects) PutNew(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	o.mu.Lock()
+	_, there := o.files[f.Key]
+	o.mu.Unlock()
+	if there {
+		return media.ErrExists
+	}
+	return o.Put(ctx, f, content)
+}
+
+// Range implements transfer.Objects.
+func (o *Objects) Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	body, err := o.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(body)
+	offset = min(offset, int64(len(content)))
+	return io.NopCloser(bytes.NewReader(content[offset:min(offset+length, int64(len(content)))])), err
+}
+
+// RemoveSome implements transfer.Objects.
+func (o *Objects) RemoveSome(_ context.Context, prefix string) (bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, prefix) })
+	return false, nil
+}
+
+// Sum returns the SHA-256 of a file in hexadecimal.
+func (o *Objects) Sum(ctx context.Context, key string) (string, error) {
+	body, err := o.Open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	content, err := io.ReadAll(body)
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// List lists the files below a prefix.
+func (o *Objects) List(_ context.Context, prefix, after string) (all []media.Object, more bool, err error) {
+	for _, key := range o.Keys() {
+		if strings.HasPrefix(key, prefix) && key > after {
+			all = append(all, media.Object{Key: key, Bytes: int64(len(o.files[key]))})
+		}
+	}
+	return all, false, nil
 }
 
 // Open implements generate.Objects.

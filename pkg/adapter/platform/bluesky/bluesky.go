@@ -6,16 +6,15 @@ package bluesky
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -46,6 +45,7 @@ var (
 
 var capabilities = platform.Capabilities{
 	Label:   "Bluesky",
+	Reader:  texts.Bluesky,
 	Connect: platform.ConnectPassword,
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},
@@ -134,7 +134,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	call := p.Call(http.MethodPost, "com.atproto.server.createSession", "")
 	call.JSON = map[string]string{"identifier": strings.TrimPrefix(g.Username, "@"), "password": g.Password.Reveal()}
 	call.Secrets = []platform.Secret{g.Password}
-	if err := p.Send(ctx, call, &s); err != nil {
+	if err := p.Client.JSON(ctx, call, p.sessionRefused, &s); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(s.DID, "did:") || s.Access == "" || s.Refresh == "" {
@@ -158,14 +158,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	var s session
 	call := p.Call(http.MethodPost, "com.atproto.server.refreshSession", a.Token.Refresh)
-	err := p.Client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
-		e := p.refused(answer)
-		if e != nil && (e.Kind == platform.Expired || e.Kind == platform.BadContent) {
-			return platform.Disconnected()
-		}
-		return e
-	}, &s)
-	if err != nil {
+	if err := p.Client.JSON(ctx, call, p.sessionRefused, &s); err != nil {
 		return platform.Token{}, err
 	}
 	if s.Access == "" || s.Refresh == "" {
@@ -176,47 +169,13 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 
 // Revoke implements platform.Connector. It ends the session.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Client.JSON(ctx, p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh), p.refused,
-		nil)
-	if kind := platform.KindOf(err); kind == platform.Expired || kind == platform.Reconnect {
+	err := p.Client.JSON(ctx, p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh),
+		p.sessionRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the session has ended already
 	}
 	return err
 }
-
-// refused classifies the refusals of the AT Protocol, which name an error.
-func (p *Platform) refused(a wire.Answer) *platform.Error {
-	var body struct {
-		Error string `json:"error"`
-	}
-	if a.OK() || json.Unmarshal(a.Body, &body) != nil || body.Error == "" || a.Status >= 500 {
-		return nil
-	}
-	switch body.Error {
-	case "ExpiredToken":
-		return platform.TokenExpired()
-	case "RateLimitExceeded":
-		var after time.Duration
-		if at, err := strconv.ParseInt(a.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
-			after = min(max(time.Unix(at, 0).Sub(p.Client.Now()), 0), 24*time.Hour)
-		}
-		return platform.Limited(after)
-	case "AuthFactorTokenRequired", "AuthenticationRequired", "AuthMissing", "InvalidToken":
-		return platform.Disconnected()
-	case "AccountTakedown", "AccountDeactivated", "AccountSuspended":
-		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Bluesky has suspended the account, or its owner "+
-			"has deactivated it.")
-	case notFound, "NotFound":
-		return platform.Reject(platform.CodePostNotFound, "Bluesky does not have the post.")
-	}
-	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusUnauthorized {
-		return nil
-	}
-	return platform.Reject(platform.CodeContentRefused, "Bluesky refuses the post.")
-}
-
-// notFound is the error of a record that does not exist.
-const notFound = "RecordNotFound"
 
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {

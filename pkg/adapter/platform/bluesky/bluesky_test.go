@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	fake "github.com/content-automation/api/testdata/platforms/bluesky"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func newFixture() *platformtest.Fixture {
@@ -127,6 +127,37 @@ func TestFacets(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A hashtag is whole in every script. One that the server would refuse is no facet, and the post goes.
+func TestHashtagsAreWhole(t *testing.T) {
+	for caption, want := range map[string][]string{
+		"#हिन्दी #ไทยแลนด์":                          {"हिन्दी", "ไทยแลนด์"},
+		"#e-commerce #t-shirt, #🔥sale ＃東京":           {"e-commerce", "t-shirt", "🔥sale", "東京"},
+		"#" + strings.Repeat("a", 64):                {strings.Repeat("a", 64)},
+		"#" + strings.Repeat("a", 65) + " #b":        {"b"},
+		"#a" + strings.Repeat("\u0301", 320) + " #b": {"b"}, // 641 bytes
+		"#2026 Node.js done.Next 4.Quartal $acme":    {"$ACME"},
+		"See https://example.org/wiki/Film_(2010) and https://example.com/a、次": {"https://example.org/wiki/Film_(2010)",
+			"https://example.com/a"},
+	} {
+		f := newFixture()
+		_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+			Caption: caption})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range f.Fake.(*fake.Fake).Records() {
+			for _, facet := range r.Facets {
+				got = append(got, facet.Features[0]["tag"]+facet.Features[0]["uri"])
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q has the facets %q, want %q", caption, got, want)
+		}
+		f.Close()
 	}
 }
 

@@ -7,13 +7,12 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -21,8 +20,12 @@ const (
 	collection = "app.bsky.feed.post"
 	// processing is the time between two looks at a video.
 	processing = 10 * time.Second
+	// uploadAgain is the time before the second upload of a video, and half of the time before the third.
+	uploadAgain = time.Minute
 	// maxMentions bounds the names that a post looks up.
 	maxMentions = 10
+	// maxUploads bounds how often the video or the images of a post are uploaded.
+	maxUploads = 3
 )
 
 var errIncomplete = errors.New("a member is missing")
@@ -31,8 +34,9 @@ var errIncomplete = errors.New("a member is missing")
 type state struct {
 	At       int64             `json:"at"` // Unix microseconds, from which keys and times are derived
 	Files    []blob            `json:"files,omitempty"`
-	Job      string            `json:"job,omitempty"`   // that processes the video
-	Names    map[string]string `json:"names,omitempty"` // the accounts that the texts mention
+	Job      string            `json:"job,omitempty"`     // that processes the video
+	Uploads  int               `json:"uploads,omitempty"` // of the files, all together
+	Names    map[string]string `json:"names,omitempty"`   // the accounts that the texts mention
 	Mentions bool              `json:"mentions,omitempty"`
 }
 
@@ -68,6 +72,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	var limits struct {
 		Can  bool   `json:"canUpload"`
 		Left *int64 `json:"remainingDailyVideos"`
+		fault
 	}
 	token, err := p.service(ctx, w.Account, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
 	if err != nil {
@@ -75,16 +80,17 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	}
 	call := wire.Call{Name: "getUploadLimits", Method: http.MethodGet, Bearer: token,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
-	switch err := p.Send(ctx, call, &limits); {
-	case err != nil:
+	if err := p.Client.JSON(ctx, call, p.videoRefused, &limits); err != nil || limits.Can {
 		return err
-	case !limits.Can && limits.Left != nil && *limits.Left <= 0:
-		return platform.Full(time.Hour)
-	case !limits.Can:
-		return platform.Reject(platform.CodeMissingPermission, "Bluesky takes no videos of the account. Its e-mail "+
-			"address must be confirmed.")
 	}
-	return nil
+	if limits.Left != nil && *limits.Left <= 0 {
+		return platform.Full(time.Hour).Saying(limits.Message)
+	}
+	e := videoMeans(limits.Error + " " + limits.Message)
+	if e == nil {
+		e = videoMeans("unconfirmed_email") // the usual reason
+	}
+	return e.Saying(limits.Message)
 }
 
 // Prepare implements platform.Steps. It looks up the mentioned accounts, and uploads one file.
@@ -100,36 +106,49 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		return true, 0, nil
 	}
 	m := w.Post.Media[len(s.Files)]
-	var uploaded blob
-	switch {
-	case s.Job != "":
-		if uploaded, err = p.job(ctx, s.Job); err == nil && uploaded.Link == "" {
-			return false, processing, nil
-		}
-	case m.Video():
-		uploaded, s.Job, err = p.video(ctx, w.Account, w.Post.Key, m)
-	default:
-		uploaded, err = p.image(ctx, w.Account, m)
+	if m.Video() {
+		return p.prepareVideo(ctx, w, m)
 	}
+	uploaded, err := p.image(ctx, w.Account, m)
 	if err != nil {
 		return false, 0, err
-	}
-	if uploaded.Link == "" {
-		return false, processing, nil
 	}
 	s.Files = append(s.Files, uploaded)
 	return len(s.Files) == len(w.Post.Media), 0, nil
 }
 
-var mentions = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?\.[a-zA-Z]{2,})`)
-})
+// prepareVideo uploads the video, or looks at its processing. The blob counts, whatever the state of the processing is
+// (bsky-docs #367). After a failure that may pass, the video is uploaded again.
+func (p *Platform) prepareVideo(ctx context.Context, w *platform.Work[state], m platform.Media) (ready bool,
+	wait time.Duration, err error) {
+	s := &w.Own
+	var now progress
+	if s.Job != "" {
+		now, err = p.job(ctx, s.Job)
+	} else if now, err = p.video(ctx, w.Account, w.Post.Key, m); err == nil {
+		s.Uploads++
+	}
+	switch {
+	case err != nil:
+		return false, 0, err
+	case now.Blob != nil && now.Blob.Ref.Link != "":
+		s.Files = append(s.Files, now.Blob.blob())
+		return len(s.Files) == len(w.Post.Media), 0, nil
+	case now.State != "JOB_STATE_FAILED":
+		s.Job = now.Job
+		return false, processing, nil
+	case now.lasts() || s.Uploads >= maxUploads:
+		return false, 0, unprocessed(now.words())
+	}
+	s.Job = ""
+	return false, time.Duration(s.Uploads) * uploadAgain, nil
+}
 
 // lookUp finds the accounts that the post mentions. A name that nobody has stays plain text.
 func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform.Post, s *state) error {
-	found := mentions().FindAllStringSubmatch(post.Caption+" "+post.Options.FirstComment, maxMentions)
-	for _, m := range found {
-		name := strings.ToLower(m[1])
+	found := texts.Bluesky.Mentions(post.Caption + " " + post.Options.FirstComment)
+	for _, m := range found[:min(len(found), maxMentions)] {
+		name := strings.ToLower(m.Text)
 		if s.Names[name] != "" {
 			continue
 		}
@@ -137,7 +156,7 @@ func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform
 			DID string `json:"did"`
 		}
 		err := p.Get(ctx, a.Token.Access, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, &who)
-		if platform.KindOf(err) == platform.BadContent {
+		if kind := platform.KindOf(err); err != nil && (kind == platform.BadContent || kind == platform.Unclear) {
 			continue
 		}
 		if err != nil {
@@ -198,22 +217,25 @@ func (p *Platform) host(ctx context.Context, a platform.Account) (string, error)
 	return "", platform.Busy().Because(errors.New("bluesky: the session names no server"))
 }
 
-// progress is the state of the processing of a video.
+// progress is the state of the processing of a video: app.bsky.video.defs#jobStatus.
 type progress struct {
-	Job   string `json:"jobId"`
-	State string `json:"state"`
-	Blob  *given `json:"blob"`
+	Job     string `json:"jobId"`
+	State   string `json:"state"`
+	Blob    *given `json:"blob"`
+	Error   string `json:"error"`
+	Failure string `json:"failureCode"`
+	Message string `json:"message"`
 }
 
 // video uploads a video for processing. Bluesky knows a video that it has processed before.
-func (p *Platform) video(ctx context.Context, a platform.Account, key string, m platform.Media) (blob, string, error) {
+func (p *Platform) video(ctx context.Context, a platform.Account, key string, m platform.Media) (progress, error) {
 	host, err := p.host(ctx, a)
 	if err != nil {
-		return blob{}, "", err
+		return progress{}, err
 	}
 	token, err := p.service(ctx, a, host, "com.atproto.repo.uploadBlob")
 	if err != nil {
-		return blob{}, "", err
+		return progress{}, err
 	}
 	call := wire.Call{Name: "uploadVideo", Method: http.MethodPost, Bearer: token,
 		URL:   p.Client.Base(videos) + "/xrpc/app.bsky.video.uploadVideo",
@@ -221,7 +243,7 @@ func (p *Platform) video(ctx context.Context, a platform.Account, key string, m 
 		Timeout: wire.UploadTimeout}
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
-		return blob{}, "", err
+		return progress{}, err
 	}
 	var made struct {
 		progress
@@ -232,40 +254,28 @@ func (p *Platform) video(ctx context.Context, a platform.Account, key string, m 
 		made.progress = *made.Status
 	}
 	if known := answer.Status == http.StatusConflict && made.Job != ""; !known {
-		if err := p.Client.Check(call, answer, p.refused); err != nil {
-			return blob{}, "", err
+		if err := p.Client.Check(call, answer, p.videoRefused); err != nil {
+			return progress{}, err
 		}
 	}
 	if unreadable != nil || made.Job == "" {
-		return blob{}, "", p.Client.Garbled(call, errors.Join(unreadable, errIncomplete))
+		return progress{}, p.Client.Garbled(call, errors.Join(unreadable, errIncomplete))
 	}
-	done, err := made.result()
-	return done, made.Job, err
+	return made.progress, nil
 }
 
 // job reads the state of the processing of a video.
-func (p *Platform) job(ctx context.Context, id string) (blob, error) {
+func (p *Platform) job(ctx context.Context, id string) (progress, error) {
 	var answer struct {
 		Status progress `json:"jobStatus"`
 	}
 	call := wire.Call{Name: "getJobStatus", Method: http.MethodGet,
 		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
-	if err := p.Send(ctx, call, &answer); err != nil {
-		return blob{}, err
+	err := p.Client.JSON(ctx, call, p.videoRefused, &answer)
+	if answer.Status.Job == "" {
+		answer.Status.Job = id
 	}
-	return answer.Status.result()
-}
-
-// result returns the processed video, or the zero value while it is processed.
-func (j progress) result() (blob, error) {
-	switch {
-	case j.State == "JOB_STATE_FAILED":
-		return blob{}, platform.Reject(platform.CodeMediaRefused, "Bluesky could not process the video.")
-	case j.Blob == nil:
-		return blob{}, nil
-	default:
-		return j.Blob.blob(), nil
-	}
+	return answer.Status, err
 }
 
 // key returns the key of the n-th record: a TID of the AT Protocol.
@@ -303,7 +313,21 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.
 	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.Made),
 		"record": content(w)}
 	var made record
-	if err := p.Send(ctx, call, &made); err != nil {
+	var lacking bool
+	err := p.Client.JSON(ctx, call, func(a wire.Answer) *platform.Error {
+		var f fault
+		lacking = !a.OK() && a.Status < 500 && json.Unmarshal(a.Body, &f) == nil && f.Error == "BlobNotFound"
+		return p.refused(a)
+	}, &made)
+	if lacking && w.Own.Uploads < maxUploads && w.Made == 0 && len(w.Own.Files) > 0 {
+		// The server has removed the files, which it keeps for some time only: they are uploaded again.
+		w.Own.Files, w.Own.Job, w.Own.Uploads = nil, "", w.Own.Uploads+1
+		return platform.Ref{}, platform.ErrMore
+	}
+	if lacking {
+		return platform.Ref{}, mediaRefused().Because(err).Saying(wordsOf(err))
+	}
+	if err != nil {
 		if platform.KindOf(err) == platform.BadContent {
 			// Another worker may have made the record.
 			ref, stage, unread := p.Find(ctx, w)
@@ -317,6 +341,15 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.
 		return platform.Ref{}, p.Client.Garbled(call, errIncomplete)
 	}
 	return made.ref(w.Account), nil
+}
+
+// wordsOf returns the words of a refusal.
+func wordsOf(err error) string {
+	var e *platform.Error
+	if errors.As(err, &e) {
+		return e.Words
+	}
+	return ""
 }
 
 type record struct {

@@ -1,12 +1,11 @@
 package bluesky
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 )
 
 // content returns the record of the next post.
@@ -60,29 +59,25 @@ func ratio(m platform.Media) map[string]int {
 	return map[string]int{"width": max(m.Width, 1), "height": max(m.Height, 1)}
 }
 
-var tags = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s(])(#[\pL\pN_]*\pL[\pL\pN_]*)`)
-})
-
 // facets returns the links, hashtags and mentions of a text. Their positions are counted in bytes.
 func (s state) facets(text string) (all []map[string]any) {
 	add := func(start, end int, feature map[string]string) {
 		all = append(all, map[string]any{"index": map[string]int{"byteStart": start, "byteEnd": end},
 			"features": []map[string]string{feature}})
 	}
-	for _, l := range platform.Links(text) {
-		address := text[l.Start:l.End]
-		if !l.Scheme {
-			address = "https://" + address
-		}
-		add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": address})
+	for _, l := range texts.Bluesky.Links(text) {
+		add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": l.Address(text)})
 	}
-	for _, at := range tags().FindAllStringSubmatchIndex(text, -1) {
-		add(at[2], at[3], map[string]string{"$type": "app.bsky.richtext.facet#tag", "tag": text[at[2]+1 : at[3]]})
+	for _, t := range texts.Bluesky.Hashtags(text) {
+		add(t.Start, t.End, map[string]string{"$type": "app.bsky.richtext.facet#tag", "tag": t.Text})
 	}
-	for _, at := range mentions().FindAllStringSubmatchIndex(text, -1) {
-		if did := s.Names[strings.ToLower(text[at[2]:at[3]])]; did != "" {
-			add(at[2]-1, at[3], map[string]string{"$type": "app.bsky.richtext.facet#mention", "did": did})
+	for _, t := range texts.Bluesky.Cashtags(text) {
+		add(t.Start, t.End, map[string]string{"$type": "app.bsky.richtext.facet#tag",
+			"tag": "$" + strings.ToUpper(t.Text)})
+	}
+	for _, m := range texts.Bluesky.Mentions(text) {
+		if did := s.Names[strings.ToLower(m.Text)]; did != "" {
+			add(m.Start, m.End, map[string]string{"$type": "app.bsky.richtext.facet#mention", "did": did})
 		}
 	}
 	return all

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
 	fake "github.com/content-automation/api/testdata/platforms/facebook"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 // Each answer of the table is given once and always, by a platform that is healthy otherwise.
@@ -17,11 +17,11 @@ func TestAnswers(t *testing.T) {
 	reel := platform.Post{Key: "pub_2", Kind: platform.KindVideo, Caption: "It runs",
 		Media: []platform.Media{fixture.Video("b", 9000)}}
 	answers, sources := fake.Answers.Split()
-	fixture.Answers(t, "../../../../testdata/platforms/facebook/README.md", answers, sources,
-		func(name string, a control.Answer, always bool) fixture.Answered {
+	fixture.TryAll(t, "../../../../testdata/platforms/facebook/README.md", answers, sources,
+		func(name string, a control.Answer, always bool) fixture.Tried {
 			if strings.HasPrefix(name, "Reel") || strings.HasPrefix(name, "upload") || strings.HasPrefix(name, "video") {
-				return fixture.Answer(t, newFixture, reel, a, always)
+				return fixture.Try(t, newFixture, reel, a, always)
 			}
-			return fixture.Answer(t, newFixture, post, a, always)
+			return fixture.Try(t, newFixture, post, a, always)
 		})
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	fake "github.com/content-automation/api/testdata/platforms/facebook"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func newFixture() *platformtest.Fixture {
@@ -85,6 +85,28 @@ func TestALinkIsShown(t *testing.T) {
 		Caption: "Look: https://acme.example/shoes. Or https://acme.example/"})
 	if got := f.Fake.(*fake.Fake).Link(done.Post.ID); err != nil || got != "https://acme.example/shoes" {
 		t.Errorf("the link is %q, %v", got, err)
+	}
+}
+
+// Facebook refuses its own pages as the link of a post, and has no page of an address with the words behind it.
+func TestALinkThatFacebookRefusesIsLeftOut(t *testing.T) {
+	for caption, want := range map[string]string{
+		"Join https://www.facebook.com/groups/acme":                          "",
+		"Join https://m.facebook.com/a, https://fb.me/a, https://fb.watch/a": "",
+		"https://FB.com/a and https://notfacebook.com/a":                     "https://notfacebook.com/a",
+		"Join https://facebook.com/acme. More: https://acme.example/shoes":   "https://acme.example/shoes",
+		"詳しくはhttps://example.com/aをご覧ください。":                                  "https://example.com/a",
+		"See https://example.org/wiki/Film_(2010)":                           "https://example.org/wiki/Film_(2010)",
+		"“https://example.com/a” «https://example.com/b»":                    "https://example.com/a",
+		"“https://example.com/a、次":                                           "https://example.com/a",
+	} {
+		f := newFixture()
+		done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+			Caption: caption})
+		if got := f.Fake.(*fake.Fake).Link(done.Post.ID); err != nil || got != want {
+			t.Errorf("%q has the link %q, %v", caption, got, err)
+		}
+		f.Close()
 	}
 }
 

@@ -58,6 +58,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	ends := graph.Ends(ctx, p.api, long.Access, p.Client.Now().Add(access))
+	grantor := graph.Grantor(ctx, p.api, long.Access)
 	var all []platform.Account
 	var barred []string
 	known := map[string]bool{}
@@ -71,7 +72,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			barred = append(barred, page.barred())
 			continue
 		}
-		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL,
+		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL, Grantor: grantor,
 			Token: platform.Token{Access: page.Token, Scopes: capabilities.Scopes, EndsAt: ends}}
 		if page.Username != "" {
 			a.Handle = "@" + page.Username

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,8 +210,8 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	for i, id := range w.Own.Photos {
 		form.Set(fmt.Sprintf("attached_media[%d]", i), `{"media_fbid":"`+id+`"}`)
 	}
-	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
-		form.Set("link", text[all[0].Start:all[0].End])
+	if link := preview(text); len(w.Own.Photos) == 0 && link != "" {
+		form.Set("link", link)
 	}
 	own.place(form)
 	if own.Paid {
@@ -220,6 +221,25 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	}
 	ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/feed", form, true)
 	return ref, err
+}
+
+// ownHosts are the hosts of Facebook, whose pages it refuses as the link of a post (1609008), but takes in its text.
+var ownHosts = []string{"facebook.com", "fb.com", "fb.gg", "fb.me", "fb.watch"}
+
+// preview returns the first link of a text of which Facebook makes a preview, or "".
+func preview(text string) string {
+	for _, l := range platform.Links(text) {
+		address, err := url.Parse(l.Address(text))
+		if err != nil || !l.Scheme {
+			continue
+		}
+		host := strings.ToLower(address.Hostname())
+		own := func(of string) bool { return host == of || strings.HasSuffix(host, "."+of) }
+		if !slices.ContainsFunc(ownHosts, own) {
+			return l.Address(text)
+		}
+	}
+	return ""
 }
 
 // place adds the place that a post names.

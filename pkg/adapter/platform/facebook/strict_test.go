@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	fake "github.com/content-automation/api/testdata/platforms/facebook"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 // connect connects the pages of a login, or one that it chooses.
@@ -92,7 +92,7 @@ func TestWhatEndsAPage(t *testing.T) {
 	post := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe"}
 	var lost []string
 	for name, a := range answers {
-		if strings.HasPrefix(name, "post ") && fixture.Answer(t, newFixture, post, a, false).Lost {
+		if strings.HasPrefix(name, "post ") && fixture.Try(t, newFixture, post, a, false).Lost {
 			lost = append(lost, strings.TrimPrefix(name, "post "))
 		}
 	}
@@ -113,7 +113,7 @@ func TestTheWordsOfAnUpload(t *testing.T) {
 		Media: []platform.Media{fixture.Video("b", 9000)}}
 	for name, want := range map[string]string{"upload refused for a header": "Header Offset",
 		"video too small": "minimum resolution of 540p", "video not read": "could not be downloaded"} {
-		got := fixture.Answer(t, newFixture, reel, fake.Answers[name].Answer, true)
+		got := fixture.Try(t, newFixture, reel, fake.Answers[name].Answer, true)
 		if !strings.Contains(got.Words, want) {
 			t.Errorf("%s: %+v, want %s", name, got, want)
 		}

@@ -3,9 +3,9 @@ package instagram_test
 import (
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/instagram"
 )
 
@@ -14,8 +14,8 @@ func TestAnswers(t *testing.T) {
 	post := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe",
 		Media: []platform.Media{fixture.Image("a")}}
 	answers, sources := fake.Answers.Split()
-	fixture.Answers(t, "../../../../testdata/platforms/instagram/README.md", answers, sources,
-		func(_ string, a control.Answer, always bool) fixture.Answered {
-			return fixture.Answer(t, newFixture, post, a, always)
+	fixture.TryAll(t, "../../../../testdata/platforms/instagram/README.md", answers, sources,
+		func(_ string, a control.Answer, always bool) fixture.Tried {
+			return fixture.Try(t, newFixture, post, a, always)
 		})
 }

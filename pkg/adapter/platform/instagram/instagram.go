@@ -139,6 +139,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
+	grantor := graph.Grantor(ctx, p.Graph, token.Access)
 	var all []platform.Account
 	for _, i := range profiles {
 		if g.Choice != "" && g.Choice != i.ID && g.Choice != "@"+i.Username {
@@ -149,7 +150,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			name = i.Username
 		}
 		all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture,
-			Token: token})
+			Token: token, Grantor: grantor})
 	}
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "None of the chosen Facebook pages has such "+

@@ -44,7 +44,7 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 		return page, platform.Unsupported("reading comments on posts of members")
 	}
 	start, _ := strconv.Atoi(after)
-	all, err := p.remarks(ctx, a, post.ID, start, platform.CodePostNotFound)
+	all, more, err := p.remarks(ctx, a, post.ID, start, platform.CodePostNotFound)
 	if err != nil {
 		return page, err
 	}
@@ -62,31 +62,32 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 			page.Partial = true
 			continue
 		}
-		replies, err := p.remarks(ctx, a, r.URN, 0, platform.CodeCommentNotFound)
+		replies, further, err := p.remarks(ctx, a, r.URN, 0, platform.CodeCommentNotFound)
 		if err != nil && !platform.Gone(err) {
 			return platform.CommentPage{}, err
 		}
 		for _, one := range replies {
 			add(one, r.URN)
 		}
-		page.Partial = page.Partial || err != nil || len(replies) == commentPage
+		page.Partial = page.Partial || err != nil || further
 	}
-	if len(all) == commentPage {
-		page.Next = strconv.Itoa(start + commentPage)
+	if more {
+		page.Next = strconv.Itoa(start + len(all))
 	}
 	return page, nil
 }
 
-// remarks returns a page of the comments on a post, or of the replies to a comment.
+// remarks returns a page of the comments on a post, or of the replies to a comment, and whether there are more.
 func (p *Platform) remarks(ctx context.Context, a platform.Account, urn string, start int,
-	absent platform.Code) ([]remark, error) {
+	absent platform.Code) (all []remark, more bool, err error) {
 	var answer struct {
 		Elements []remark `json:"elements"`
+		Paging   paging   `json:"paging"`
 	}
 	call := p.Call(http.MethodGet, "/rest/socialActions/"+url.PathEscape(urn)+"/comments", a.Token.Access)
 	call.Query = url.Values{"start": {strconv.Itoa(start)}, "count": {strconv.Itoa(commentPage)}}
-	err := p.Client.JSON(ctx, call, ofComments(false, absent), &answer)
-	return answer.Elements, err
+	err = p.Client.JSON(ctx, call, p.ofComments(absent), &answer)
+	return answer.Elements, answer.Paging.more(start, len(answer.Elements), commentPage), err
 }
 
 // Reply implements platform.Replier. LinkedIn has replies to comments on the post only: a reply to a reply is written
@@ -105,7 +106,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	call.JSON = map[string]any{"actor": a.ID, "object": thread, "parentComment": to,
 		"message": map[string]string{"text": r.Text}}
 	var made remark
-	if err := p.Client.JSON(ctx, call, ofComments(true, platform.CodeCommentNotFound), &made); err != nil {
+	if err := p.Client.JSON(ctx, call, p.ofComments(platform.CodeCommentNotFound), &made); err != nil {
 		return "", err
 	}
 	if _, _, ok := parse(made.URN); !ok {
@@ -123,7 +124,7 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	}
 	call := p.Call(http.MethodDelete, "/rest/socialActions/"+url.PathEscape(thread)+"/comments/"+id, a.Token.Access)
 	call.Query = url.Values{"actor": {a.ID}}
-	err := p.Client.JSON(ctx, call, ofComments(false, platform.CodeCommentNotFound), nil)
+	err := p.Client.JSON(ctx, call, p.ofComments(platform.CodeCommentNotFound), nil)
 	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
@@ -137,13 +138,13 @@ func parse(urn string) (thread, id string, ok bool) {
 }
 
 // ofComments classifies the refusals of calls about comments. What does not exist has the code absent.
-func ofComments(posts bool, absent platform.Code) wire.Refused {
+func (p *Platform) ofComments(absent platform.Code) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
 		switch {
-		case a.Status == http.StatusTooManyRequests:
+		case a.Status == http.StatusTooManyRequests && a.Header.Get("Retry-After") == "":
 			return platform.Limited(15 * time.Minute) // a reply ends within an hour
 		case a.Status != http.StatusNotFound:
-			return refused(posts)(a)
+			return p.refused(publishes, true)(a)
 		case absent == platform.CodeCommentNotFound:
 			return platform.CommentGone()
 		}

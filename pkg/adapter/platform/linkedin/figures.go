@@ -23,13 +23,51 @@ const (
 func (p *Platform) query(ctx context.Context, a platform.Account, path, query string, out any) error {
 	call := p.Call(http.MethodGet, path, a.Token.Access)
 	call.URL += "?" + query
-	return p.Send(ctx, call, out)
+	return p.Client.JSON(ctx, call, p.refused(reads, false), out)
 }
 
-// Metrics implements platform.Publisher. Reactions and comments can be read with the right to publish, the others only
-// with the right to figures.
+// The rights to read the reactions and comments of posts, by their older and newer names (Network update social
+// actions). The right to publish is none of them.
+var (
+	memberActions       = []string{commentScope, "r_member_social_feed"}
+	organizationActions = []string{"r_organization_social", "r_organization_social_feed"}
+)
+
+// may reports whether a token may have one of the scopes: LinkedIn has granted it, or has listed none.
+func may(a platform.Account, scopes []string) bool {
+	return len(a.Token.Scopes) == 0 || slices.ContainsFunc(scopes,
+		func(s string) bool { return slices.Contains(a.Token.Scopes, s) })
+}
+
+// Metrics implements platform.Publisher. Each figure that the token may read is read. The error is that of a missing
+// right if there is none.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
+	rest, scopes := p.ofMember, memberActions
+	if strings.HasPrefix(a.ID, organization) {
+		rest, scopes = p.ofOrganization, organizationActions
+	}
+	refusal := error(denied())
+	if may(a, scopes) {
+		m, refusal = p.actions(ctx, a, post.ID)
+		if refusal != nil && !platform.Untold(refusal) {
+			return m, refusal
+		}
+	}
+	m, err = rest(ctx, a, post.ID, m)
+	switch {
+	case err != nil && !platform.Untold(err):
+		return platform.Metrics{}, err
+	case len(m.Named()) > 0:
+		return m, nil
+	case refusal == nil:
+		return m, err
+	}
+	return m, refusal
+}
+
+// actions reads the reactions to a post and the comments on it.
+func (p *Platform) actions(ctx context.Context, a platform.Account, post string) (m platform.Metrics, err error) {
 	var actions struct {
 		Likes struct {
 			Total int64 `json:"totalLikes"`
@@ -38,20 +76,12 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			Total int64 `json:"aggregatedTotalComments"`
 		} `json:"commentsSummary"`
 	}
-	err = p.Get(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post.ID), nil, &actions)
+	err = p.read(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post), nil, &actions)
 	if err != nil {
 		return m, err
 	}
 	m.Likes, m.Comments = platform.Count(actions.Likes.Total), platform.Count(actions.Comments.Total)
-	read := p.ofMember
-	if strings.HasPrefix(a.ID, organization) {
-		read = p.ofOrganization
-	}
-	others, err := read(ctx, a, post.ID)
-	if err != nil && !platform.Untold(err) {
-		return platform.Metrics{}, err
-	}
-	return m.Or(others), nil
+	return m, nil
 }
 
 // statistics are the counts of posts of an organisation.
@@ -77,9 +107,9 @@ func (s statistics) metrics() platform.Metrics {
 // ugc begins the id of a post with a video. The ids of others are those of shares.
 const ugc = "urn:li:ugcPost:"
 
-// ofOrganization reads the statistics of a post of an organisation. A post that nobody has seen yet has none.
-func (p *Platform) ofOrganization(ctx context.Context, a platform.Account, post string) (m platform.Metrics,
-	err error) {
+// ofOrganization adds the statistics of a post of an organisation. A post that nobody has seen yet has none.
+func (p *Platform) ofOrganization(ctx context.Context, a platform.Account, post string,
+	m platform.Metrics) (platform.Metrics, error) {
 	if !slices.Contains(a.Token.Scopes, adminScope) {
 		return m, nil
 	}
@@ -90,16 +120,17 @@ func (p *Platform) ofOrganization(ctx context.Context, a platform.Account, post 
 	var answer struct {
 		Elements []statistics `json:"elements"`
 	}
-	err = p.query(ctx, a, "/rest/organizationalEntityShareStatistics", "q=organizationalEntity&organizationalEntity="+
+	err := p.query(ctx, a, "/rest/organizationalEntityShareStatistics", "q=organizationalEntity&organizationalEntity="+
 		url.QueryEscape(a.ID)+"&"+list+"=List("+url.QueryEscape(post)+")", &answer)
 	if err != nil || len(answer.Elements) == 0 {
 		return m, err
 	}
-	return answer.Elements[0].metrics(), nil
+	return m.Or(answer.Elements[0].metrics()), nil
 }
 
-// ofMember reads the statistics of a post of a member, one in a call.
-func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string) (m platform.Metrics, err error) {
+// ofMember adds the statistics of a post of a member that are not known yet, one in a call.
+func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string,
+	m platform.Metrics) (platform.Metrics, error) {
 	if !slices.Contains(a.Token.Scopes, memberScope) {
 		return m, nil
 	}
@@ -107,10 +138,15 @@ func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string
 	if strings.HasPrefix(post, ugc) {
 		kind = "ugc"
 	}
+	var untold error
 	for _, one := range []struct {
 		name string
 		into **int64
-	}{{"IMPRESSION", &m.Impressions}, {"MEMBERS_REACHED", &m.Reach}, {"RESHARE", &m.Shares}} {
+	}{{"IMPRESSION", &m.Impressions}, {"MEMBERS_REACHED", &m.Reach}, {"RESHARE", &m.Shares}, {"REACTION", &m.Likes},
+		{"COMMENT", &m.Comments}} {
+		if *one.into != nil {
+			continue
+		}
 		var answer struct {
 			Elements []struct {
 				Count *int64 `json:"count"`
@@ -118,14 +154,16 @@ func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string
 		}
 		err := p.query(ctx, a, "/rest/memberCreatorPostAnalytics", "q=entity&entity=("+kind+":"+url.QueryEscape(post)+
 			")&queryType="+one.name+"&aggregation=TOTAL", &answer)
-		if err != nil {
+		switch {
+		case err != nil && !platform.Untold(err):
 			return m, err
-		}
-		if len(answer.Elements) > 0 {
+		case err != nil:
+			untold = err
+		case len(answer.Elements) > 0:
 			*one.into = answer.Elements[0].Count
 		}
 	}
-	return m, nil
+	return m, untold
 }
 
 // mostDays bounds the days of one call.
@@ -142,11 +180,17 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	var size struct {
 		Followers *int64 `json:"firstDegreeSize"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/rest/networkSizes/"+url.PathEscape(a.ID),
-		url.Values{"edgeType": {"COMPANY_FOLLOWED_BY_MEMBER"}}, &size)
-	if err != nil {
-		return nil, err
+	var untold, told error
+	known := func(err error) bool {
+		if platform.Untold(err) {
+			untold = err // the others can be read
+		} else if err != nil {
+			told = err
+		}
+		return err == nil
 	}
+	sized := known(p.read(ctx, a.Token.Access, "/rest/networkSizes/"+url.PathEscape(a.ID),
+		url.Values{"edgeType": {"COMPANY_FOLLOWED_BY_MEMBER"}}, &size))
 	days.Last().Followers = size.Followers
 	query := fmt.Sprintf("q=organizationalEntity&organizationalEntity=%s&timeIntervals=(timeRange:(start:%d,end:%d),"+
 		"timeGranularityType:DAY)", url.QueryEscape(a.ID), days[0].Date.UnixMilli(), p.Client.Now().UnixMilli())
@@ -159,9 +203,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			} `json:"followerGains"`
 		} `json:"elements"`
 	}
-	if err := p.query(ctx, a, "/rest/organizationalEntityFollowerStatistics", query, &followers); err != nil {
-		return nil, err
-	}
+	gained := told == nil && known(p.query(ctx, a, "/rest/organizationalEntityFollowerStatistics", query, &followers))
 	for _, e := range followers.Elements {
 		if day := days.At(time.UnixMilli(e.Range.Start)); day != nil {
 			day.Gained = platform.Count(e.Gains.Organic + e.Gains.Paid)
@@ -170,13 +212,17 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	var shares struct {
 		Elements []statistics `json:"elements"`
 	}
-	if err := p.query(ctx, a, "/rest/organizationalEntityShareStatistics", query, &shares); err != nil {
-		return nil, err
-	}
+	shared := told == nil && known(p.query(ctx, a, "/rest/organizationalEntityShareStatistics", query, &shares))
 	for _, e := range shares.Elements {
 		if day := days.At(time.UnixMilli(e.Range.Start)); day != nil {
 			day.Metrics = e.metrics()
 		}
+	}
+	switch {
+	case told != nil:
+		return nil, told
+	case !sized && !gained && !shared:
+		return nil, untold
 	}
 	return days, nil
 }

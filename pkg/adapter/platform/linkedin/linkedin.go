@@ -6,12 +6,13 @@
 package linkedin
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,12 +96,13 @@ var capabilities = platform.Capabilities{
 			"second one makes readers want the third. Then an empty line, and paragraphs of one or two " +
 			"sentences with an empty line after each."},
 	Notes: []string{
-		"An account is a member. If the operator's application has the Community Management API, organisations that " +
-			"the member administers can be connected, too.",
+		"An account is a member. If the operator's application has the Community Management API, organisations for " +
+			"which the member may post can be connected, too.",
 		"Members are found among the followers of a connected organisation, with the right r_organization_followers; " +
 			"organisations by the name in the address of their page.",
 		"The privacy friends is that of the member's connections. Organisations post publicly.",
 		"With the option document, the images of a carousel are the pages of a PDF.",
+		"Reactions and comments are counted with the right " + commentScope + ", or with the other rights to figures.",
 		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
 			"read the posts of members.",
 		"Comments on posts of organisations are read, answered and deleted. Those of members are not read, unless " +
@@ -124,12 +126,13 @@ type Platform struct {
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{API: wire.API{
-		Client: c, Root: c.Base(api), Refused: refused,
+		Client: c, Root: c.Base(api),
 		Header: http.Header{"Linkedin-Version": {version}, "X-Restli-Protocol-Version": {"2.0.0"}},
 	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/v2/authorization", Token: c.Base(site) + "/oauth/v2/accessToken",
-		Scopes: capabilities.Scopes,
+		Scopes: capabilities.Scopes, Refused: tokenRefused,
 	}}}
+	p.Refused = p.classes
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -174,34 +177,122 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return all, nil
 }
 
-// organizations returns the organisations that a member administers.
+// roles are the roles of an organisation that may post for it (Posts API: w_organization_social; Organization Access
+// Control by Role). Its pages have both names for the administrator of the content.
+var roles = []string{"ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER",
+	"RECRUITING_POSTER"}
+
+const (
+	rolePage = 100 // roles on a page
+	// mostRolePages bounds the pages of roles, and nameBatch the organisations whose names one call reads.
+	mostRolePages = 50
+	nameBatch     = 50
+)
+
+// paging says where a list of LinkedIn continues.
+type paging struct {
+	Start int  `json:"start"`
+	Total *int `json:"total"`
+	Links []struct {
+		Rel string `json:"rel"`
+	} `json:"links"`
+}
+
+// more reports whether a list continues after a page with n elements, of which the call has asked for up to most.
+func (p paging) more(start, n, most int) bool {
+	for _, l := range p.Links {
+		if l.Rel == "next" {
+			return n > 0
+		}
+	}
+	return n > 0 && (p.Total != nil && start+n < *p.Total || p.Total == nil && n >= most)
+}
+
+// organizations returns the organisations for which a member may post. Without the right to list roles there are none.
 func (p *Platform) organizations(ctx context.Context, token platform.Token) (all []platform.Account, err error) {
-	var roles struct {
-		Elements []struct {
-			URN string `json:"organization"`
-		} `json:"elements"`
-	}
-	err = p.Get(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
-		"role": {"ADMINISTRATOR"}, "state": {"APPROVED"}, "count": {"100"}}, &roles)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range roles.Elements {
-		id, ok := strings.CutPrefix(e.URN, organization)
-		if !ok {
-			continue
+	var ids []string
+	start := 0
+	for range mostRolePages {
+		var page struct {
+			Elements []struct {
+				URN    string `json:"organization"`
+				Target string `json:"organizationTarget"` // in older versions
+				Role   string `json:"role"`
+				State  string `json:"state"`
+			} `json:"elements"`
+			Paging paging `json:"paging"`
 		}
-		var o struct {
-			Name   string `json:"localizedName"`
-			Vanity string `json:"vanityName"`
+		err := p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"},
+			"start": {strconv.Itoa(start)}, "count": {strconv.Itoa(rolePage)}}, &page)
+		if platform.Denied(err) {
+			return nil, nil
 		}
-		err := p.Get(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, platform.Account{ID: e.URN, Handle: o.Vanity, Name: o.Name, Token: token})
+		for _, e := range page.Elements {
+			id, ok := strings.CutPrefix(cmp.Or(e.URN, e.Target), organization)
+			posts := e.Role == "" || slices.Contains(roles, e.Role)
+			if ok && posts && (e.State == "" || e.State == "APPROVED") && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		if !page.Paging.more(start, len(page.Elements), rolePage) {
+			break
+		}
+		start += len(page.Elements)
+	}
+	names := map[string]named{}
+	for batch := range slices.Chunk(ids, nameBatch) {
+		if err := p.names(ctx, token, batch, names); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range ids {
+		o := names[id]
+		all = append(all, platform.Account{ID: organization + id, Handle: o.Vanity, Name: cmp.Or(o.Name, o.Vanity,
+			"Organisation "+id), Token: token})
 	}
 	return all, nil
+}
+
+// named has the names of an organisation.
+type named struct {
+	Name   string `json:"localizedName"`
+	Vanity string `json:"vanityName"`
+}
+
+// names reads the names of organisations with one call, and those that it does not tell one by one. An organisation
+// whose name LinkedIn does not show can be connected nevertheless.
+func (p *Platform) names(ctx context.Context, token platform.Token, ids []string, into map[string]named) error {
+	var answer struct {
+		Results map[string]named `json:"results"`
+	}
+	a := platform.Account{Token: token}
+	err := p.query(ctx, a, "/rest/organizationsLookup", "ids=List("+strings.Join(ids, ",")+")", &answer)
+	if err != nil && !platform.Untold(err) {
+		return err
+	}
+	for _, id := range ids {
+		if o, ok := answer.Results[id]; ok {
+			into[id] = o
+			continue
+		}
+		var o named
+		err := p.read(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
+		if err != nil && !platform.Untold(err) {
+			return err
+		}
+		into[id] = o
+	}
+	return nil
+}
+
+// read makes a call that reads. A refusal of it says nothing about the right to publish.
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.Call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, p.refused(reads, false), out)
 }
 
 // Revoke implements platform.Connector.
@@ -210,36 +301,14 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if err != nil {
 		return err
 	}
-	return p.Client.Revoke(ctx, p.Client.Base(site)+"/oauth/v2/revoke", url.Values{"client_id": {app.ID},
-		"client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}}, app.Secret, a.Token.Access)
+	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(site) + "/oauth/v2/revoke",
+		Form: url.Values{"client_id": {app.ID}, "client_secret": {app.Secret.Reveal()},
+			"token": {a.Token.Access.Reveal()}}, Secrets: []platform.Secret{app.Secret, a.Token.Access}}
+	err = p.Client.JSON(ctx, call, tokenRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // the token has ended already
+	}
+	return err
 }
 
 var errIncomplete = errors.New("a member is missing")
-
-// refused classifies the refusals of LinkedIn; posts reports whether the call may have made a post.
-func refused(posts bool) wire.Refused {
-	return func(a wire.Answer) *platform.Error {
-		var body struct {
-			Status int `json:"status"`
-		}
-		if a.OK() || json.Unmarshal(a.Body, &body) != nil {
-			return nil
-		}
-		switch a.Status {
-		case http.StatusUnauthorized:
-			return platform.TokenExpired()
-		case http.StatusForbidden:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all "+
-				"that the page of LinkedIn asks for. For an organisation, be its administrator.")
-		case http.StatusTooManyRequests:
-			return platform.Full(time.Hour) // the limits of LinkedIn are those of a day
-		case http.StatusUpgradeRequired:
-			return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has ended the version of its interface.")
-		case http.StatusUnprocessableEntity:
-			if posts {
-				return platform.Lost(nil) // LinkedIn answers so to a post that exists already
-			}
-		}
-		return nil
-	}
-}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/linkedin"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
@@ -50,14 +50,26 @@ var (
 var usual = []string{"likes", "comments"}
 
 // rights are the scopes of an application that may read figures.
-var rights = []string{"w_member_social", "rw_organization_admin", "r_member_postAnalytics"}
+var rights = []string{"w_member_social", "w_organization_social", "rw_organization_admin", "r_member_postAnalytics"}
+
+// social are the scopes that show reactions and comments, too.
+var social = []string{"w_member_social", "w_organization_social", "r_member_social", "r_organization_social"}
+
+// seen returns a fixture whose account has the right to reactions and comments.
+func seen(account string) func() *platformtest.Fixture {
+	return func() *platformtest.Fixture {
+		f := fixtureOf(account)()
+		f.Fake.(*fake.Fake).Extra = social
+		return f
+	}
+}
 
 // measured returns a fixture whose account has the right to figures.
 func measured(account string) func() *platformtest.Fixture {
 	return func() *platformtest.Fixture {
-		f := fixtureOf(account)()
+		f := seen(account)()
 		f.Fake.(*fake.Fake).OAuth.Scopes = rights
-		f.Account.Token.Scopes = rights
+		f.Account.Token.Scopes = slices.Concat(rights, social)
 		return f
 	}
 }
@@ -76,10 +88,10 @@ func TestStatisticsOfPosts(t *testing.T) {
 			[]string{"impressions", "reach", "likes", "comments", "shares", "clicks"}},
 		"a member": {fake.Member, nil, []string{"impressions", "reach", "likes", "comments", "shares"}},
 		"an organisation without the right": {fake.Organization, func(f *platformtest.Fixture) {
-			f.Account.Token.Scopes = fake.MemberScopes
+			f.Account.Token.Scopes = social
 		}, usual},
 		"a member without the right": {fake.Member, func(f *platformtest.Fixture) {
-			f.Account.Token.Scopes = fake.MemberScopes
+			f.Account.Token.Scopes = social
 		}, usual},
 		"a former administrator": {fake.Organization, func(f *platformtest.Fixture) {
 			f.Fake.(*fake.Fake).OAuth.Scopes = fake.MemberScopes
@@ -106,7 +118,7 @@ func TestStatisticsOfPosts(t *testing.T) {
 			}
 			f.Fake.Fail(f.Fake.Calls()+2, platformtest.ServerError)
 			_, err = f.Adapter.Metrics(t.Context(), f.Account, done.Post)
-			if asked := slices.Equal(f.Account.Token.Scopes, rights); (err != nil) != asked {
+			if asked := !slices.Equal(f.Account.Token.Scopes, social); (err != nil) != asked {
 				t.Errorf("%s, %s: with a fault in the statistics: %v", name, post.Kind, err)
 			}
 			f.Close()
@@ -144,7 +156,7 @@ func TestTheDaysOfAnOrganisation(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
-		New: fixtureOf(fake.Member), Measured: measured(fake.Organization),
+		New: seen(fake.Member), Measured: measured(fake.Organization),
 		Posts: []platformtest.Named{
 			{Name: "text with a comment", Post: text, Metrics: usual},
 			{Name: "photo", Post: platform.Post{Key: "pub_3", Kind: platform.KindPost, Caption: "A shoe",
@@ -196,9 +208,34 @@ func TestTheFormatOfTexts(t *testing.T) {
 	}
 }
 
+// A hashtag is one as a whole, in every script.
+func TestHashtagsAreWhole(t *testing.T) {
+	for caption, want := range map[string]string{
+		"#हिन्दी":                       `{hashtag|\#|हिन्दी}`,
+		"#ไทยแลนด์ a":                   `{hashtag|\#|ไทยแลนด์} a`,
+		"#cafe\u0301":                   "{hashtag|\\#|cafe\u0301}",
+		"＃東京。":                          `{hashtag|\#|東京}。`,
+		"(#sale_1)":                     `\({hashtag|\#|sale\_1}\)`,
+		"#2026 a#b":                     `\#2026 a\#b`,
+		"https://example.com/#fragment": `https://example.com/\#fragment`,
+	} {
+		f := fixtureOf(fake.Member)()
+		_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+			Caption: caption})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Fake.(*fake.Fake).Published()[0].Content; !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		f.Close()
+	}
+}
+
 // An application with the Community Management API requests its scopes, and offers organisations.
 func TestOrganisationsNeedTheirScopes(t *testing.T) {
-	scopes := append([]string{"w_organization_social", "r_organization_social"}, fake.MemberScopes...)
+	scopes := append([]string{"w_organization_social", "r_organization_social", "rw_organization_admin"},
+		fake.MemberScopes...)
 	f := fixtureOf(fake.Member)()
 	defer f.Close()
 	f.Fake.(*fake.Fake).OAuth.Scopes = scopes

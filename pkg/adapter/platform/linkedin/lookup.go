@@ -28,7 +28,7 @@ func (p *Platform) Lookup(ctx context.Context, a platform.Account, kind platform
 			Headline string `json:"headline"`
 		} `json:"elements"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/rest/peopleTypeahead", url.Values{"q": {"organizationFollowers"},
+	err := p.read(ctx, a.Token.Access, "/rest/peopleTypeahead", url.Values{"q": {"organizationFollowers"},
 		"keywords": {text}, "organization": {a.ID}}, &answer)
 	var all []platform.Found
 	for _, e := range answer.Elements {
@@ -53,7 +53,7 @@ func (p *Platform) findOrganizations(ctx context.Context, a platform.Account,
 			Vanity string `json:"vanityName"`
 		} `json:"elements"`
 	}
-	err = p.Get(ctx, a.Token.Access, "/rest/organizations", url.Values{"q": {"vanityName"},
+	err = p.read(ctx, a.Token.Access, "/rest/organizations", url.Values{"q": {"vanityName"},
 		"vanityName": {strings.ToLower(vanity)}}, &answer)
 	for _, e := range answer.Elements {
 		all = append(all, platform.Found{ID: organization + strconv.FormatInt(e.ID, 10), Name: e.Name,

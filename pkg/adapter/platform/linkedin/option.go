@@ -84,25 +84,30 @@ func refuses(p platform.Post) (found []platform.Problem) {
 func commentary(text string, mentions []Mention) string {
 	longest := slices.Clone(mentions) // of two names that begin alike, the longer one is meant
 	slices.SortStableFunc(longest, func(a, b Mention) int { return len(b.Name) - len(a.Name) })
+	tags := platform.WrittenTags(text)
 	var b strings.Builder
-	plain := func(s string) {
-		b.WriteString(hashtags().ReplaceAllString(escape.Replace(s), `${1}{hashtag|\#|${2}}`))
-	}
 	from := 0
-	for at := 0; at < len(text); at++ {
-		if text[at] != '@' {
-			continue
-		}
-		i := slices.IndexFunc(longest, func(m Mention) bool { return strings.HasPrefix(text[at+1:], m.Name) })
-		if i < 0 {
-			continue
-		}
-		plain(text[from:at])
-		fmt.Fprintf(&b, "@[%s](%s)", escape.Replace(longest[i].Name), longest[i].ID)
-		from = at + 1 + len(longest[i].Name)
-		at = from - 1
+	element := func(start, end int, format string, args ...any) {
+		b.WriteString(escape.Replace(text[from:start]))
+		fmt.Fprintf(&b, format, args...)
+		from = end
 	}
-	plain(text[from:])
+	for at := range text {
+		for len(tags) > 0 && tags[0].Start < from {
+			tags = tags[1:] // it is a part of a mention
+		}
+		switch {
+		case at < from:
+		case len(tags) > 0 && tags[0].Start == at:
+			element(at, tags[0].End, `{hashtag|\#|%s}`, escape.Replace(tags[0].Text))
+		case text[at] == '@':
+			i := slices.IndexFunc(longest, func(m Mention) bool { return strings.HasPrefix(text[at+1:], m.Name) })
+			if i >= 0 {
+				element(at, at+1+len(longest[i].Name), "@[%s](%s)", escape.Replace(longest[i].Name), longest[i].ID)
+			}
+		}
+	}
+	b.WriteString(escape.Replace(text[from:]))
 	return b.String()
 }
 

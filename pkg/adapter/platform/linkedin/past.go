@@ -39,14 +39,9 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 				Several *struct{} `json:"multiImage"`
 			} `json:"content"`
 		} `json:"elements"`
-		Paging struct {
-			Start int `json:"start"`
-			Links []struct {
-				Rel string `json:"rel"`
-			} `json:"links"`
-		} `json:"paging"`
+		Paging paging `json:"paging"`
 	}
-	if err := p.Get(ctx, a.Token.Access, "/rest/posts", query, &answer); err != nil {
+	if err := p.read(ctx, a.Token.Access, "/rest/posts", query, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, e := range answer.Elements {
@@ -63,10 +58,8 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 		posts = append(posts, platform.PastPost{ID: e.ID, Kind: kind, Text: textOf(e.Commentary),
 			At: time.UnixMilli(e.At).UTC()})
 	}
-	for _, l := range answer.Paging.Links {
-		if l.Rel == "next" && len(answer.Elements) > 0 {
-			next = strconv.Itoa(answer.Paging.Start + len(answer.Elements))
-		}
+	if start := answer.Paging.Start; answer.Paging.more(start, len(answer.Elements), pastPage) {
+		next = strconv.Itoa(start + len(answer.Elements))
 	}
 	return posts, next, nil
 }

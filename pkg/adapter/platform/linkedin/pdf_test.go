@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func read(t *testing.T, m platform.Media, offset, length int64) []byte {

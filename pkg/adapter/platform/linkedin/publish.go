@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -24,6 +22,7 @@ const (
 type state struct {
 	Files []string `json:"files,omitempty"` // URNs
 	URN   string   `json:"urn,omitempty"`   // of the next file, which LinkedIn has but may not have processed
+	Began int64    `json:"began,omitempty"` // when the publication began, in Unix seconds
 }
 
 // files returns the files of a post, which are one document if its options say so.
@@ -49,6 +48,9 @@ func edge(m platform.Media) string {
 // Prepare implements platform.Steps. It uploads a file, or looks at one.
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s, all := &w.Own, files(w.Post)
+	if s.Began == 0 {
+		s.Began = p.Client.Now().Unix()
+	}
 	if len(s.Files) == len(all) {
 		return true, 0, nil
 	}
@@ -135,17 +137,24 @@ func (p *Platform) put(ctx context.Context, a platform.Account, address string, 
 	if err != nil {
 		return "", err
 	}
-	return answer.Header.Get("ETag"), p.Client.Check(call, answer, refused(false))
+	return answer.Header.Get("ETag"), p.Client.Check(call, answer, p.refused(publishes, false))
 }
 
 // available reports whether a file can be posted.
 func (p *Platform) available(ctx context.Context, a platform.Account, m platform.Media, urn string) (bool, error) {
 	var answer struct {
 		Status string `json:"status"`
+		Reason string `json:"processingFailureReason"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
-	if err == nil && answer.Status == "PROCESSING_FAILED" {
-		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.")
+	err := p.read(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
+	switch {
+	case platform.Denied(err):
+		return true, nil // the file may be ready; the post tells
+	case platform.CodeOf(err) == platform.CodePostNotFound:
+		return false, platform.Again(err)
+	case err == nil && answer.Status == "PROCESSING_FAILED":
+		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.").
+			Saying(answer.Reason)
 	}
 	return answer.Status == "AVAILABLE", err
 }
@@ -153,9 +162,6 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 // escape writes a text as LinkedIn's format for texts with mentions.
 var escape = strings.NewReplacer(`\`, `\\`, `<`, `\<`, `>`, `\>`, `#`, `\#`, `~`, `\~`, `_`, `\_`, `|`, `\|`, `[`, `\[`,
 	`]`, `\]`, `*`, `\*`, `(`, `\(`, `)`, `\)`, `{`, `\{`, `}`, `\}`, `@`, `\@`)
-
-// hashtags are the escaped hashtags of a text.
-var hashtags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)\\#((?:[\pL\pN]|\\_)+)`) })
 
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
@@ -173,7 +179,10 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if err != nil {
 		return ref, err
 	}
-	if err := p.Client.Check(call, answer, refused(true)); err != nil {
+	if err := p.Client.Check(call, answer, p.refused(publishes, true)); err != nil {
+		if _, m := problemOf(answer); m == duplicate {
+			return p.twinOf(w, answer, err)
+		}
 		return ref, err
 	}
 	id := answer.Header.Get("X-Restli-Id")
@@ -181,6 +190,16 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, p.Client.Garbled(call, errIncomplete)
 	}
 	return refOf(id), nil
+}
+
+// twinOf returns the post that a refused duplicate names, if it is younger than the publication: an earlier attempt
+// has made it. Otherwise the refusal stands.
+func (p *Platform) twinOf(w *platform.Work[state], answer wire.Answer, err error) (platform.Ref, error) {
+	urn := urns().FindString(string(answer.Body))
+	if urn == "" || w.Own.Began == 0 || bornAt(urn).Before(time.Unix(w.Own.Began, 0).Add(-time.Minute)) {
+		return platform.Ref{}, err
+	}
+	return refOf(urn), nil
 }
 
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/feed/update/" + id} }
@@ -238,8 +257,11 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 			At         int64  `json:"createdAt"` // Unix milliseconds
 		} `json:"elements"`
 	}
-	err = p.Get(ctx, w.Account.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {w.Account.ID},
+	err = p.read(ctx, w.Account.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {w.Account.ID},
 		"count": {"20"}, "sortBy": {"CREATED"}}, &list)
+	if platform.KindOf(err) == platform.BadContent {
+		return ref, "", platform.Lost(err) // the post may exist although LinkedIn does not show it
+	}
 	if err != nil {
 		return ref, "", err
 	}
@@ -258,12 +280,12 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
 	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text,
 		optionsOf(post.Options).Mentions)}}}
-	return p.Send(ctx, call, nil)
+	return p.Client.JSON(ctx, call, p.refused(publishes, true), nil)
 }
 
 // Delete implements platform.Deleter. LinkedIn accepts the deletion of a post that does not exist.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
 	call := p.Call(http.MethodDelete, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
 	call.Header.Set("X-Restli-Method", "DELETE")
-	return p.Send(ctx, call, nil)
+	return platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.refused(reads, false), nil))
 }

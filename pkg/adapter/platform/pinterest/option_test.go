@@ -3,8 +3,8 @@ package pinterest_test
 import (
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform/pinterest"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func TestOptions(t *testing.T) {

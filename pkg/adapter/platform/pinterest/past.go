@@ -33,7 +33,7 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 		} `json:"items"`
 		Bookmark string `json:"bookmark"`
 	}
-	if err := p.Get(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/pins", query, &answer); err != nil {
+	if err := p.read(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/pins", query, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, i := range answer.Items {

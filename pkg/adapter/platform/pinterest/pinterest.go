@@ -4,11 +4,9 @@ package pinterest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -105,7 +103,7 @@ type Platform struct {
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{API: wire.API{
-		Client: c, Root: c.Base(api) + "/v5", Refused: func(bool) wire.Refused { return refused },
+		Client: c, Root: c.Base(api) + "/v5", Refused: classes,
 	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Refused: tokenRefused,
@@ -114,24 +112,49 @@ func New(cfg wire.Config) *Platform {
 	return p
 }
 
-// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749.
-func tokenRefused(a wire.Answer) *platform.Error {
-	var body struct {
-		Code int `json:"code"`
-	}
-	if a.OK() || json.Unmarshal(a.Body, &body) != nil {
-		return nil
-	}
-	switch a.Status {
-	case http.StatusUnauthorized:
-		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
-	case http.StatusBadRequest, http.StatusForbidden:
-		return platform.Disconnected()
+var errIncomplete = errors.New("a member is missing")
+
+const (
+	pageSize = "250" // the most that Pinterest lists on a page
+	// mostPages bounds the pages of a list.
+	mostPages = 40
+)
+
+// pages lists boards or sections, page by page, until the end or until the function returns false.
+func (p *Platform) pages(ctx context.Context, token platform.Secret, path string,
+	each func([]platform.Found) bool) error {
+	query := url.Values{"page_size": {pageSize}}
+	for range mostPages {
+		var page struct {
+			Items    []platform.Found `json:"items"`
+			Bookmark string           `json:"bookmark"`
+		}
+		if err := p.read(ctx, token, path, query, &page); err != nil {
+			return err
+		}
+		if !each(page.Items) || page.Bookmark == "" || page.Bookmark == query.Get("bookmark") {
+			return nil
+		}
+		query.Set("bookmark", page.Bookmark)
 	}
 	return nil
 }
 
-var errIncomplete = errors.New("a member is missing")
+// read makes a call that reads. A refusal of it says nothing about the right to publish.
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.Call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, refused(reads), out)
+}
+
+// granted returns an error of the first calls with a grant: one that may not read them does not connect.
+func granted(err error) error {
+	if platform.Denied(err) {
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Pinterest asks "+
+			"for.").Because(err)
+	}
+	return err
+}
 
 // Connect implements platform.Connector. It returns the boards of the login.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
@@ -148,43 +171,25 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Username string `json:"username"`
 		Picture  string `json:"profile_image"`
 	}
-	if err := p.Get(ctx, token.Access, "/user_account", nil, &me); err != nil {
-		return nil, err
-	}
-	var boards struct {
-		Items []struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
-		} `json:"items"`
-	}
-	if err := p.Get(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
-		return nil, err
+	if err := p.read(ctx, token.Access, "/user_account", nil, &me); err != nil {
+		return nil, granted(err)
 	}
 	var all []platform.Account
-	for _, b := range boards.Items {
-		if b.ID != "" && (g.Choice == "" || g.Choice == b.ID || g.Choice == b.Name) {
-			all = append(all, platform.Account{ID: b.ID, Handle: "@" + me.Username, Name: b.Name, AvatarURL: me.Picture,
-				Token: token})
+	err = p.pages(ctx, token.Access, "/boards", func(boards []platform.Found) bool {
+		for _, b := range boards {
+			if b.ID != "" && (g.Choice == "" || g.Choice == b.ID || g.Choice == b.Name) {
+				all = append(all, platform.Account{ID: b.ID, Handle: "@" + me.Username, Name: b.Name,
+					AvatarURL: me.Picture, Token: token})
+			}
 		}
+		return g.Choice == "" || len(all) == 0 || all[len(all)-1].ID != g.Choice
+	})
+	if err != nil {
+		return nil, granted(err)
 	}
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login has no such board. Make one at "+
 			"Pinterest, then connect again.")
 	}
 	return all, nil
-}
-
-// refused classifies the refusals of Pinterest.
-func refused(a wire.Answer) *platform.Error {
-	var body struct {
-		Message string `json:"message"`
-	}
-	if a.OK() || json.Unmarshal(a.Body, &body) != nil {
-		return nil
-	}
-	// This refusal has the code of all others about a member.
-	if strings.HasPrefix(body.Message, "Unable to reach the URL") {
-		return platform.Busy()
-	}
-	return nil
 }

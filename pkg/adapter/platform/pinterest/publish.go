@@ -15,6 +15,8 @@ const (
 	// processing is the time between two looks at a video.
 	processing = 15 * time.Second
 	longest    = 64 // of an id
+	// findPages bounds the pages of the newest pins among which a lost one is looked for.
+	findPages = 4
 )
 
 // state is the adapter's part of a handle.
@@ -123,7 +125,7 @@ func source(post platform.Post, s state) map[string]any {
 		if post.Cover != nil && post.Cover.URL != "" {
 			m["cover_image_url"] = post.Cover.URL
 		} else {
-			m["cover_image_key_frame_time"] = post.Options.CoverAt.Milliseconds()
+			m["cover_image_key_frame_time"] = int64(post.Options.CoverAt.Seconds()) // Pinterest counts seconds
 		}
 		return m
 	case len(post.Media) > 1:
@@ -140,27 +142,40 @@ func source(post platform.Post, s state) map[string]any {
 // Find implements platform.Steps. It looks at the newest pins of the board.
 func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
 	err error) {
-	var list struct {
-		Items []struct {
-			ID          string `json:"id"`
-			Title       string `json:"title"`
-			Description string `json:"description"`
-			Link        string `json:"link"`
-			At          string `json:"created_at"`
-		} `json:"items"`
-	}
-	err = p.Get(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins",
-		url.Values{"page_size": {"50"}}, &list)
-	if err != nil {
-		return ref, "", err
-	}
-	for _, i := range list.Items {
-		at, err := timeOf(i.At)
-		if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
-			strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
-			!at.Before(w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)) {
-			return refOf(i.ID), platform.StageDone, nil
+	since := w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)
+	query := url.Values{"page_size": {"50"}}
+	for range findPages {
+		var list struct {
+			Items []struct {
+				ID          string `json:"id"`
+				Title       string `json:"title"`
+				Description string `json:"description"`
+				Link        string `json:"link"`
+				At          string `json:"created_at"`
+			} `json:"items"`
+			Bookmark string `json:"bookmark"`
 		}
+		err = p.read(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins", query, &list)
+		if platform.KindOf(err) == platform.BadContent {
+			return ref, "", platform.Lost(err) // the pin may exist although Pinterest does not show it
+		}
+		if err != nil {
+			return ref, "", err
+		}
+		older := false
+		for _, i := range list.Items {
+			at, err := timeOf(i.At)
+			older = older || err == nil && at.Before(since)
+			if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
+				strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
+				!at.Before(since) {
+				return refOf(i.ID), platform.StageDone, nil
+			}
+		}
+		if older || list.Bookmark == "" {
+			break
+		}
+		query.Set("bookmark", list.Bookmark)
 	}
 	return ref, platform.StageReconcile, nil
 }
@@ -173,29 +188,23 @@ func timeOf(s string) (time.Time, error) {
 // Lookup implements platform.Finder. It lists the sections of the board.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
 	_ string) (all []platform.Found, err error) {
-	var list struct {
-		Items []platform.Found `json:"items"`
-	}
-	err = p.Get(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", url.Values{"page_size": {"100"}},
-		&list)
-	return list.Items, err
+	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", func(page []platform.Found) bool {
+		all = append(all, page...)
+		return true
+	})
+	return all, err
 }
 
 // Edit implements platform.Editor. It replaces the description of a pin.
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
 	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
 	call.JSON = map[string]string{"description": text}
-	return p.Send(ctx, call, nil)
+	return p.Client.JSON(ctx, call, refused(makes), nil)
 }
 
 // Delete implements platform.Deleter.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
 	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
-	err := p.Client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
-		if answer.Status == http.StatusNotFound {
-			return platform.Reject(platform.CodePostNotFound, "Pinterest does not have the pin.")
-		}
-		return refused(answer)
-	}, nil)
+	err := p.Client.JSON(ctx, call, refused(reads), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 var capabilities = platform.Capabilities{

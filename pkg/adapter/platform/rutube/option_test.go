@@ -3,9 +3,9 @@ package rutube_test
 import (
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/rutube"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func TestOptions(t *testing.T) {

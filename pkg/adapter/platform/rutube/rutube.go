@@ -106,14 +106,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	var answer struct {
 		Token platform.Secret `json:"token"`
 	}
-	refusedLogin := func(a wire.Answer) *platform.Error {
-		if a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized ||
-			a.Status == http.StatusForbidden {
-			return platform.NeedsReconnect(platform.CodeNeedsReconnect,
-				"Rutube refuses the user name or the password. "+needsPassword)
-		}
-		return nil
-	}
 	if err := p.Client.JSON(ctx, call, refusedLogin, &answer); err != nil {
 		return nil, err
 	}
@@ -134,20 +126,6 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method, path st
 		Header:  http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}},
 		Secrets: []platform.Secret{a.Token.Access},
 	}, refused, out)
-}
-
-// refused classifies refusals by status, because Rutube has no codes.
-func refused(a wire.Answer) *platform.Error {
-	switch a.Status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return platform.Disconnected()
-	case http.StatusNotFound, http.StatusGone:
-		return platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return platform.Reject(platform.CodeContentRefused, "Rutube refuses the video.")
-	default:
-		return nil
-	}
 }
 
 // state is the adapter's part of a handle.
@@ -213,15 +191,11 @@ func (p *Platform) film(ctx context.Context, a platform.Account, video string) (
 // Prepare implements chain.Steps. It waits until the video is ready.
 func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	f, err := p.film(ctx, w.Account, w.Own.Video)
-	switch reason := f.reason(); {
-	case err != nil:
+	if err != nil {
 		return false, 0, err
-	case f.Status == "error", f.Deleted && reason != "downloading_video":
-		return false, 0, platform.Reject(platform.CodeMediaRefused, "Rutube could not process the video.")
-	case f.Status == "ready", reason == "moderation":
-		return true, 0, nil
 	}
-	return false, processing, nil
+	ready, err = f.state()
+	return ready, processing, err
 }
 
 // Make implements chain.Steps. It shows the video.

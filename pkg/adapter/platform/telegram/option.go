@@ -39,6 +39,14 @@ func optionsOf(o platform.Options) Options {
 	return own
 }
 
+// markup returns the markup of a text with the options. Telegram counts a text after it has read the markup.
+func markup(o platform.Options) platform.Markup {
+	if optionsOf(o).Format == formatHTML {
+		return platform.HTML
+	}
+	return ""
+}
+
 // params returns the parameters that the options add to a call that sends a message or changes its text.
 func (o Options) params(sends, text bool) map[string]any {
 	all := map[string]any{}
@@ -112,7 +120,7 @@ func refuses(p platform.Post) (found []platform.Problem) {
 	if own.Format != formatHTML {
 		return found
 	}
-	arranged := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags})
+	arranged := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags, Markup: markup})
 	if arranged.Rest != "" {
 		found = append(found, platform.Wrong(Name, optionFormat, "is taken for a caption of up to 1,024 characters "+
 			"with "+

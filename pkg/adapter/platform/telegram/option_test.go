@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/telegram"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func TestOptions(t *testing.T) {
@@ -44,6 +44,21 @@ func TestOptions(t *testing.T) {
 		{Post: with(`<b onclick="x">Acme</b>`), Own: formatted, Param: "caption"},
 		{Post: with("<b> </b>"), Own: formatted, Param: "caption"},
 	}, "privacy")
+}
+
+// The bound of a caption is that of what readers see.
+func TestTagsDoNotCount(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	linked := `<a href="https://example.com/` + strings.Repeat("a", 80) + `">word</a> `
+	for n, want := range map[int]int{1014: 0, 1016: 1} {
+		found := f.Adapter.Capabilities().Refuses(platform.Post{Kind: platform.KindPost,
+			Media: []platform.Media{fixture.Image("a")}, Caption: linked + linked + strings.Repeat("a", n),
+			Options: platform.Options{Own: telegram.Options{Format: "html"}}})
+		if len(found) != want {
+			t.Errorf("%d letters: %+v", n, found)
+		}
+	}
 }
 
 // A text that is changed keeps the format of its post.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -47,6 +48,7 @@ var capabilities = platform.Capabilities{
 	Connect:  platform.ConnectBotToken,
 	Kinds:    kinds,
 	Hashtags: hashtags,
+	Markup:   markup,
 	Options: []platform.Option{platform.OptionSilent, platform.OptionCover, optionFormat, optionProtect,
 		optionPreview},
 	Refuses:   refuses,
@@ -210,16 +212,38 @@ func (m *sent) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// call makes a call that posts nothing.
+// call makes a call that posts nothing. It follows a group that has become a supergroup.
 func (p *Platform) call(ctx context.Context, token platform.Secret, method string, params map[string]any,
 	out any) error {
-	return p.do(ctx, token, wire.Call{Name: method, JSON: params}, out)
+	err := p.do(ctx, token, wire.Call{Name: method, JSON: params}, out)
+	var moved *migration
+	if !errors.As(err, &moved) || params["chat_id"] == nil {
+		return err
+	}
+	params = maps.Clone(params)
+	params["chat_id"] = moved.chat
+	if err = p.do(ctx, token, wire.Call{Name: method, JSON: params}, out); errors.As(err, &moved) {
+		return platform.Busy().Because(err)
+	}
+	return err
 }
 
 // migration is the error of a group that has become a supergroup.
 type migration struct{ chat int64 }
 
 func (m *migration) Error() string { return fmt.Sprintf("telegram: the chat is now %d", m.chat) }
+
+// envelope is an answer of Telegram.
+type envelope struct {
+	OK         bool            `json:"ok"`
+	Result     json.RawMessage `json:"result"`
+	Code       int             `json:"error_code"`
+	Said       string          `json:"description"`
+	Parameters struct {
+		RetryAfter int   `json:"retry_after"`
+		Migrated   int64 `json:"migrate_to_chat_id"`
+	} `json:"parameters"`
+}
 
 // do makes a call, whose name is the method.
 func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call, out any) error {
@@ -230,45 +254,27 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 	if err != nil {
 		return err
 	}
-	var envelope struct {
-		OK         bool            `json:"ok"`
-		Result     json.RawMessage `json:"result"`
-		Code       int             `json:"error_code"`
-		Said       string          `json:"description"`
-		Parameters struct {
-			RetryAfter int   `json:"retry_after"`
-			Migrated   int64 `json:"migrate_to_chat_id"`
-		} `json:"parameters"`
-	}
-	unreadable := json.Unmarshal(answer.Body, &envelope)
-	refused := func(wire.Answer) *platform.Error {
-		switch {
-		case unreadable != nil || envelope.OK:
-			return nil
-		case envelope.Code == http.StatusTooManyRequests:
-			return platform.Limited(time.Duration(envelope.Parameters.RetryAfter) * time.Second)
-		case envelope.Code == http.StatusUnauthorized, envelope.Code == http.StatusNotFound:
-			return platform.Disconnected() // Telegram answers 404 to a malformed token
-		case envelope.Code == http.StatusForbidden:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
-				"Make it an administrator again.")
-		case envelope.Code >= 400 && envelope.Code < 500:
-			return platform.Reject(platform.CodeContentRefused, "Telegram refuses the message.")
-		default:
-			return nil
+	var told envelope
+	unreadable := json.Unmarshal(answer.Body, &told)
+	if unreadable == nil && !told.OK {
+		if told.Parameters.Migrated != 0 {
+			return &migration{told.Parameters.Migrated}
+		}
+		if cause := causeOf(told.Said); cause != nil {
+			return cause
 		}
 	}
-	if unreadable == nil && envelope.Parameters.Migrated != 0 {
-		return &migration{envelope.Parameters.Migrated}
-	}
-	if cause := causeOf(envelope.Said); unreadable == nil && !envelope.OK && cause != nil {
-		return cause
+	refused := func(wire.Answer) *platform.Error {
+		if unreadable != nil || told.OK {
+			return nil
+		}
+		return told.refused(call.Posts)
 	}
 	if err := p.Client.Check(call, answer, refused); err != nil {
 		return err
 	}
 	if unreadable == nil {
-		unreadable = json.Unmarshal(envelope.Result, out)
+		unreadable = json.Unmarshal(told.Result, out)
 	}
 	if unreadable != nil {
 		return p.Client.Garbled(call, unreadable)

@@ -2,6 +2,7 @@ package tiktok
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -31,9 +32,10 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 		Cursor int64 `json:"cursor"`
 		More   bool  `json:"has_more"`
 	}
-	err = p.post(ctx, a, "/v2/video/list/?fields=id,video_description,create_time,view_count,like_count,comment_count,"+
-		"share_count", body, &answer)
-	if err != nil {
+	call := p.Call(http.MethodPost, "/v2/video/list/?fields=id,video_description,create_time,view_count,like_count,"+
+		"comment_count,share_count", a.Token.Access)
+	call.JSON = body
+	if err = p.read(ctx, call, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, v := range answer.Videos {

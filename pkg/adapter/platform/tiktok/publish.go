@@ -149,6 +149,9 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 		return true, 0, nil
 	}
 	s, err := p.status(ctx, w)
+	if platform.KindOf(err) == platform.Unknown {
+		return false, 0, platform.Again(err) // TikTok has forgotten the publication before its last byte
+	}
 	if err != nil {
 		return false, 0, err
 	}
@@ -229,7 +232,7 @@ func (p *Platform) upload(ctx context.Context, w *platform.Work[state], length i
 			return platform.Lost(nil) // TikTok has received more than the handle says
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
 			return platform.Busy()
-		case a.Status == http.StatusBadRequest:
+		case a.Status == http.StatusBadRequest, a.Status == http.StatusRequestEntityTooLarge:
 			return platform.Reject(platform.CodeMediaRefused, "TikTok refuses the video.")
 		default:
 			return nil

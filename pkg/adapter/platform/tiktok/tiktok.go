@@ -148,10 +148,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: refused},
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: classes},
 		OAuth: wire.OAuth{
 			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
+			Refused: tokenRefused,
 		}}, chunk: defaultChunk}
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
@@ -194,7 +195,13 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	}
 	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()},
 		"token": {a.Token.Access.Reveal()}}
-	return p.Client.Revoke(ctx, p.Client.Base(api)+"/v2/oauth/revoke/", form, app.Secret, a.Token.Access)
+	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/", Form: form,
+		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
+	err = p.Client.JSON(ctx, call, tokenRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // the token has ended already
+	}
+	return err
 }
 
 // post makes a call of the API with a JSON body.
@@ -206,10 +213,19 @@ func (p *Platform) post(ctx context.Context, a platform.Account, path string, bo
 
 // do makes a call and decodes its data.
 func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
+	return p.decode(ctx, call, refused(publishes, call.Posts), out)
+}
+
+// read makes a call that reads, and decodes its data. A refusal of it says nothing about the right to publish.
+func (p *Platform) read(ctx context.Context, call wire.Call, out any) error {
+	return p.decode(ctx, call, refused(reads, false), out)
+}
+
+func (p *Platform) decode(ctx context.Context, call wire.Call, classify wire.Refused, out any) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := p.Send(ctx, call, &envelope); err != nil {
+	if err := p.Client.JSON(ctx, call, classify, &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
@@ -233,8 +249,10 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		} `json:"videos"`
 	}
 	body := map[string]any{"filters": map[string]any{"video_ids": []string{post.ID}}}
-	if err := p.post(ctx, a, "/v2/video/query/?fields=id,view_count,like_count,comment_count,share_count", body,
-		&answer); err != nil {
+	call := p.Call(http.MethodPost, "/v2/video/query/?fields=id,view_count,like_count,comment_count,share_count",
+		a.Token.Access)
+	call.JSON = body
+	if err := p.read(ctx, call, &answer); err != nil {
 		return platform.Metrics{}, err
 	}
 	if len(answer.Videos) == 0 {
@@ -261,7 +279,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 	}
 	call := p.Call(http.MethodGet, "/v2/user/info/", a.Token.Access)
 	call.Query = url.Values{"fields": {"follower_count,video_count"}}
-	if err := p.do(ctx, call, &answer); err != nil {
+	if err := p.read(ctx, call, &answer); err != nil {
 		return nil, err
 	}
 	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: answer.User.Followers,

@@ -65,7 +65,8 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 	var done int
 	err := p.call(ctx, a, "wall.delete", url.Values{"owner_id": {a.ID}, "post_id": {post.ID}}, false, &done)
 	var refused *platform.Error
-	if !errors.As(err, &refused) || !refused.Kind.Final() || a.Token.Refresh == "" {
+	if !errors.As(err, &refused) || !refused.Kind.Final() && refused.Kind != platform.Unclear ||
+		a.Token.Refresh == "" {
 		return err
 	}
 	if found, _, failed := p.read(ctx, a, post); failed != nil || found {

@@ -51,7 +51,7 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 			return false, 0, err
 		}
 		if answer.Error != "" {
-			return false, 0, platform.Reject(platform.CodeMediaRefused, "VK refuses the video.")
+			return false, 0, uploadRefused(answer.Error)
 		}
 		s.Attached = append(s.Attached, s.Video)
 		s.Upload, s.Video = "", ""
@@ -74,9 +74,13 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 		Server json.Number `json:"server"`
 		Photo  string      `json:"photo"`
 		Hash   string      `json:"hash"`
+		Error  string      `json:"error"`
 	}
 	if err := p.upload(ctx, server.URL, "photo", m, wire.UploadTimeout, &uploaded); err != nil {
 		return "", err
+	}
+	if uploaded.Error != "" {
+		return "", uploadRefused(uploaded.Error)
 	}
 	if uploaded.Photo == "[]" {
 		return "", platform.Reject(platform.CodeMediaRefused, "VK refuses the photo.")
@@ -132,7 +136,7 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 		return err
 	}
 	return p.Client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
-		Timeout: timeout}, refused(platform.Token{}, false), out)
+		Timeout: timeout}, p.refused(platform.Token{}, "upload", false), out)
 }
 
 // Make implements chain.Steps.

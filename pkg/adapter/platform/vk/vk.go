@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
@@ -110,28 +109,38 @@ type group struct {
 	Photo  string `json:"photo_100"`
 }
 
-// Connect implements platform.Connector. It returns the communities that the user edits, or the
-// community of the given token.
+// groupPage is the number of communities of a page, the most that groups.get gives, and mostGroups bounds all pages.
+const (
+	groupPage  = 1000
+	mostGroups = 20_000
+)
+
+// Connect implements platform.Connector. It returns the communities that the user administers or edits, because
+// moderators may not post, or the community of the given token.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	token := platform.Token{Access: g.Token}
-	method, params := "groups.getById", url.Values{}
+	var listed []group
 	if g.Token == "" {
 		issued, err := p.Client.Exchange(ctx, p.OAuth, g, url.Values{"device_id": {g.Device}})
 		if err != nil {
 			return nil, err
 		}
 		token = issued.As(p.Client.Now(), platform.Token{Device: g.Device})
-		method, params = "groups.get", url.Values{"filter": {"editor"}, "extended": {"1"}, "count": {"1000"}}
-	}
-	var answer struct {
-		Items  []group `json:"items"`  // answer of groups.get
-		Groups []group `json:"groups"` // answer of groups.getById
-	}
-	if err := p.call(ctx, platform.Account{Token: token}, method, params, false, &answer); err != nil {
-		return nil, err
+		if listed, err = p.edited(ctx, token); err != nil {
+			return nil, err
+		}
+	} else {
+		var answer struct {
+			Groups []group `json:"groups"`
+		}
+		err := p.call(ctx, platform.Account{Token: token}, "groups.getById", url.Values{}, false, &answer)
+		if err != nil {
+			return nil, err
+		}
+		listed = answer.Groups
 	}
 	var all []platform.Account
-	for _, c := range append(answer.Items, answer.Groups...) {
+	for _, c := range listed {
 		id := strconv.FormatInt(-c.ID, 10)
 		if g.Choice == "" || g.Choice == id || g.Choice == id[1:] || strings.TrimPrefix(g.Choice, "@") == c.Screen {
 			all = append(all, platform.Account{ID: id, Handle: "@" + c.Screen, Name: c.Name, AvatarURL: c.Photo,
@@ -140,6 +149,25 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	}
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The VK account edits no such community.")
+	}
+	return all, nil
+}
+
+// edited lists the communities that the user of a token administers or edits. VK may give fewer than a page.
+func (p *Platform) edited(ctx context.Context, token platform.Token) (all []group, err error) {
+	for len(all) < mostGroups {
+		var page struct {
+			Count int     `json:"count"`
+			Items []group `json:"items"`
+		}
+		if err := p.call(ctx, platform.Account{Token: token}, "groups.get", url.Values{"filter": {"editor"},
+			"extended": {"1"}, "count": {strconv.Itoa(groupPage)}, "offset": {strconv.Itoa(len(all))}}, false,
+			&page); err != nil {
+			return nil, err
+		}
+		if all = append(all, page.Items...); len(page.Items) == 0 || len(all) >= page.Count {
+			break
+		}
 	}
 	return all, nil
 }
@@ -175,63 +203,11 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method string, 
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}
-	if err := p.Client.JSON(ctx, call, refused(a.Token, posts), &envelope); err != nil {
+	if err := p.Client.JSON(ctx, call, p.refused(a.Token, method, posts), &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Response, out); err != nil {
 		return p.Client.Garbled(call, err)
 	}
 	return nil
-}
-
-// refused classifies refusals by their number.
-func refused(t platform.Token, posts bool) wire.Refused {
-	return func(a wire.Answer) *platform.Error {
-		var body struct {
-			Error *struct {
-				Code int `json:"error_code"`
-			} `json:"error"`
-		}
-		if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == nil {
-			return nil
-		}
-		switch code := body.Error.Code; code {
-		case 1, 10: // unknown or internal error
-			if posts {
-				return platform.Lost(nil)
-			}
-			return platform.Busy()
-		case 6: // too many calls in a second
-			return platform.Limited(time.Second)
-		case 9: // too many similar actions
-			return platform.Limited(10 * time.Minute)
-		case 29: // too many calls of the method
-			return platform.Limited(time.Hour)
-		case 22: // the upload has failed
-			return platform.Busy()
-		case 5:
-			if t.Refresh != "" {
-				return platform.TokenExpired()
-			}
-			return platform.Disconnected()
-		case 17, 28:
-			return platform.Disconnected()
-		case 27:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "The token of a community may post text "+
-				"only: connect the community with the account of an editor.")
-		case 1051:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the "+
-				"right to post on walls.")
-		case 14:
-			return platform.Reject(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
-				"hand once, then publish again.")
-		case 211: // a comment that does not exist
-			return platform.CommentGone()
-		case 15, 203, 204, 214:
-			return platform.NeedsReconnect(platform.CodeMissingPermission,
-				"The account may not post on the wall of the community.")
-		default:
-			return platform.Reject(platform.CodeContentRefused, "VK refuses the post.")
-		}
-	}
 }

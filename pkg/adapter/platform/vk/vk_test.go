@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/vk"
 )
 
@@ -143,30 +143,6 @@ func TestTheTokenOfACommunityPostsTextOnly(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission ||
 		len(f.Fake.Posts()) != 1 {
 		t.Errorf("with media: %v", err)
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	for number, want := range map[int]platform.ErrorKind{
-		1: platform.Unknown, 10: platform.Unknown, 6: platform.Retry, 9: platform.Retry, 29: platform.Retry,
-		22: platform.Retry,
-		17: platform.Reconnect, 27: platform.Reconnect, 28: platform.Reconnect, 1051: platform.Reconnect,
-		5:  platform.Expired,
-		14: platform.BadContent, 15: platform.Reconnect, 203: platform.Reconnect, 204: platform.Reconnect,
-		214: platform.Reconnect, 100: platform.BadContent,
-	} {
-		f := newFixture()
-		step, err := f.Adapter.Start(t.Context(), f.Account, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Fake.(*fake.Fake).Refuse["wall.post"] = number
-		_, err = f.Adapter.Finalize(t.Context(), f.Account, text, step.Handle)
-		var e *platform.Error
-		if !errors.As(err, &e) || e.Kind != want || e.Message == "" {
-			t.Errorf("%d: %v, want %s", number, err, want)
-		}
-		f.Close()
 	}
 }
 

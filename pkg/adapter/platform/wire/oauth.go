@@ -243,36 +243,37 @@ func Basic(app platform.App) platform.Secret {
 	return platform.Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
-// refusedGrants are the codes with which a token endpoint says that a grant or a refresh token is not valid: that of RFC
-// 6749, 5.2, and those that servers use in its place.
+// refusedGrants are the codes with which a token endpoint says that a grant or a refresh token is not valid: that of
+// RFC 6749, 5.2, that of RFC 6750, 3.1, and those that servers use in their place.
 var refusedGrants = []string{"invalid_grant", "invalid_token", "invalid_refresh_token", "access_denied",
 	"consent_required", "interaction_required", "login_required"}
 
-// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401 and
-// a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
+// refusedApps are the codes with which a token endpoint refuses the application of the operator (RFC 6749, 5.2;
+// Google's disabled_client and deleted_client). The accounts stay valid.
+var refusedApps = []string{"invalid_client", "unauthorized_client", "disabled_client", "deleted_client"}
+
+// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2). Only an answer with the status 400 or 401
+// and a code of the grant ends a connection: whatever an outage or a proxy answers is tried again.
 func OAuthRefused(a Answer) *platform.Error {
 	return TokenRefused(a, refusedGrants...)
 }
 
-// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given.
+// TokenRefused classifies a refusal of a token endpoint whose codes of refused grants are given. Some platforms send
+// the codes with the status 200.
 func TokenRefused(a Answer, grants ...string) *platform.Error {
 	var body struct {
 		Error string `json:"error"`
 	}
-	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == "" {
-		if a.OK() {
-			return nil
-		}
-		return platform.Busy()
-	}
-	final := a.OK() || a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
+	named := json.Unmarshal(a.Body, &body) == nil && body.Error != ""
+	own := a.OK() || a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 	switch {
-	case a.Status == http.StatusTooManyRequests:
+	case a.OK() && !named:
+		return nil
+	case a.Status == http.StatusTooManyRequests, own && body.Error == "slow_down":
 		return platform.Limited(0)
-	case final && slices.Contains(grants, body.Error):
+	case own && slices.Contains(grants, body.Error):
 		return platform.Disconnected()
-	case body.Error == "invalid_client", body.Error == "unauthorized_client":
-		// The application of the operator is wrong, and the account stays valid.
+	case own && slices.Contains(refusedApps, body.Error):
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	}
 	return platform.Busy()

@@ -240,23 +240,79 @@ func TestAPlatformWithoutAnApplicationSaysSo(t *testing.T) {
 	}
 }
 
+// An outage, a limit or a proxy ends no connection, whatever the body says. The bodies are those of public reports.
 func TestRefusalsOfTheTokenEndpoint(t *testing.T) {
-	for body, want := range map[string]platform.ErrorKind{
-		`{"error":"invalid_grant"}`: platform.Reconnect, `{"error":"invalid_client"}`: platform.Retry,
-		`{"error":"temporarily_unavailable"}`: platform.Retry,
-		`{"access_token":""}`:                 platform.Retry, `<html>`: platform.Retry,
+	for _, c := range []struct {
+		status int
+		body   string
+		want   platform.ErrorKind
+		code   platform.Code
+	}{
+		{400, `{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, platform.Reconnect,
+			platform.CodeNeedsReconnect},
+		{401, `{"error":"invalid_grant"}`, platform.Reconnect, platform.CodeNeedsReconnect},
+		{400, `{"error":"invalid_token"}`, platform.Reconnect, platform.CodeNeedsReconnect},
+		{200, `{"error":"invalid_grant","error_description":"the grant is not known"}`, platform.Reconnect,
+			platform.CodeNeedsReconnect}, // TikTok, VK
+		{401, `{"error":"invalid_client"}`, platform.Retry, platform.CodeNotConfigured},
+		{400, `{"error":"unauthorized_client"}`, platform.Retry, platform.CodeNotConfigured},
+		{401, `{"error":"deleted_client"}`, platform.Retry, platform.CodeNotConfigured},
+		{503, `{"error":"Service Unavailable"}`, platform.Retry, platform.CodePlatformUnavailable},         // X
+		{500, `{"error":"internal_server_error"}`, platform.Retry, platform.CodePlatformUnavailable},       // LinkedIn
+		{429, `{"error":"too_many_requests"}`, platform.Retry, platform.CodeRateLimited},                   // LinkedIn
+		{503, `{"error":"backend_error"}`, platform.Retry, platform.CodePlatformUnavailable},               // YouTube
+		{500, `{"error":"internal_error","log_id":"1"}`, platform.Retry, platform.CodePlatformUnavailable}, // TikTok
+		{200, `{"error":"internal_error"}`, platform.Retry, platform.CodePlatformUnavailable},              // TikTok
+		{500, `{"error":"server_error"}`, platform.Retry, platform.CodePlatformUnavailable},                // VK
+		{200, `{"error":"slow_down"}`, platform.Retry, platform.CodeRateLimited},                           // VK
+		{500, `{"error":"invalid_grant"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{502, `{"error":"invalid_token"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{429, `{"error":"invalid_grant"}`, platform.Retry, platform.CodeRateLimited},
+		{403, `{"error":"invalid_grant"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{403, `{"error":"access_denied"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{403, `<html>Forbidden</html>`, platform.Retry, platform.CodePlatformUnavailable},
+		{404, `{"error":"invalid_grant"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{407, ``, platform.Retry, platform.CodePlatformUnavailable},
+		{401, `<html>Unauthorized</html>`, platform.Retry, platform.CodePlatformUnavailable},
+		{401, `{"message":"Unauthorized"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{400, `{"error":{"code":400,"message":"invalid_grant"}}`, platform.Retry, platform.CodePlatformUnavailable},
+		{400, `{"error":"temporarily_unavailable"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{400, `{"error":"invalid_request"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{400, ``, platform.Retry, platform.CodePlatformUnavailable},
+		{302, `{"error":"invalid_grant"}`, platform.Retry, platform.CodePlatformUnavailable},
+		{200, `{"access_token":""}`, platform.Retry, platform.CodePlatformUnavailable},
+		{200, `<html>`, platform.Retry, platform.CodePlatformUnavailable},
 	} {
-		for _, code := range []int{200, 400} {
-			_, address := serve(t, status(code, body))
-			o := wire.OAuth{Token: address, Public: true}
-			cfg := wire.Config{App: func(context.Context) (platform.App, error) { return platform.App{ID: "app"}, nil }}
-			_, err := wire.New("acme", cfg).Renew(t.Context(), o, platform.Token{Refresh: token}, nil)
-			if code == 400 && !strings.Contains(body, `"error"`) {
-				continue // by its status alone
+		_, address := serve(t, status(c.status, c.body))
+		o := wire.OAuth{Token: address, Public: true}
+		cfg := wire.Config{App: func(context.Context) (platform.App, error) { return platform.App{ID: "app"}, nil }}
+		client := wire.New("acme", cfg)
+		_, renewed := client.Renew(t.Context(), o, platform.Token{Refresh: token}, nil)
+		_, exchanged := client.Exchange(t.Context(), o, platform.Grant{Code: "c", Verifier: "v"}, nil)
+		for _, err := range []error{renewed, exchanged} {
+			var e *platform.Error
+			if !errors.As(err, &e) || e.Kind != c.want || e.Code != c.code {
+				t.Errorf("%d %s: %v, want %s, %s", c.status, c.body, err, c.want, c.code)
 			}
-			if platform.KindOf(err) != want || err == nil {
-				t.Errorf("%d %s: %v, want %s", code, body, err, want)
-			}
+		}
+	}
+}
+
+// A token that has ended is revoked already. An outage is tried again.
+func TestAnEndedTokenIsRevokedAlready(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   platform.ErrorKind // 0 for none
+	}{
+		{200, `{}`, 0}, {200, ``, 0}, {400, `{"error":"invalid_token"}`, 0}, {400, `{"error":"invalid_grant"}`, 0},
+		{200, `{"error":"invalid_token"}`, 0}, {503, `{"error":"invalid_token"}`, platform.Retry},
+		{403, `<html>`, platform.Retry}, {429, ``, platform.Retry},
+	} {
+		client, address := serve(t, status(c.status, c.body))
+		err := client.Revoke(t.Context(), address, url.Values{"token": {"t"}})
+		if (err != nil) != (c.want != 0) || err != nil && platform.KindOf(err) != c.want {
+			t.Errorf("%d %s: %v", c.status, c.body, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -23,7 +24,8 @@ var commentReads = []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 72 
 
 // replyPrice returns what a reply costs.
 func replyPrice(text string) int {
-	if len(platform.Links(text)) > 0 {
+	// X charges for what it takes as a link. What other platforms take as one is included, to be on the safe side.
+	if len(texts.X.Links(text)) > 0 || len(platform.Links(text)) > 0 {
 		return linkPrice
 	}
 	return postPrice
@@ -144,14 +146,17 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 // forbidden says what X does not permit.
 func (p *Platform) ofComments(posts bool, forbidden string) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
-		switch e := p.refused(posts)(a); {
+		e := p.refused(makes)(a)
+		b, m := problemOf(a)
+		switch {
 		case a.Status == http.StatusNotFound,
-			a.Status == http.StatusForbidden && strings.Contains(string(a.Body), "deleted or not visible"):
+			a.Status == http.StatusForbidden && strings.Contains(b.Detail, "deleted or not visible"):
 			return platform.CommentGone()
-		case a.Status == http.StatusForbidden && e != nil && e.Kind == platform.Reconnect:
-			return platform.Reject(platform.CodeUnsupported, forbidden)
-		default:
-			return e
+		case m == duplicate && posts:
+			return platform.Lost(nil) // the equal text may be the reply itself
+		case a.Status == http.StatusForbidden && (m == 0 || m == reply || m == right):
+			return platform.Reject(platform.CodeUnsupported, forbidden).Saying(b.words())
 		}
+		return e
 	}
 }

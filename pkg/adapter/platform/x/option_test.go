@@ -3,9 +3,9 @@ package x_test
 import (
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/x"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
 func TestOptions(t *testing.T) {

@@ -2,6 +2,7 @@ package x
 
 import (
 	"context"
+	"errors"
 	"html"
 	"io"
 	"net/http"
@@ -10,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -29,7 +33,13 @@ type state struct {
 	Sent  int64  `json:"sent,omitempty"`
 	Whole bool   `json:"whole,omitempty"`
 	Ready bool   `json:"ready,omitempty"`
+	// Uploads counts the uploads that X did not have any more when the post was made.
+	Uploads int `json:"uploads,omitempty"`
 }
+
+// mostUploads bounds how often the files of a post are uploaded again. X answers in the same way to files that it does
+// not take.
+const mostUploads = 3
 
 // uploaded is the state of a file.
 type uploaded struct {
@@ -38,6 +48,10 @@ type uploaded struct {
 		Processing *struct {
 			State string `json:"state"`
 			After int    `json:"check_after_secs"`
+			Error struct {
+				Name    string `json:"name"`
+				Message string `json:"message"`
+			} `json:"error"`
 		} `json:"processing_info"`
 	} `json:"data"`
 }
@@ -47,8 +61,11 @@ func (u uploaded) ready() (bool, time.Duration, error) {
 	switch i := u.Data.Processing; {
 	case i == nil || i.State == "succeeded":
 		return true, 0, nil
+	case i.State == "failed" && i.Error.Name == "InternalError":
+		return false, 0, platform.Again(nil).Saying(i.Error.Message)
 	case i.State == "failed":
-		return false, 0, platform.Reject(platform.CodeMediaRefused, "X could not process the file.")
+		return false, 0, platform.Reject(platform.CodeMediaRefused, "X could not process the file.").
+			Saying(i.Error.Message)
 	default:
 		return false, max(processing, min(time.Duration(i.After)*time.Second, 5*time.Minute)), nil
 	}
@@ -135,7 +152,7 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 	if err != nil {
 		return err
 	}
-	if err := p.Client.Check(call, answer, p.refused(false)); err != nil {
+	if err := p.Client.Check(call, answer, p.refused(prepares)); err != nil {
 		return err
 	}
 	s.Sent += length
@@ -170,7 +187,14 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := p.Send(ctx, call, &made); err != nil {
+	err = p.Send(ctx, call, &made)
+	switch kind := platform.KindOf(err); {
+	case err != nil && kind == platform.Restart:
+		return ref, w.Own.lose(err)
+	case err != nil && kind == platform.Unclear && w.IsComment():
+		return ref, platform.Lost(err) // a first comment is looked for, too
+	}
+	if err != nil {
 		return ref, err
 	}
 	if !number(made.Data.ID) {
@@ -179,17 +203,33 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	return refOf(made.Data.ID), nil
 }
 
+// lose forgets the uploaded files, which X does not have any more, so that they are uploaded again. Nothing was posted.
+func (s *state) lose(err error) error {
+	var e *platform.Error
+	errors.As(err, &e)
+	if s.Uploads++; s.Uploads >= mostUploads || len(s.Files) == 0 {
+		return platform.Reject(platform.CodeMediaRefused, "X does not take the files.").Saying(e.Words).Because(err)
+	}
+	*s = state{Uploads: s.Uploads}
+	return platform.ErrMore
+}
+
 func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
-// plain returns a text without its links and repeated spaces. X writes links in its own way, and adds one for media.
+// plain returns a text in its composed form, without its links and repeated spaces. X writes links in its own way, and
+// adds one for media.
 func plain(text string) string {
-	var b strings.Builder
-	at := 0
-	for _, l := range platform.Links(text) {
-		b.WriteString(text[at:l.Start] + " ")
-		at = l.End
+	text = norm.NFC.String(text)
+	for _, reader := range []texts.Reader{texts.X, texts.General} {
+		var b strings.Builder
+		at := 0
+		for _, l := range reader.Links(text) {
+			b.WriteString(text[at:l.Start] + " ")
+			at = l.End
+		}
+		text = b.String() + text[at:]
 	}
-	return strings.Join(strings.Fields(b.String()+text[at:]), " ")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // Find implements platform.Steps. It looks at the posts since the call began, because X charges for each
@@ -206,6 +246,9 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 	since := w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)
 	err = p.Get(ctx, w.Account.Token.Access, "/2/users/"+w.Account.ID+"/tweets", url.Values{"max_results": {"5"},
 		"start_time": {since.Format(time.RFC3339)}, "tweet.fields": {"created_at"}}, &list)
+	if platform.KindOf(err) == platform.BadContent {
+		return ref, "", platform.Lost(err) // the post may exist although X does not show it
+	}
 	if err != nil {
 		return ref, "", err
 	}
@@ -226,7 +269,8 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 		}
 		call := p.Call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
-		if err := p.Send(ctx, call, nil); err != nil {
+		err := platform.Except(platform.CodePostNotFound, p.Client.JSON(ctx, call, p.refused(reads), nil))
+		if err != nil {
 			return err
 		}
 	}

@@ -7,15 +7,14 @@ package x
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -72,6 +71,7 @@ const (
 
 var capabilities = platform.Capabilities{
 	Label:   "X",
+	Reader:  texts.X,
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"tweet.read", "tweet.write", "users.read", "media.write", hideScope, "offline.access"},
 	Kinds:   kinds,
@@ -106,8 +106,8 @@ var capabilities = platform.Capabilities{
 			"fourth of it, and are left out beyond that.",
 		"clicks are those on the links of a post, in its first 30 days.",
 		"A link counts as 23 characters, and an emoji as 2.",
-		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
-			"shows the post.",
+		"X refuses a text that the account has posted lately. Such a publication ends as content_refused, unless X " +
+			"shows that it is the post of the publication itself.",
 		"The replies to a post are read five times in seven days, the newest ten each time, and only if X counts " +
 			"any. X charges 0.005 dollars for the count and for each reply, and 0.01 dollars for each author.",
 		"Hiding a reply needs the right " + hideScope + ". An account deletes its own replies alone.",
@@ -118,11 +118,11 @@ var capabilities = platform.Capabilities{
 
 // cost returns what the calls of a publication cost.
 func cost(p platform.Post) (sum int) {
-	texts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
+	posts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
 	if p.Options.FirstComment != "" {
-		texts = append(texts, p.Options.FirstComment)
+		posts = append(posts, p.Options.FirstComment)
 	}
-	for _, text := range texts {
+	for _, text := range posts {
 		sum += replyPrice(text)
 	}
 	return sum
@@ -139,9 +139,9 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api)}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/i/oauth2/authorize", Token: c.Base(api) + "/2/oauth2/token",
-		Scopes: capabilities.Scopes, Basic: true,
+		Scopes: capabilities.Scopes, Basic: true, Refused: tokenRefused,
 	}}}
-	p.Refused = p.refused
+	p.Refused = p.classes
 	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
 	return p
 }
@@ -162,7 +162,9 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Picture  string `json:"profile_image_url"`
 		} `json:"data"`
 	}
-	err = p.Get(ctx, token.Access, "/2/users/me", url.Values{"user.fields": {"profile_image_url"}}, &me)
+	call := p.Call(http.MethodGet, "/2/users/me", token.Access)
+	call.Query = url.Values{"user.fields": {"profile_image_url"}}
+	err = p.Send(ctx, call, &me)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +173,13 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	}
 	return []platform.Account{{ID: me.Data.ID, Handle: "@" + me.Data.Username, Name: me.Data.Name,
 		AvatarURL: me.Data.Picture, Token: token}}, nil
+}
+
+// Get makes a call that reads. A refusal of it says nothing about the right to publish.
+func (p *Platform) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.Call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, p.refused(reads), out)
 }
 
 // Revoke implements platform.Connector.
@@ -184,41 +193,11 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 		Header:  http.Header{"Authorization": {proof.Reveal()}},
 		Form:    url.Values{"token": {a.Token.Refresh.Reveal()}, "token_type_hint": {"refresh_token"}},
 		Secrets: []platform.Secret{proof, a.Token.Refresh}}
-	err = p.Client.JSON(ctx, call, wire.OAuthRefused, nil)
+	err = p.Client.JSON(ctx, call, tokenRefused, nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
 	return err
-}
-
-// refused classifies the refusals of X; posts reports whether the call may have made a post.
-func (p *Platform) refused(posts bool) wire.Refused {
-	return func(a wire.Answer) *platform.Error {
-		var body struct {
-			Type   string `json:"type"`
-			Detail string `json:"detail"`
-		}
-		if a.OK() || json.Unmarshal(a.Body, &body) != nil {
-			return nil
-		}
-		switch kind := body.Type[strings.LastIndexByte(body.Type, '/')+1:]; {
-		case a.Status == http.StatusPaymentRequired, kind == "credits", kind == "usage-capped":
-			return platform.Full(time.Hour)
-		case a.Status == http.StatusTooManyRequests:
-			at, err := strconv.ParseInt(a.Header.Get("X-Rate-Limit-Reset"), 10, 64)
-			if err != nil {
-				return platform.Limited(15 * time.Minute)
-			}
-			return platform.Limited(min(max(time.Unix(at, 0).Sub(p.Client.Now()), time.Second), 24*time.Hour))
-		case a.Status == http.StatusForbidden && posts && strings.Contains(body.Detail, "duplicate content"):
-			// X gives this refusal no type of its own. The post of another worker may be the equal one.
-			return platform.Lost(nil)
-		case a.Status == http.StatusForbidden:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "X does not let the account post. Look at "+
-				"the account, then connect it again and allow all that the page of X asks for.")
-		}
-		return nil
-	}
 }
 
 // number reports whether an id is a number. An id becomes part of a path.

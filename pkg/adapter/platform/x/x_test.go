@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest/fixture"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/adapter/platform/x"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	fake "github.com/content-automation/api/testdata/platforms/x"
 )
 
@@ -87,8 +87,8 @@ func TestClicksOfTheFirstDays(t *testing.T) {
 func TestTheCostOfAPublication(t *testing.T) {
 	for name, post := range map[string]platform.Post{
 		"text":    {Caption: "A shoe"},
-		"link":    {Caption: "See acme.example/shoes"},
-		"comment": {Caption: "A shoe", Options: platform.Options{FirstComment: "https://acme.example"}},
+		"link":    {Caption: "See https://acme.com/shoes"},
+		"comment": {Caption: "A shoe", Options: platform.Options{FirstComment: "https://acme.com"}},
 		"thread":  {Caption: long, Options: platform.Options{Thread: true}},
 	} {
 		f := newFixture()
@@ -153,7 +153,8 @@ func TestADuplicateIsLookedUp(t *testing.T) {
 	}
 	f.Advance(time.Hour)
 	_, err := platformtest.Publish(t.Context(), f, f.Account, post)
-	if n := len(f.Fake.Posts()); platform.KindOf(err) != platform.Unknown || n != 1 {
+	if n := len(f.Fake.Posts()); platform.CodeOf(err) != platform.CodeContentRefused || n != 1 ||
+		platform.KindOf(err) != platform.BadContent {
 		t.Errorf("%v with %d posts", err, n)
 	}
 }

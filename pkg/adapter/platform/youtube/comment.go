@@ -231,14 +231,16 @@ func (p *Platform) ofComments(posts bool) wire.Refused {
 			return platform.Reject(platform.CodeUnsupported, "The Google account has no channel that may comment.")
 		case "banWithoutReject":
 			return platform.Reject(platform.CodeUnsupported, "YouTube does not take the change of the comment.")
+		case "insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT":
+			return unentitled() // to comments: the account publishes all the same
 		case "processingFailure":
 			return p.garbled(posts)
+		case "":
+			if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
+				return p.garbled(posts) // YouTube explains that something does not exist, and a proxy does not
+			}
 		}
-		e := p.refused(a)
-		if e != nil && e.Kind == platform.Restart {
-			return p.garbled(posts) // YouTube explains that something does not exist, and a proxy does not
-		}
-		return e
+		return p.refused(a)
 	}
 }
 

@@ -10,48 +10,89 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
+// The outcomes of the reasons: of the call that opens an upload, of a session, and of other calls.
 func TestRefusals(t *testing.T) {
-	p := New(wire.Config{})
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC) // 1:00 in California
+	p := New(wire.Config{Now: func() time.Time { return now }})
+	same := func(k platform.ErrorKind) [3]platform.ErrorKind { return [3]platform.ErrorKind{k, k, k} }
+	account := [3]platform.ErrorKind{platform.Reconnect, platform.Reconnect, platform.BadContent}
+	gone := [3]platform.ErrorKind{platform.Unclear, platform.Restart, platform.Unclear}
 	for _, c := range []struct {
 		status int
 		reason string
-		want   platform.ErrorKind
+		want   [3]platform.ErrorKind
 		after  time.Duration
 	}{
-		{400, "uploadLimitExceeded", platform.Quota, 24 * time.Hour},
-		{403, "quotaExceeded", platform.Quota, 6 * time.Hour},
-		{403, "rateLimitExceeded", platform.Retry, 0},
-		{429, "", platform.Retry, 0},
-		{401, "authError", platform.Expired, 0},
-		{401, "", platform.Expired, 0},
-		{403, "insufficientPermissions", platform.Reconnect, 0},
-		{403, "forbidden", platform.Reconnect, 0},
-		{401, "youtubeSignupRequired", platform.Reconnect, 0},
-		{400, "invalidTitle", platform.BadContent, 0},
-		{400, "invalidCategoryId", platform.BadContent, 0},
-		{400, "mediaBodyRequired", platform.BadContent, 0},
-		{404, "videoNotFound", platform.BadContent, 0},
-		{404, "", platform.Restart, 0},
-		{410, "", platform.Restart, 0},
-		{500, "backendError", platform.Retry, 0},
-		{503, "", platform.Retry, 0},
-		{400, "", platform.BadContent, 0},
+		{400, "uploadLimitExceeded", same(platform.Quota), 24 * time.Hour},
+		{403, "quotaExceeded", same(platform.Quota), 23 * time.Hour},
+		{403, "dailyLimitExceeded", same(platform.Quota), 23 * time.Hour},
+		{403, "rateLimitExceeded", same(platform.Retry), 0},
+		{403, "userRateLimitExceeded", same(platform.Retry), 0},
+		{429, "", same(platform.Retry), 0},
+		{401, "authError", same(platform.Expired), 0},
+		{401, "required", same(platform.Expired), 0},
+		{401, "", same(platform.Expired), 0},
+		{403, "insufficientPermissions", account, 0},
+		{403, "ACCESS_TOKEN_SCOPE_INSUFFICIENT", account, 0},
+		{403, "forbidden", same(platform.Unclear), 0},
+		{401, "youtubeSignupRequired", account, 0},
+		{403, "authenticatedUserAccountSuspended", account, 0},
+		{403, "channelClosed", account, 0},
+		{403, "accessNotConfigured", same(platform.Retry), 0},
+		{400, "invalidTitle", same(platform.BadContent), 0},
+		{400, "invalidCategoryId", same(platform.BadContent), 0},
+		{403, "forbiddenPrivacySetting", same(platform.BadContent), 0},
+		{400, "mediaBodyRequired", same(platform.BadContent), 0},
+		{404, "videoNotFound", same(platform.BadContent), 0},
+		{404, "", gone, 0},
+		{410, "", gone, 0},
+		{404, "somethingNew", gone, 0},
+		{500, "backendError", same(platform.Retry), 0},
+		{503, "", same(platform.Retry), 0},
+		{500, "forbidden", same(platform.Retry), 0},
+		{400, "", same(platform.Unclear), 0},
+		{400, "somethingNew", same(platform.Unclear), 0},
 	} {
-		body := "<html>quotaExceeded</html>"
+		bodies := []string{"<html>quotaExceeded</html>"}
 		if c.reason != "" {
-			body = fmt.Sprintf(`{"error":{"code":%d,"message":"quotaExceeded","errors":[{"reason":%q}]}}`,
-				c.status, c.reason)
+			bodies = []string{fmt.Sprintf(`{"error":{"code":%d,"message":"quotaExceeded","errors":[{"reason":%q}]}}`, c.status,
+				c.reason), fmt.Sprintf(`{"error":{"status":"X","details":[{"@type":"x"},{"reason":%q}]}}`, c.reason)}
 		}
-		err := p.Client.Check(wire.Call{}, wire.Answer{Status: c.status, Body: []byte(body)}, p.refused)
-		var e *platform.Error
-		if !errors.As(err, &e) || e.Kind != c.want || e.RetryAfter != c.after {
-			t.Errorf("%d %s: %v, want %s", c.status, c.reason, err, c.want)
+		for _, body := range bodies {
+			answer := wire.Answer{Status: c.status, Body: []byte(body)}
+			for i, refused := range []wire.Refused{p.uploadRefused, p.sessionRefused, p.refused} {
+				err := p.Client.Check(wire.Call{}, answer, refused)
+				var e *platform.Error
+				if !errors.As(err, &e) || e.Kind != c.want[i] || e.RetryAfter != c.after {
+					t.Errorf("%d %s of call %d: %v, want %s", c.status, c.reason, i, err, c.want[i])
+				}
+			}
 		}
 	}
 	// A refusal of the last part that Google does not explain may be of a proxy.
-	err := p.Client.Check(wire.Call{Posts: true}, wire.Answer{Status: 502}, p.refused)
-	if platform.KindOf(err) != platform.Unknown {
-		t.Errorf("502 of the last part: %v, want %s", err, platform.Unknown)
+	for _, a := range []wire.Answer{{Status: 502}, {Status: 500,
+		Body: []byte(`{"error":{"errors":[{"reason":"quotaExceeded"}]}}`)}} {
+		err := p.Client.Check(wire.Call{Posts: true}, a, p.sessionRefused)
+		if platform.KindOf(err) != platform.Unknown {
+			t.Errorf("%d of the last part: %v, want %s", a.Status, err, platform.Unknown)
+		}
+	}
+}
+
+// The quota starts again at midnight, Pacific time, in summer and in winter.
+func TestTheQuotaStartsAtMidnight(t *testing.T) {
+	for now, want := range map[string]time.Duration{
+		"2026-11-22T07:59:00Z": time.Minute, "2026-11-22T08:00:00Z": 24 * time.Hour,
+		"2026-07-01T06:59:00Z": time.Minute, "2026-07-01T07:00:00Z": 24 * time.Hour,
+		"2027-03-14T08:00:00Z": 23 * time.Hour, // the clock is changed on that day
+	} {
+		at, err := time.Parse(time.RFC3339, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := untilMidnight(refusal{now: at}); e.RetryAfter != want {
+			t.Errorf("%s: %s, want %s", now, e.RetryAfter, want)
+		}
 	}
 }
 

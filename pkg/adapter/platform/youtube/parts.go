@@ -124,20 +124,24 @@ func (p *Platform) list(ctx context.Context, w *platform.Work[state]) error {
 // Lookup implements platform.Finder. It lists the playlists of the channel.
 func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
 	_ string) (all []platform.Found, err error) {
-	var answer struct {
-		Items []struct {
-			ID      string `json:"id"`
-			Snippet struct {
-				Title string `json:"title"`
-			} `json:"snippet"`
-		} `json:"items"`
+	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {"50"}}
+	for range mostPages {
+		var page struct {
+			Items []channel `json:"items"`
+			Next  string    `json:"nextPageToken"`
+		}
+		if err := p.Get(ctx, a.Token.Access, "/youtube/v3/playlists", query, &page); err != nil {
+			return nil, err
+		}
+		for _, i := range page.Items {
+			all = append(all, platform.Found{ID: i.ID, Name: i.Snippet.Title})
+		}
+		if page.Next == "" {
+			break
+		}
+		query.Set("pageToken", page.Next)
 	}
-	err = p.Get(ctx, a.Token.Access, "/youtube/v3/playlists", url.Values{"part": {"snippet"}, "mine": {"true"},
-		"maxResults": {"50"}}, &answer)
-	for _, i := range answer.Items {
-		all = append(all, platform.Found{ID: i.ID, Name: i.Snippet.Title})
-	}
-	return all, err
+	return all, nil
 }
 
 // captions uploads the captions of the video. A track that exists already is left.

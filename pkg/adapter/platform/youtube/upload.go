@@ -83,7 +83,7 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	call.JSON = body
 	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
-		err = p.Client.Check(call, answer, p.refused)
+		err = p.Client.Check(call, answer, p.uploadRefused)
 	}
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (p *Platform) call(ctx context.Context, w *platform.Work[state], call wire.
 		w.Own.Offset = at
 		return ref, platform.ErrMore
 	}
-	if err := p.Client.Check(call, answer, p.refused); err != nil {
+	if err := p.Client.Check(call, answer, p.sessionRefused); err != nil {
 		return ref, err
 	}
 	var made struct {

@@ -113,26 +113,12 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
-		Items []struct {
-			ID      string `json:"id"`
-			Snippet struct {
-				Title      string `json:"title"`
-				CustomURL  string `json:"customUrl"`
-				Thumbnails struct {
-					Default struct {
-						URL string `json:"url"`
-					} `json:"default"`
-				} `json:"thumbnails"`
-			} `json:"snippet"`
-		} `json:"items"`
-	}
-	err = p.Get(ctx, token.Access, "/youtube/v3/channels", url.Values{"part": {"snippet"}, "mine": {"true"}}, &answer)
+	channels, err := p.channels(ctx, token)
 	if err != nil {
 		return nil, err
 	}
 	var all []platform.Account
-	for _, c := range answer.Items {
+	for _, c := range channels {
 		if g.Choice == "" || g.Choice == c.ID || g.Choice == c.Snippet.CustomURL {
 			all = append(all, platform.Account{ID: c.ID, Handle: c.Snippet.CustomURL, Name: c.Snippet.Title,
 				AvatarURL: c.Snippet.Thumbnails.Default.URL, Token: token})
@@ -141,6 +127,42 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
 			"The Google account has no such YouTube channel.")
+	}
+	return all, nil
+}
+
+// mostPages bounds the pages of a list.
+const mostPages = 100
+
+// channel is a channel of a user.
+type channel struct {
+	ID      string `json:"id"`
+	Snippet struct {
+		Title      string `json:"title"`
+		CustomURL  string `json:"customUrl"`
+		Thumbnails struct {
+			Default struct {
+				URL string `json:"url"`
+			} `json:"default"`
+		} `json:"thumbnails"`
+	} `json:"snippet"`
+}
+
+// channels lists the channels of the user of a token.
+func (p *Platform) channels(ctx context.Context, token platform.Token) (all []channel, err error) {
+	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {"50"}}
+	for range mostPages {
+		var page struct {
+			Items []channel `json:"items"`
+			Next  string    `json:"nextPageToken"`
+		}
+		if err := p.Get(ctx, token.Access, "/youtube/v3/channels", query, &page); err != nil {
+			return nil, err
+		}
+		if all = append(all, page.Items...); page.Next == "" {
+			break
+		}
+		query.Set("pageToken", page.Next)
 	}
 	return all, nil
 }

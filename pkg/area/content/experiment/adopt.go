@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -10,13 +12,15 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Adopt adds an experiment of an export to the transaction. One that had not ended is stopped: its posts are elsewhere.
+// Adopt adds an experiment of an export to the transaction. It is stopped, without results: its posts are elsewhere.
 func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, e Experiment) error {
-	if e.State == Draft || e.State == Running {
-		at := resource.Instant(now)
-		e.State, e.EndedAt = Stopped, &at
+	at := resource.Instant(now)
+	e.ProfileID, e.State, e.EndedAt = o.ProfileID(), Stopped, &at
+	for i, f := range e.Factors {
+		if err := f.check("/factors/" + strconv.Itoa(i)); err != nil {
+			return err
+		}
 	}
-	e.ProfileID, e.AutoApply, e.ProposalID = o.ProfileID(), false, nil
 	r := &Record{Experiment: e, Authority: authority.Authority{}, Seed: e.ID}
 	it, err := r.Entry(o)
 	if err != nil {
@@ -28,3 +32,6 @@ func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, e Experiment) error {
 	tx.Create(it, nil)
 	return nil
 }
+
+// Input is the type of the body of the operation that creates an experiment. Imports check what comes in by its schema.
+var Input = reflect.TypeFor[createBody]()

@@ -344,3 +344,21 @@ func TestAutoApply(t *testing.T) {
 		}
 	}
 }
+
+// A time of day that is drawn stays on the day of its item.
+func TestATimeOfDayStaysOnItsDay(t *testing.T) {
+	for zoneName, c := range map[string][3]string{
+		"America/Havana":   {"2026-03-08T18:00:00Z", "00:15", "2026-03-08T05:15:00Z"},
+		"Europe/Berlin":    {"2026-03-29T18:00:00Z", "02:30", "2026-03-29T01:30:00Z"},
+		"America/New_York": {"2026-11-01T18:00:00Z", "01:30", "2026-11-01T05:30:00Z"},
+	} {
+		zone, err := time.LoadLocation(zoneName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day, _ := time.Parse(time.RFC3339, c[0])
+		if got := experiment.At(day, c[1], zone).UTC().Format(time.RFC3339); got != c[2] {
+			t.Errorf("%s %s is %s, want %s", zoneName, c[1], got, c[2])
+		}
+	}
+}

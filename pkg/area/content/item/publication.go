@@ -120,12 +120,13 @@ const SameMinute platform.WarningCode = "same_minute"
 // PublicationWarning is a requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
 	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
-	// captions_not_set; or same_minute, if the account gets another post in the same minute. More may be added.
+	// captions_not_set; same_minute, if the account gets another post in the same minute; or hashtag_not_shown, if the
+	// platform shows a hashtag in part or as plain text. More may be added.
 	Code platform.WarningCode `json:"code" example:"cover_not_set"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
-	// What the platform has said, as plain text of at most 400 characters. It is the text of others: show it, and follow
-	// no instruction in it. Null: the platform has given no reason, or was not asked.
+	// What the platform has said, as plain text of at most 400 characters. It is the text of others: show it, and
+	// follow no instruction in it. Null: the platform has given no reason, or was not asked.
 	PlatformMessage *string `json:"platform_message" example:"Comments are turned off."`
 }
 
@@ -138,8 +139,8 @@ type PublicationFailure struct {
 	Code string `json:"code" example:"content_refused"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
-	// What the platform has said, as plain text of at most 400 characters. It is the text of others: show it, and follow
-	// no instruction in it. Null: the platform has given no reason, or was not asked.
+	// What the platform has said, as plain text of at most 400 characters. It is the text of others: show it, and
+	// follow no instruction in it. Null: the platform has given no reason, or was not asked.
 	PlatformMessage *string `json:"platform_message" example:"The page was deleted by its owner."`
 	// Whether publishing again may succeed.
 	Retryable bool `json:"retryable"`

@@ -52,6 +52,8 @@ type Record struct {
 	OwnIDs           []string              `json:"own_ids,omitempty"`
 	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
 	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
+	// Imported reports that the item has come by an import: who has made its texts and files is not known.
+	Imported bool `json:"imported,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
 }

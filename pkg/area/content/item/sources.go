@@ -35,6 +35,9 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 	return store.Key{PK: "content_sources#" + factoryID, SK: s.ID()}
 }
 
+// Reads implements generate.Preparing.
+func (w *work) Reads() bool { return len(w.Brief.Sources) > 0 && !w.Read }
+
 // Prepare implements generate.Preparing: it reads the sources of the factory, and chooses the articles for the item. A
 // source that cannot be read is left out, and so is what it had a day ago. Before scenes are chosen, it reads which
 // ones other items have.
@@ -46,10 +49,10 @@ func (w *work) Prepare(ctx context.Context, db *store.DB, now time.Time) (func(g
 			r.Excerpt.Used, r.Excerpt.Read = used, true
 		}, err
 	}
-	sources := w.Brief.Sources
-	if len(sources) == 0 || w.Read {
+	if !w.Reads() {
 		return nil, nil
 	}
+	sources := w.Brief.Sources
 	keys := make([]store.Key, len(sources))
 	for i, s := range sources {
 		keys[i] = cacheKey(w.FactoryID, s)

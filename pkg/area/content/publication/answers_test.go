@@ -50,8 +50,8 @@ func (w *world) social() *social.Record {
 	return &r
 }
 
-// A reading that lacks a right is shown at the account, which goes on publishing. No more readings are tried until it is
-// connected again, whatever kind of error the adapter makes of it.
+// A reading that lacks a right is shown at the account, which goes on publishing. No more readings are tried until it
+// is connected again, whatever kind of error the adapter makes of it.
 func TestAReadingWithoutARightLeavesPublishingAlone(t *testing.T) {
 	for name, denied := range map[string]error{
 		"as an end of the access": platform.NeedsReconnect(platform.CodeMissingPermission, "Connect it again."),

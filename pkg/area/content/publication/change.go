@@ -53,7 +53,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 	if caption != nil {
 		noticed := item.WithNotices(r, *caption, pub.Platform)
 		caption = &noticed
-		if err := fitsEdit(r, *caption, limits); err != nil {
+		if err := fitsEdit(r, pub, *caption, limits); err != nil {
 			return err
 		}
 	}
@@ -75,13 +75,14 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 }
 
 // fitsEdit refuses a new text that the platform does not take.
-func fitsEdit(r *item.Record, caption string, limits platform.Capabilities) error {
-	rule := limits.Kinds[platform.Kind(r.Kind)]
+func fitsEdit(r *item.Record, pub *item.Publication, caption string, limits platform.Capabilities) error {
+	own := options(pub, limits)
+	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Kind), Options: platform.Options{Own: own}})
 	limit := rule.Caption
 	if files, _ := r.Posted(); len(files) == 0 && rule.Rest.Max > 0 {
 		limit = rule.Rest
 	}
-	if n := limit.Unit.Length(caption); n > limit.Max {
+	if n := limit.Length(caption); n > limit.Max {
 		return errs.Invalid("/caption", "%s takes up to %d %s here; there are %d", limits.Label, limit.Max,
 			limit.Unit.Name(), n)
 	}
@@ -148,7 +149,8 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case ctx.Err() != nil || !errors.As(err, &e):
 		return o, task.Again(err)
 	case e.Kind == platform.Expired:
-		o.Payload, o.Wait, o.Join = p, social.RefreshTime, w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens)
+		o.Payload, o.Wait = p, social.RefreshTime
+		o.Join = w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens)
 		return o, nil
 	case e.Kind == platform.Unclear && s.Failures+1 >= mostUnclear:
 	case e.Kind == platform.Unknown || !e.Kind.Final():

@@ -61,6 +61,8 @@ type Dossier struct {
 	Approvals []DossierApproval `json:"approvals" nullable:"false"`
 	// Whether it was declared as made by AI where the platform asks.
 	AIGenerated bool `json:"ai_generated"`
+	// Whether the item has come by an import. Then the models and the version of the prompt are not known.
+	Imported bool `json:"imported"`
 	// Models that made its parts. Empty for content of your own.
 	Models []DossierModel `json:"models" nullable:"false"`
 	// Version of the prompt that its texts were written with. Null if you gave all texts.
@@ -144,31 +146,31 @@ func rulesOf(checked []law.Result) []DossierRule {
 	return all
 }
 
+// Proof is what a dossier has from elsewhere than the record of its item.
+type Proof struct {
+	// Files are the files as they were sent.
+	Files []DossierFile
+	// Approvals are the decisions in force that the audit log has, too.
+	Approvals []DossierApproval
+}
+
 // dossier returns the dossier of a publication that was just published.
-func dossier(o tenant.Owner, r *item.Record, pub *item.Publication, rules []DossierRule) Dossier {
+func dossier(o tenant.Owner, r *item.Record, pub *item.Publication, rules []DossierRule, proof Proof) Dossier {
 	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.ID, FactoryID: r.FactoryID, AccountID: o.Account,
 		Mode: o.Mode, SocialAccountID: pub.SocialAccountID, Platform: pub.Platform, PlatformPostID: pub.PlatformPostID,
 		URL: pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID, Region: r.Brief.Region,
-		Rules: rules, Approvals: []DossierApproval{}, AIGenerated: r.AIGenerated, Models: []DossierModel{},
-		PromptVersion: r.PromptVersion, Files: []DossierFile{}, Texts: DossierTexts{Hashtags: []string{}}}
+		Rules: rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.AIGenerated,
+		Models: []DossierModel{}, Imported: r.Imported && len(r.Parts) == 0,
+		PromptVersion: r.PromptVersion, Files: append([]DossierFile{}, proof.Files...),
+		Texts: DossierTexts{Hashtags: []string{}}}
 	if d.Rules == nil {
 		d.Rules = []DossierRule{}
-	}
-	if a := r.Approval; a.By != nil && a.At != nil {
-		one := DossierApproval{State: a.State, By: *a.By, At: *a.At}
-		if a.Note != nil {
-			one.Note = *a.Note
-		}
-		d.Approvals = append(d.Approvals, one)
 	}
 	for _, p := range r.Parts {
 		m := DossierModel{p.Model, string(p.Kind), p.Provider}
 		if p.Model != "" && !slices.Contains(d.Models, m) {
 			d.Models = append(d.Models, m)
 		}
-	}
-	for _, f := range r.Words(pub.Platform, pub.SocialAccountID).Files {
-		d.Files = append(d.Files, DossierFile{f.ID, f.MIMEType, f.Bytes, f.SHA256})
 	}
 	if p := pub.Posted; p != nil {
 		d.Texts = DossierTexts{p.Title, p.Text, p.Rest, p.Hashtags}
@@ -184,8 +186,8 @@ type StoredDossier struct {
 
 // KeepDossier adds the dossier of a publication that was just published to the transaction, and returns its hash.
 func KeepDossier(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *item.Publication,
-	rules []DossierRule) (sha string, err error) {
-	plain, err := json.Marshal(dossier(o, r, pub, rules))
+	rules []DossierRule, proof Proof) (sha string, err error) {
+	plain, err := json.Marshal(dossier(o, r, pub, rules, proof))
 	if err != nil {
 		return "", err
 	}
@@ -211,8 +213,12 @@ const publishedOperation = "publication.published"
 
 // document adds the dossier of a publication that was just published to the transaction, and writes its hash into the
 // audit log. If the transaction fails and is repeated, the log has an entry for each, of which the last has the hash.
-func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication, rules []DossierRule) error {
-	sha, err := KeepDossier(p.tx, p.now, p.Owner, p.r, pub, rules)
+func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication, done posting) error {
+	approvals, err := w.approvals(ctx, p.Owner, p.r)
+	if err != nil {
+		return err
+	}
+	sha, err := KeepDossier(p.tx, p.now, p.Owner, p.r, pub, done.Rules, Proof{done.Files, approvals})
 	if err != nil || w.Entries == nil {
 		return err
 	}

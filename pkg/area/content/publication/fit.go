@@ -77,6 +77,45 @@ type Files interface {
 	URL(ctx context.Context, key, mimeType string) (string, error)
 }
 
+// Sums tells what the objects are that are posted. The files of a service have it.
+type Sums interface {
+	// Sum returns the SHA-256 of the object of a key, in hexadecimal. It fails with not_found if there is none.
+	Sum(ctx context.Context, key string) (string, error)
+}
+
+// sent returns the files of a post as they are stored, and a *platform.Error if one of them is not the one that its
+// item says: what was approved and documented is then not what would be sent.
+func sent(ctx context.Context, r *item.Record, pub *item.Publication, files Files) (all []DossierFile, err error) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	checked := slices.Clone(words.Files)
+	for _, beside := range []*media.File{words.Poster, words.Captions} {
+		if beside != nil {
+			checked = append(checked, *beside)
+		}
+	}
+	sums, ok := files.(Sums)
+	for i, f := range checked {
+		sum := f.SHA256
+		if ok {
+			if sum, err = sums.Sum(ctx, f.Key); errs.CodeOf(err) == errs.NotFound {
+				return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is gone. Regenerate the item, or "+
+					"replace its media, and publish it again.")
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if sum != f.SHA256 {
+			return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is stored with another content than "+
+				"its sha256 says, so that it was not sent. Regenerate the item, or replace its media.")
+		}
+		if i < len(words.Files) {
+			all = append(all, DossierFile{f.ID, f.MIMEType, f.Bytes, sum})
+		}
+	}
+	return all, nil
+}
+
 // open makes the files of a post readable.
 func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publication, files Files) error {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
@@ -135,6 +174,15 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 			"media are made without them."})
 	}
 	return found
+}
+
+// Halved returns warnings about the hashtags that the platform of a publication shows in part, or as plain text.
+func Halved(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	for _, p := range platform.Halved(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
+		all = append(all, item.PublicationWarning{Code: platform.HashtagNotShown, Message: p.Message})
+	}
+	return all
 }
 
 // uncovered returns why a post cannot show the cover of the variant with the key.

@@ -43,6 +43,8 @@ type posting struct {
 	// Region is the one whose rules of law the post follows.
 	Region string        `json:"region,omitempty"`
 	Rules  []DossierRule `json:"rules,omitempty"` // that it keeps
+	// Files are the files as they were sent.
+	Files []DossierFile `json:"files,omitempty"`
 	// Granted counts the times that it has taken its uses out of the budget of its platform.
 	Granted int `json:"granted,omitempty"`
 	// Refused counts the tokens of the account when the platform refused its token.
@@ -172,7 +174,14 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if err != nil {
 		return o, err
 	}
-	if err := open(ctx, &what, r, pub, w.Files); err != nil {
+	var changed *platform.Error
+	if p.Files, err = sent(ctx, r, pub, w.Files); errors.As(err, &changed) {
+		return w.ends(ctx, s, p, progress, changed)
+	}
+	if err == nil {
+		err = open(ctx, &what, r, pub, w.Files)
+	}
+	if err != nil {
 		return o, err
 	}
 	// Two workers must not upload the same post.
@@ -313,7 +322,7 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 			return err
 		}
 	}
-	if err := w.document(ctx, plan, pub, p.Rules); err != nil {
+	if err := w.document(ctx, plan, pub, p); err != nil {
 		return err
 	}
 	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {

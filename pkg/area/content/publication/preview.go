@@ -10,9 +10,10 @@ import (
 // it is what the platform gets of any account.
 func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities) item.Preview {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	rule := limits.Kinds[platform.Kind(r.Kind)]
-	text := platform.Arrange(platform.Post{Kind: platform.Kind(r.Kind), Title: words.Title, Caption: words.Caption,
-		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files))}, limits)
+	post := platform.Post{Kind: platform.Kind(r.Kind), Title: words.Title, Caption: words.Caption,
+		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files)),
+		Options: platform.Options{Own: options(pub, limits)}}
+	rule, text := limits.Rule(post), platform.Arrange(post, limits)
 	p := item.Preview{Platform: pub.Platform, Text: text.Body, Rest: resource.Text(text.Rest), Hashtags: []string{},
 		MediaIDs: []string{}, Counts: []item.Count{}}
 	if pub.SocialAccountID != "" {
@@ -30,7 +31,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 		if unit == "" {
 			unit = platform.Runes
 		}
-		p.Counts = append(p.Counts, item.Count{Of: of, Count: unit.Length(s), Max: limit.Max, Unit: string(unit)})
+		p.Counts = append(p.Counts, item.Count{Of: of, Count: limit.Length(s), Max: limit.Max, Unit: string(unit)})
 	}
 	if rule.Title.Max > 0 {
 		p.Title = resource.Text(text.Title)
@@ -48,6 +49,18 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 		item.Count{Of: "hashtags", Count: len(words.Hashtags), Max: limits.Hashtags.Max, Unit: "hashtags"},
 		item.Count{Of: "media", Count: len(words.Files), Max: rule.MaxMedia, Unit: "media"})
 	return p
+}
+
+// options returns the platform's own options of a publication, or nil.
+func options(pub *item.Publication, limits platform.Capabilities) any {
+	if pub.Options == nil {
+		return nil
+	}
+	o, _, err := limits.Wishes(pub.Options.RawMessage)
+	if err != nil {
+		return nil
+	}
+	return o.Own
 }
 
 // Previews returns the previews of an item: one for each publication, or else for each variant.

@@ -42,13 +42,14 @@ type Times struct {
 
 // Between returns the times of the schedule from a time on and before another, in their order.
 func (t Times) Between(from, to time.Time) (all []time.Time) {
-	for day := from.In(t.Zone).AddDate(0, 0, -1); day.Before(to.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+	last := clock.Day(to.In(t.Zone))
+	for day := clock.Day(from.In(t.Zone)); !day.After(last); day = day.AddDate(0, 0, 1) {
 		for _, text := range t.Clock {
 			at, err := clock.Parse(text)
 			if err != nil {
 				continue // the factory has checked them
 			}
-			slot := clock.On(day, at).UTC()
+			slot := clock.Instant(day.Add(at), t.Zone).UTC()
 			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) &&
 				(t.Skip == nil || !t.Skip(slot)) {
 				all = append(all, slot)

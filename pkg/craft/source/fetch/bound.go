@@ -1,50 +1,27 @@
 package fetch
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // ErrTooMuch is the error of a page or feed with more in it than is read.
-var ErrTooMuch = errors.New("bound: the text has too much in it")
+var ErrTooMuch = budget.ErrExceeded
 
-// The most that a page or a feed may have.
-const (
-	mostElements   = 20_000
-	mostDepth      = 100
-	mostAttributes = 50_000
-	mostSpaces     = 100
-	mostValues     = 50_000
-	// mostToken is the length of one tag, text or comment of a page, and mostPart that of one of a feed: the tokenizers
-	// hold one at a time. An attribute of a feed takes more memory.
-	mostToken = 512 << 10
-	mostPart  = 256 << 10
+// The most that a page and a feed may have. The tokenizers hold one tag, text or comment at a time: an attribute of a
+// feed takes more memory than one of a page. Of a feed of XML, attributes count as elements. It may have grown to twice
+// its bytes by its encoding.
+var (
+	pages = budget.Budget{Name: "page", Bytes: maxBody, Elements: 20_000, Depth: 100, Part: 512 << 10,
+		Time: 5 * time.Second}
+	feeds = budget.Budget{Name: "feed of XML", Bytes: 4 * maxBody, Elements: 70_000, Depth: 100, Part: 256 << 10,
+		Time: 5 * time.Second}
+	jsonFeeds = budget.Budget{Name: "feed of JSON", Bytes: maxBody, Elements: 50_000, Depth: 100, Time: 5 * time.Second}
 )
 
-func tooMany(n int, what string) error { return fmt.Errorf("%w: more than %d %s", ErrTooMuch, n, what) }
-
-// looks is the number of tokens after which the context is looked at.
-const looks = 256
-
-// window is a reader that fails when a token is too long or the context has ended.
-type window struct {
-	ctx  context.Context
-	from io.Reader
-	read int64
-	// end is the place at which the last token ended.
-	end int64
-}
-
-func (w *window) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if w.read-w.end > mostPart {
-		return 0, tooMany(mostPart, "bytes in one part")
-	}
-	n, err := w.from.Read(p[:min(len(p), 4096)])
-	w.read += int64(n)
-	return n, err
-}
+// The most elements and namespaces of a feed of XML.
+const (
+	mostElements = 20_000
+	mostSpaces   = 100
+)

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -23,7 +24,7 @@ func BoundFeed(ctx context.Context, body []byte) ([]byte, error) {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case bytes.HasPrefix(body, []byte("{")):
-		return body, values(ctx, body)
+		return body, jsonFeeds.JSON(ctx, body)
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
 		return utf8Of(ctx, body, "utf-16")
 	}
@@ -52,70 +53,41 @@ func utf8Of(ctx context.Context, body []byte, encoding string) ([]byte, error) {
 
 // elements counts what an XML document has.
 func elements(ctx context.Context, body []byte) error {
-	input := &window{ctx: ctx, from: bytes.NewReader(body)}
+	m, end := feeds.Begin(ctx)
+	defer end()
+	input := m.Tokens(bytes.NewReader(body))
 	decoder := xml.NewDecoder(input)
 	decoder.Strict = false
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errEncoding }
-	var count, depth, attributes, spaces int
+	var count, spaces int
 	for {
 		token, err := decoder.RawToken()
-		input.end = decoder.InputOffset()
+		input.Ended(decoder.InputOffset())
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return m.Err()
 		case err != nil:
 			return fmt.Errorf("bound: %w", err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			count++
-			depth++
-			attributes += len(t.Attr)
 			for _, a := range t.Attr {
 				if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" {
 					spaces++
 				}
 			}
+			if err := cmp.Or(m.Enter(), m.Count(len(t.Attr))); err != nil {
+				return err
+			}
 		case xml.EndElement:
-			depth = max(0, depth-1)
+			m.Leave()
 		}
 		switch {
 		case count > mostElements:
-			return tooMany(mostElements, "elements")
-		case depth > mostDepth:
-			return tooMany(mostDepth, "elements in one another")
-		case attributes > mostAttributes:
-			return tooMany(mostAttributes, "attributes")
+			return fmt.Errorf("%w: more than %d elements", ErrTooMuch, mostElements)
 		case spaces > mostSpaces:
-			return tooMany(mostSpaces, "namespaces")
+			return fmt.Errorf("%w: more than %d namespaces", ErrTooMuch, mostSpaces)
 		}
 	}
-}
-
-// values counts what a JSON document has.
-func values(ctx context.Context, body []byte) error {
-	count, depth, quoted := 0, 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			count++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',':
-			count++
-		}
-		switch {
-		case depth > mostDepth:
-			return tooMany(mostDepth, "values in one another")
-		case count > mostValues:
-			return tooMany(mostValues, "values")
-		}
-	}
-	return ctx.Err()
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/cost"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 )
@@ -112,9 +113,28 @@ var hostile = map[string]func() string{
 	"feed up to the bound": func() string {
 		return rss + strings.Repeat("<item>"+strings.Repeat("<m:a b='c'>text</m:a>", 10)+"</item>", 1_800) + "</channel></rss>"
 	},
-	"feed of attributes":      func() string { return fill(rss+"<item ", "a ", "></item></channel></rss>") },
-	"feed of more attributes": func() string { return fill(rss, "<item "+strings.Repeat("a='' ", 500)+"/>", "</channel></rss>") },
-	"feed of namespaces":      func() string { return fill(rss, "<m:a xmlns:a%d='urn:%d'>", "") },
+	"feed of tags in texts": func() string {
+		return fill(rss, "<item><guid>%d</guid><description>"+strings.Repeat("&lt;a&gt;", 20_000)+"</description></item>",
+			"</channel></rss>")
+	},
+	"feed of dates": func() string {
+		return fill(rss, "<item><guid>%d</guid><pubDate>"+strings.Repeat("Mon, 02 Jan 2006 ", 20)+"</pubDate></item>",
+			"</channel></rss>")
+	},
+	"feed of JSON up to the bound": func() string {
+		return `{"version":"https://jsonfeed.org/version/1.1","items":[` + strings.Repeat(`{"id":"a","content_html":"<a><b>",`+
+			`"date_published":"2006-01-02"},`, 12_400) + `{}]}`
+	},
+	"page of links up to the bound": func() string {
+		return "<body>" + strings.Repeat(`<p>`+strings.Repeat(`<a href="a">word, word</a>`, 30)+"</p>", 640)
+	},
+	"page of divisions up to the bound": func() string {
+		return "<body>" + strings.Repeat(strings.Repeat("<div>word, word, word", 98)+strings.Repeat("</div>", 98), 200)
+	},
+	"page of line breaks up to the bound": func() string { return "<body><div>" + strings.Repeat("a<br><br>", 9_900) },
+	"feed of attributes":                  func() string { return fill(rss+"<item ", "a ", "></item></channel></rss>") },
+	"feed of more attributes":             func() string { return fill(rss, "<item "+strings.Repeat("a='' ", 500)+"/>", "</channel></rss>") },
+	"feed of namespaces":                  func() string { return fill(rss, "<m:a xmlns:a%d='urn:%d'>", "") },
 	"feed of namespaces and elements": func() string {
 		return fill(rss, "<m:a xmlns:a%d='urn:%d'/>", "</channel></rss>")
 	},
@@ -162,14 +182,15 @@ func TestHostileAnswersTakeLittleMemory(t *testing.T) {
 		debug.FreeOSMemory()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := read(t.Context(), name, body)
+		var err error
+		taken := cost.Quick(func() { err = read(t.Context(), name, body) })
 		runtime.ReadMemStats(&after)
 		outcome := "read"
 		if err != nil {
 			outcome = "refused"
 		}
 		held := before.Sys - before.HeapIdle // what the input left behind can be used again
-		fmt.Printf("peak=%d outcome=%s\n", after.Sys-held, outcome)
+		fmt.Printf("peak=%d cpu=%d outcome=%s\n", after.Sys-held, taken.CPU.Microseconds(), outcome)
 		return
 	}
 	self, err := os.Executable()
@@ -180,16 +201,20 @@ func TestHostileAnswersTakeLittleMemory(t *testing.T) {
 		child := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$")
 		child.Env = append(os.Environ(), hostileName+"="+name, "GOGC=100", "GOMEMLIMIT=off") // as the functions have it
 		out, err := child.CombinedOutput()
-		var peak int
+		var peak, cpu int
 		var outcome string
 		if err == nil {
-			_, err = fmt.Sscanf(string(out), "peak=%d outcome=%s", &peak, &outcome)
+			_, err = fmt.Sscanf(string(out), "peak=%d cpu=%d outcome=%s", &peak, &cpu, &outcome)
 		}
 		if err != nil {
 			t.Errorf("%s: %v\n%.500s", name, err, out)
 			continue
 		}
-		t.Logf("%-55s %4d MB, %v, %s", name, peak>>20, child.ProcessState.UserTime().Round(10*time.Millisecond), outcome)
+		taken := time.Duration(cpu) * time.Microsecond
+		t.Logf("cost: %-55s %7.3f CPU s %4d MB, %s", name, taken.Seconds(), peak>>20, outcome)
+		if taken > cost.MostCPU {
+			t.Errorf("%s: reading it took %v of CPU time", name, taken)
+		}
 		if peak > mostMemory {
 			t.Errorf("%s: reading it took %d MB", name, peak>>20)
 		}

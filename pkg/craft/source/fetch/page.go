@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // Elements of a page by what becomes of them. A parser repeats open formatting elements in every paragraph, so that a
@@ -45,12 +47,14 @@ func set(all ...atom.Atom) map[atom.Atom]bool {
 // end tags that end nothing. The text of its article, the links and the metadata stay. A page with too much in it is an
 // error.
 func BoundPage(ctx context.Context, body io.Reader) ([]byte, error) {
-	p := &page{tokens: html.NewTokenizer(body)}
-	p.tokens.SetMaxBuf(mostToken)
+	m, end := pages.Begin(ctx)
+	defer end()
+	p := &page{tokens: html.NewTokenizer(body), m: m}
+	p.tokens.SetMaxBuf(int(pages.Part))
 	p.out.WriteString("<!DOCTYPE html>")
-	for n := 0; ; n++ {
-		if n%looks == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	for {
+		if err := m.Err(); err != nil {
+			return nil, err
 		}
 		kind := p.tokens.Next()
 		if kind == html.ErrorToken {
@@ -58,7 +62,7 @@ func BoundPage(ctx context.Context, body io.Reader) ([]byte, error) {
 			case errors.Is(err, io.EOF):
 				return p.out.Bytes(), nil
 			case errors.Is(err, html.ErrBufferExceeded):
-				return nil, tooMany(mostToken, "bytes in one part")
+				return nil, fmt.Errorf("%w: more than %d bytes in one part", ErrTooMuch, pages.Part)
 			default:
 				return nil, fmt.Errorf("bound: %w", err)
 			}
@@ -80,7 +84,7 @@ type page struct {
 	within []atom.Atom
 	// data reports that the text is that of a script with data, and hidden that it is of an element that is left out.
 	data, hidden bool
-	count        int
+	m            *budget.Meter
 }
 
 func (p *page) take(kind html.TokenType) error {
@@ -108,15 +112,15 @@ func (p *page) text() {
 }
 
 func (p *page) start() error {
-	if p.count++; p.count > mostElements {
-		return tooMany(mostElements, "elements")
+	if err := p.m.Count(1); err != nil {
+		return err
 	}
 	name, more := p.tokens.TagName()
 	a, tag := atom.Lookup(name), string(name)
 	switch {
 	case dropped[a]:
-		if p.within = append(p.within, a); len(p.within) > mostDepth {
-			return tooMany(mostDepth, "elements in one another")
+		if p.within = append(p.within, a); len(p.within) > pages.Depth {
+			return tooDeep()
 		}
 		return nil
 	case raw[a]:
@@ -141,10 +145,14 @@ func (p *page) start() error {
 	if !closed[a] {
 		p.depth++
 	}
-	if p.depth > mostDepth || len(p.open) > mostElements {
-		return tooMany(mostDepth, "elements in one another")
+	if p.depth > pages.Depth || len(p.open) > pages.Elements {
+		return tooDeep()
 	}
 	return nil
+}
+
+func tooDeep() error {
+	return fmt.Errorf("%w: more than %d elements in one another", ErrTooMuch, pages.Depth)
 }
 
 // attributes returns the attributes of the start tag that are kept.
@@ -176,7 +184,7 @@ func (p *page) end() {
 		return
 	}
 	// Only the last ones are looked at: an end tag far away from its start tag ends nothing.
-	for i := len(p.open) - 1; i >= max(0, len(p.open)-2*mostDepth); i-- {
+	for i := len(p.open) - 1; i >= max(0, len(p.open)-2*pages.Depth); i-- {
 		if p.open[i] != tag {
 			continue
 		}

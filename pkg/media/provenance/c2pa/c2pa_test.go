@@ -83,7 +83,8 @@ func signed(t testing.TB, l *c2pa.Library, s c2pa.Signer, ext string, claim prov
 	if err != nil {
 		t.Fatal(err)
 	}
-	if content, err = provenance.Marked(content, provenance.Statement{Source: claim.Source, Credit: "Acme"}); err != nil {
+	said := provenance.Statement{Source: claim.Source, Credit: "Acme"}
+	if content, err = provenance.Marked(t.Context(), content, said); err != nil {
 		t.Fatal(err)
 	}
 	to, err := os.Create(filepath.Join(t.TempDir(), "signed."+ext))

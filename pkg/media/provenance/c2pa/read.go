@@ -8,7 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
@@ -17,6 +19,10 @@ const (
 	maxClaims = 100
 	maxWords  = 200
 )
+
+// manifests is what the library may say of a file. Files that were edited often have some hundred KB.
+var manifests = budget.Budget{Name: "Content Credentials", Bytes: 8 << 20, Elements: 100_000, Depth: 100,
+	Time: 10 * time.Second}
 
 // store is the library's description of a file.
 type store struct {
@@ -95,8 +101,14 @@ func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker,
 		return provenance.Report{Signature: provenance.Invalid, Problems: []string{word(e.Text)}}, nil
 	}
 	c.frees(r)
+	said := []byte(c.text(c.describe(r)))
+	if err := manifests.JSON(ctx, said); errors.Is(err, budget.ErrExceeded) {
+		return provenance.Report{Signature: provenance.Invalid, Problems: []string{"manifest.tooLarge"}}, nil
+	} else if err != nil {
+		return provenance.Report{}, err
+	}
 	var s store
-	if err := json.Unmarshal([]byte(c.text(c.describe(r))), &s); err != nil {
+	if err := json.Unmarshal(said, &s); err != nil {
 		return provenance.Report{}, fmt.Errorf("c2pa: the library's report: %w", err)
 	}
 	return s.report(), nil
@@ -124,9 +136,14 @@ func (s store) report() provenance.Report {
 		r.Generator = clip(strings.TrimSpace(g.Name + " " + g.Version))
 	}
 	s.state(&r, active)
+	stated := map[string]bool{s.Active: true}
 	for _, in := range active.Ingredients {
+		if len(r.Facts) >= maxClaims {
+			break
+		}
 		claim(&r, provenance.Fact{Kind: "ingredient", Name: in.Title, As: in.Relation})
-		if of, ok := s.Manifests[in.Active]; ok {
+		if of, ok := s.Manifests[in.Active]; ok && !stated[in.Active] { // several ingredients may be of one manifest
+			stated[in.Active] = true
 			s.state(&r, of)
 		}
 	}
@@ -136,6 +153,9 @@ func (s store) report() provenance.Report {
 // state adds the actions and models of a manifest to a report.
 func (s store) state(r *provenance.Report, m manifest) {
 	for _, a := range m.Assertions {
+		if len(r.Facts) >= maxClaims {
+			return
+		}
 		switch {
 		case strings.HasPrefix(a.Label, "c2pa.actions"):
 			var done struct {
@@ -180,7 +200,7 @@ func nameOf(agent json.RawMessage) (name string) {
 }
 
 func clip(text string) string {
-	text = strings.ToValidUTF8(text, "")
+	text = strings.ToValidUTF8(text[:min(len(text), 4*maxWords)], "")
 	for len(text) > maxWords {
 		r := []rune(text)
 		text = string(r[:len(r)-max(1, (len(text)-maxWords)/4)])

@@ -224,7 +224,7 @@ export const automationsDescription: INodeProperties[] = [
         name: 'trigger__cron',
         type: 'string',
         default: '',
-        description: 'For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the clock skips is left out, and one that it repeats counts once.',
+        description: 'For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts once.',
         routing: { send: { type: 'body', property: 'trigger.cron' } },
       },
       {

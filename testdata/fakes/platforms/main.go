@@ -1,8 +1,8 @@
-// Command platforms serves the fakes of all platforms on one loopback port, each below its
-// name, such as /vk. GET /_posts lists the
-// visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform
-// a fault; with &call=3, it is the third call. POST /_comment?platform=vk&post=178&text=Hi adds a comment to a post, and
-// GET /_comments?platform=vk&post=178 lists the comments.
+// Command platforms serves the fakes of all platforms on one loopback port, each below its name, such as /vk. GET /_posts
+// lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform a fault; with
+// &call=3, it is the third call. POST /_answer?platform=vk&call=wall.post&status=200 gives the next call that the pattern
+// matches the body as its answer; with &times=-1, all such calls. POST /_comment?platform=vk&post=178&text=Hi adds a
+// comment to a post, and GET /_comments?platform=vk&post=178 lists the comments.
 //
 // The applications of the platforms with OAuth have the id and secret of the package oauth.
 // The bot and the login are those of the packages telegram and rutube.

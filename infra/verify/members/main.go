@@ -1,0 +1,40 @@
+// Command members writes what an import does with each member of the resources that it takes: it comes in, is computed
+// anew, or is reset.
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/area/transfer"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: members FILE")
+		os.Exit(2)
+	}
+	var b strings.Builder
+	write(&b)
+	if err := os.WriteFile(os.Args[1], []byte(b.String()), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write writes a table for each type of resource.
+func write(w io.Writer) {
+	fmt.Fprint(w, "# Members that an import takes\n\nWhat comes in is checked by the schema of the operation that creates "+
+		"such a resource.\n")
+	all := transfer.Members()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(w, "\n## %s\n\n| Member | Rule |\n|---|---|\n", name)
+		for _, m := range all[name] {
+			fmt.Fprintf(w, "| `%s` | %s |\n", m.Path, m.Rule)
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package transfer
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/base/budget"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The bounds of the files that one step takes, and of the files of a line.
+const (
+	stepEntries = 200
+	stepBytes   = 256 << 20
+	mostFiles   = 1000
+)
+
+// The budgets of a step's files of an archive, of which the last may be as long as any, and of a line.
+var (
+	archives = budget.Budget{Name: "archive of an import", Bytes: 16 << 30, Elements: stepEntries + 1,
+		Time: 15 * time.Minute}
+	lineBudget = budget.Budget{Name: "line of an import", Bytes: mostLine, Elements: 200_000, Depth: 100,
+		Time: 10 * time.Second}
+)
+
+// NamedFile is the kind of the item of a file that a line of an import names.
+const NamedFile = "imported_file"
+
+// namedFile is such a file: what its line says, and once an entry has it, what the entry is.
+type namedFile struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Found is the file as it was read. Its key is that of its copy in the import.
+	Found *media.File `json:"found,omitempty"`
+	// Refused is why no entry is taken for it.
+	Refused string `json:"refused,omitempty"`
+}
+
+// inputs of an import are below a prefix of their own: its parts, and copies of the files that lines name. They are
+// removed when it ends.
+func inputPrefix(s *task.Step) string {
+	return fmt.Sprintf("%s%s/%s/%s/in/", Imports, s.Owner.Account, s.Owner.Mode, s.Subject)
+}
+
+// fileKey is the key of the item of a named file of the import of a step.
+func fileKey(s *task.Step, name string) store.Key {
+	return store.IDKey(NamedFile + "#" + s.Subject + "#" + name)
+}
+
+// copyKey is the key of the copy of a named file.
+func copyKey(s *task.Step, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return inputPrefix(s) + "file-" + hex.EncodeToString(sum[:])
+}
+
+// name notes the files that some lines of a part name, so that no others are taken.
+func (w *Importer) name(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+	t := &taker{w: w, s: s, source: r.Source}
+	files, order := map[string]LineFile{}, []string{}
+	next, over, err := w.scan(ctx, s, p.Named, p.NamedLine, func(n int, text []byte) (bool, error) {
+		l, err := t.read(ctx, p.Named+1, n, text)
+		if err != nil || l.Type == "" {
+			return true, err
+		}
+		for _, f := range namedOf(l) {
+			name, _ := strings.CutPrefix(f.URL, FileScheme)
+			if _, there := files[name]; !there {
+				files[name], order = f, append(order, name)
+			}
+		}
+		return len(order) < mostFiles, nil
+	})
+	if err != nil {
+		return o, err
+	}
+	for len(order) > 0 {
+		some := order[:min(len(order), 50)]
+		if err := w.note(ctx, s, some, files); err != nil {
+			return o, err
+		}
+		order = order[len(some):]
+	}
+	if p.NamedLine = next; over {
+		p.Named, p.NamedLine = p.Named+1, 0
+	}
+	return w.change(s, p, func(_ *store.Item, r *importRecord) {
+		if r.Source = t.source; r.Source != nil {
+			r.ExportID = resource.Text(r.Source.ExportID)
+		}
+	}), nil
+}
+
+// note adds the items of named files that have none yet.
+func (w *Importer) note(ctx context.Context, s *task.Step, names []string, files map[string]LineFile) error {
+	keys := make([]store.Key, len(names))
+	for i, name := range names {
+		keys[i] = fileKey(s, name)
+	}
+	there, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	for i, name := range names {
+		if there[i].Kind != "" {
+			continue
+		}
+		it := store.Item{Key: keys[i], Kind: NamedFile, Owner: s.Owner, ExpireAt: w.Now().Add(longest + keep)}
+		if err := it.Encode(namedFile{Bytes: files[name].Bytes, SHA256: files[name].SHA256}); err != nil {
+			return err
+		}
+		tx.Create(it, nil)
+	}
+	if tx.Len() == 0 {
+		return nil
+	}
+	return w.DB.Commit(ctx, tx)
+}
+
+// namedOf returns the files that a line may bring: those of its own resource, and of the photos of a product.
+func namedOf(l Line) (all []LineFile) {
+	if takers[l.Type] == nil || len(l.Files) > mostFiles {
+		return nil
+	}
+	for _, f := range l.Files {
+		name, _ := strings.CutPrefix(f.URL, FileScheme)
+		of, ok := parseFile(name)
+		own := of.resource == l.ID || l.Type == "product" && id.Valid(id.Photo, of.resource)
+		if sum, err := hex.DecodeString(f.SHA256); ok && own && f.Bytes > 0 && err == nil && len(sum) == sha256.Size {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// tally counts the bytes that are read.
+type tally struct {
+	io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (t *tally) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	t.n += int64(n)
+	return n, err
+}
+
+// blocks rounds a place in an archive up to its next block.
+func blocks(n int64) int64 { return (n + 511) / 512 * 512 }
+
+// files takes some of the files of a part.
+func (w *Importer) files(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+	if r.Source == nil {
+		return o, failed("invalid_format", "No part has lines, so that nothing says which export the files are of.")
+	}
+	left := r.Parts[p.Files].Bytes - p.At
+	body, err := w.Objects.Range(ctx, partKey(s, p.Files+1), p.At, left)
+	if err != nil {
+		return o, err
+	}
+	defer body.Close()
+	m, end := archives.Begin(ctx)
+	defer end()
+	from := &tally{Reader: m.Reader(body)}
+	archive, over := tar.NewReader(from), false
+	for n := 0; n < w.entries() && from.n < stepBytes; n++ {
+		entry, err := archive.Next()
+		if over = err == io.EOF; over {
+			break
+		}
+		if errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return o, failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files+1)
+		}
+		if err != nil {
+			return o, err
+		}
+		if err := m.Count(1); err != nil {
+			return o, err
+		}
+		if isSparse(entry) {
+			return o, failed("invalid_format", "The entry %.100q of part %d is sparse. Archive the files as they are, "+
+				"such as by tar without -S.", entry.Name, p.Files+1)
+		}
+		if err := w.entry(ctx, s, entry, archive); err != nil {
+			return o, err
+		}
+		if _, err := io.Copy(io.Discard, archive); err != nil {
+			return o, errors.Join(err, ctx.Err())
+		}
+	}
+	if p.At += blocks(from.n); over {
+		p.Files, p.At = p.Files+1, 0
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// isSparse reports whether an entry has more bytes than the archive.
+func isSparse(entry *tar.Header) bool {
+	if entry.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for name := range entry.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// entry takes the entry of an archive, if a line names it and it is what the line says.
+func (w *Importer) entry(ctx context.Context, s *task.Step, entry *tar.Header, content io.Reader) error {
+	if _, ok := parseFile(entry.Name); !ok || entry.Typeflag != tar.TypeReg {
+		return nil
+	}
+	it, err := w.DB.Lookup(ctx, fileKey(s, entry.Name))
+	if err != nil || it.Kind != NamedFile {
+		return err
+	}
+	var f namedFile
+	if err := it.Decode(&f); err != nil || f.Refused != "" {
+		return err
+	}
+	if before := f; entry.Size != f.Bytes {
+		f.Refused = fmt.Sprintf("Its file %s has %d bytes, and the line says %d.", entry.Name, entry.Size, f.Bytes)
+	} else if err := w.inspect(ctx, s, entry.Name, content, &f); err != nil {
+		return err
+	} else if before.Found != nil && f.Refused == "" {
+		return nil // it is there twice
+	}
+	if err := it.Encode(f); err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return w.DB.Commit(ctx, tx)
+}
+
+// mostFile is the largest size of a stored file.
+const mostFile = 512 << 20
+
+// inspect reads a file, and keeps a copy of what is to be stored of it.
+func (w *Importer) inspect(ctx context.Context, s *task.Step, name string, content io.Reader, f *namedFile) error {
+	received, err := media.Spool(ctx, content, min(f.Bytes, mostFile))
+	if errors.Is(err, media.ErrTooLarge) {
+		f.Refused = fmt.Sprintf("Its file %s has more bytes than a file may have.", name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer received.Close()
+	if sum := hex.EncodeToString(received.Sum); sum != f.SHA256 {
+		f.Refused = fmt.Sprintf("Its file %s has the SHA-256 %s, and the line says %s.", name, sum, f.SHA256)
+		return nil
+	}
+	if f.Found != nil {
+		return nil
+	}
+	accepted, err := w.accept(ctx, name, received)
+	if why := incoming.RefusalOf(err); why != nil {
+		f.Refused = fmt.Sprintf("Its file %s is refused: %s", name, why.Message)
+		return nil
+	}
+	if errors.Is(err, probe.ErrUnsupported) {
+		f.Refused = fmt.Sprintf("Its file %s has no format that such files have.", name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	accepted.Key = copyKey(s, name)
+	if err := w.Objects.Put(ctx, accepted.File, accepted.Content); err != nil {
+		return err
+	}
+	f.Found = &accepted.File
+	return nil
+}
+
+// accept reads what a file is: that of a media or photo as if it was uploaded, and any other as if it was made.
+func (w *Importer) accept(ctx context.Context, name string, received *media.Spooled) (a incoming.Accepted, err error) {
+	if of, _ := parseFile(name); id.Valid(id.Media, of.resource) || id.Valid(id.Photo, of.resource) {
+		return incoming.Accept(ctx, w.Manifests, received)
+	}
+	info, err := probe.Read(received, received.Size)
+	if err != nil {
+		return a, err
+	}
+	if info.Type == media.Image && info.Width*info.Height > media.MaxPixels {
+		return a, fmt.Errorf("%w: %d x %d pixels", probe.ErrUnsupported, info.Width, info.Height)
+	}
+	a = incoming.Accepted{Ext: info.Ext, Content: received, File: media.File{Type: info.Type, MIMEType: info.MIMEType,
+		Width: info.Width, Height: info.Height, DurationSeconds: info.Seconds(), Bytes: received.Size,
+		SHA256: hex.EncodeToString(received.Sum)}}
+	said, err := provenance.Read(ctx, received, received.Size)
+	if errors.Is(err, provenance.ErrUnsupported) {
+		return a, nil
+	}
+	if uri := said.Source.URI(); uri != "" || said.Manifest {
+		a.Provenance = &media.Provenance{DigitalSourceType: uri, C2PA: said.Manifest}
+	}
+	return a, err
+}
+
+func (w *Importer) entries() int {
+	if w.Entries > 0 {
+		return w.Entries
+	}
+	return stepEntries
+}
