@@ -87,9 +87,9 @@ var (
 // briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second
 
-// Challenge returns the value of the header WWW-Authenticate of an answer with a code (RFC 6750, 3), or an empty text if
-// it has none. The metadata are the address of those of the resource, or empty. The scope is what the caller lacks; a
-// caller without a key may need any.
+// Challenge returns the value of the header WWW-Authenticate of an answer with a code (RFC 6750, 3), or an empty text
+// if it has none. The metadata are the address of those of the resource, or empty. The scope is what the caller lacks;
+// a caller without a key may need any.
 func Challenge(code errs.Code, metadata string, lacking auth.Scope) string {
 	switch status, _ := Status(code); {
 	case code == errs.MissingAPIKey:

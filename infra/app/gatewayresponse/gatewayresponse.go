@@ -113,7 +113,7 @@ const (
 )
 
 // Group is a group of paths on which a key means nothing to the firewall. Its calls count together, for each address. A
-// path is in one group at most: AWS counts a call in every rule that it matches, so that the smallest limit would count.
+// path is in one group at most: AWS counts a call in every rule that it matches, and the smallest limit would win.
 type Group struct {
 	Name string
 	// Parts are parts of the paths.

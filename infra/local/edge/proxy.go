@@ -166,8 +166,8 @@ func finish(res *http.Response, base string) error {
 	return nil
 }
 
-// rename gives a challenge of a function the name that the deployed gateway gives it. Those of the gateway itself, which
-// names the metadata of the service alone, keep theirs.
+// rename gives a challenge of a function the name that the deployed gateway gives it. Those of the gateway itself,
+// which alone names the metadata of the service, keep theirs.
 func rename(h http.Header) {
 	challenge := h.Get("WWW-Authenticate")
 	if challenge == "" || strings.Contains(challenge, "resource_metadata=") {

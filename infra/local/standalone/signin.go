@@ -87,8 +87,9 @@ func (s *Service) newConsole(e area.Env) function {
 	documents := console.NewDocumentClient(true, s.options.ProviderRoots)
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
-			API: cmp.Or(s.options.Inside.URL, s.internal), HTTP: s.options.Inside.HTTP, Now: s.now, Documents: documents,
-			Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region,
+			API: cmp.Or(s.options.Inside.URL, s.internal), HTTP: s.options.Inside.HTTP, Now: s.now,
+			Documents: documents,
+			Audit:     s.tables.open(AuditTable, s.now), Region: s.options.Region,
 			Pool: s.people, Resolver: s.options.Resolver, Mails: true})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {

@@ -37,7 +37,7 @@ func TestOfficialClientsConnectFromTheAddressAlone(t *testing.T) {
 	for language, command := range agentClients(t) {
 		for way, id := range map[string]string{"by registration": "", "by a document": document} {
 			t.Run(language+" "+way, func(t *testing.T) {
-				cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], s.BaseURL+"/mcp", programReturn, id)...)
+				cmd := exec.CommandContext(t.Context(), command[0], command[1], s.BaseURL+"/mcp", programReturn, id)
 				cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 				problems := &strings.Builder{}
 				cmd.Stderr = problems

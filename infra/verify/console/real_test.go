@@ -290,7 +290,8 @@ func TestTwoRefreshesAtOnce(t *testing.T) {
 // Whoever guesses at codes is refused in the end, in the form of the path.
 func TestGuessesAtCodesAreBounded(t *testing.T) {
 	s := start(t)
-	s.clock.advance(session.GuessWindow - s.clock.now().Sub(s.clock.now().Truncate(session.GuessWindow))) // a new window
+	now := s.clock.now()
+	s.clock.advance(now.Truncate(session.GuessWindow).Add(session.GuessWindow).Sub(now)) // a new window
 	for n := range 101 {
 		status, a := s.form(t, "/auth/cli/token", url.Values{"code": {"guessed"}, "code_verifier": {programProof}})
 		if want := map[bool]int{false: 400, true: 429}[n == 100]; status != want {

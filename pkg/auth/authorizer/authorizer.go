@@ -98,8 +98,8 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 		if err := a.count(ctx, s, p.Denial, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
-		// A flood of calls with an ended secret must start no function. Agents find their way to a new token by a header
-		// of the gateway's own answer: it renames the header in those of functions.
+		// A flood of calls with an ended secret must start no function. Agents find their way to a new token by a
+		// header of the gateway's own answer: it renames the header in those of functions.
 		if s.Ended(now) && (p.Denial.Count > s.Limit || req.Resource == AgentsPath) {
 			return deny(req.MethodArn), nil
 		}

@@ -125,8 +125,8 @@ func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err
 	return w, "", nil
 }
 
-// ofPeople are the scopes of OpenID Connect, which programs ask for beside ours wherever they connect. They mean nothing
-// here: each connection has a refresh token, and no program learns who the person is.
+// ofPeople are the scopes of OpenID Connect, which programs ask for beside ours wherever they connect. They mean
+// nothing here: each connection has a refresh token, and no program learns who the person is.
 var ofPeople = []string{"openid", "profile", "email", "offline_access"}
 
 // longestReturn bounds the path that a sign-in returns to. The cookie of the sign-in has it, and browsers keep up to
@@ -305,7 +305,8 @@ func consent(r *request, w wish) error {
 		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
 	}
 	code, err := r.site.Sessions.Permit(r.Context(), session.Grant{KeyID: made.ID, Program: w.Program.ID,
-		By: r.session.ID, Name: w.Program.Name, Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect, w.Challenge)
+		By: r.session.ID, Name: w.Program.Name, Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect,
+		w.Challenge)
 	if err != nil {
 		return err
 	}

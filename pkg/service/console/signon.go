@@ -234,7 +234,8 @@ func (s *site) addSetup(routes *http.ServeMux) {
 		s.showPublic(w, r, http.StatusOK, "setup-open", v)
 	})
 	routes.HandleFunc("POST "+setupPath, func(w http.ResponseWriter, r *http.Request) {
-		if err := s.Sessions.MayGuess(r.Context(), session.SetupLinks, addressOf(r)); errors.Is(err, session.ErrGuesses) {
+		err := s.Sessions.MayGuess(r.Context(), session.SetupLinks, addressOf(r))
+		if errors.Is(err, session.ErrGuesses) {
 			w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
 			s.failed(w, r, http.StatusTooManyRequests, messageGuesses)
 			return
