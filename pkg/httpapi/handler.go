@@ -82,6 +82,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	c.operation = known.OperationID
 	if p.Denial != nil {
 		e := errs.New(p.Denial.Code, "%s", p.Denial.Message)
+		e.Scope = p.Denial.Scope
 		if e.Code == errs.RateLimited {
 			e.RetryAfter = time.Duration(p.Rate.Reset) * time.Second
 			if p.Denial.Rate != nil {
