@@ -102,7 +102,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return err
 	}
 	if _, err := url.ParseQuery(req.URL.RawQuery); err != nil {
-		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as %%25 and "+
+		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
+			"%%25 and "+
 			"; as %%3B")
 	}
 	if reads {

@@ -111,7 +111,8 @@ func (f *fitting) named(param, s string, limit Text, r texts.Reader) {
 		most  int
 		count func() int
 	}{
-		{"different links", limit.MaxLinks, func() int { return max(different(r.Links(seen), seen), texts.Addresses(seen)) }},
+		{"different " +
+			"links", limit.MaxLinks, func() int { return max(different(r.Links(seen), seen), texts.Addresses(seen)) }},
 		{"mentions of accounts", limit.MaxMentions, func() int {
 			return max(len(r.Mentions(seen)), texts.Signs(seen, texts.At))
 		}},
@@ -172,7 +173,8 @@ func Halved(name string, p Post, c Capabilities) []Problem {
 			f.add(param, "%s shows #%s of the hashtag #%s, and the rest as plain text. Use letters, digits and "+
 				"underscores.", f.label, read[0].Text, tag)
 		} else {
-			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, that is "+
+			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, "+
+				"that is "+
 				"not too long.", f.label, tag)
 		}
 	}

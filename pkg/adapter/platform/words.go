@@ -24,7 +24,8 @@ var opaque = sync.OnceValue(func() *regexp.Regexp {
 // that the service vouches for.
 func Words(said string) string {
 	said = opaque().ReplaceAllStringFunc(text.ClipLine(spaced(said), 4*MaxWords), func(s string) string {
-		if strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Contains(s, " ") {
+		if strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Contains(s,
+			" ") {
 			return "[removed]"
 		}
 		return s

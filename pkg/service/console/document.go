@@ -48,7 +48,8 @@ const (
 		"without . or .. and up to 500 characters of ASCII, and has no user and no fragment."
 	messageDocumentAnswer = "The document that describes the program cannot be read: its server answers with 200, in " +
 		"five seconds, and with JSON of up to 10 KB. Try again, or tell the maker of the program."
-	messageDocumentForm = "The document that describes the program is wrong: its client_id is its own address, it has " +
+	messageDocumentForm = "The document that describes the program is wrong: its client_id is its own address, it " +
+		"has " +
 		"redirect_uris, the grant authorization_code and no secret. Tell the maker of the program."
 	messageDocumentMany = "Too many programs were connected from this network in this hour. Try again in the next one."
 )

@@ -202,7 +202,8 @@ func (r *request) wished() (url.Values, error) {
 	} else if id := r.URL.Query().Get("kept"); id != "" {
 		kept, err := r.site.Sessions.Wish(r.Context(), id)
 		if errors.Is(err, session.ErrProgram) {
-			return nil, &failure{Status: http.StatusBadRequest, Message: "The program waits no longer. Start again in " +
+			return nil, &failure{Status: http.StatusBadRequest, Message: "The program waits no longer. Start again " +
+				"in " +
 				"the program."}
 		}
 		if text = kept; err != nil {

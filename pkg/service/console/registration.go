@@ -44,14 +44,16 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		return 0, nil, bad(invalidMetadata, "client_name is that of a known program, and redirect_uris has addresses "+
 			"of others: choose another name")
 	case !offers(in.Grants, grants), !offers(in.Responses, responses):
-		return 0, nil, bad(invalidMetadata, "grant_types has authorization_code or refresh_token, and response_types code")
+		return 0, nil, bad(invalidMetadata, "grant_types has authorization_code or refresh_token, and "+
+			"response_types code")
 	case len(in.Redirects) == 0 || len(in.Redirects) > mostRedirects:
 		return 0, nil, bad(invalidRedirect, "redirect_uris has one to five addresses")
 	}
 	for _, address := range in.Redirects {
 		if !redirectable(address) {
 			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
-				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. It is "+
+				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
+				"It is "+
 				"ASCII: a host with other letters is written as xn--…")
 		}
 	}
@@ -60,7 +62,8 @@ func (s *site) register(r *http.Request) (int, any, error) {
 		now := s.Now().UTC()
 		return 0, nil, &refusal{after: now.Truncate(time.Hour).Add(time.Hour).Sub(now),
 			status: http.StatusTooManyRequests, code: temporarily, description: "Too many " +
-				"programs were registered from this network. Repeat the request in the next hour, after the seconds in " +
+				"programs were registered from this network. Repeat the request in the next hour, after the seconds " +
+				"in " +
 				"Retry-After"}
 	}
 	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),

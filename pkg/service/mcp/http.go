@@ -183,7 +183,8 @@ func newCaller(client *http.Client, base, token, mode string) *caller {
 // authorizer, identify asks the API. It fails only if the API does not know the credential, or takes no more calls of
 // it.
 func (h *handler) identify(r *http.Request) (*caller, error) {
-	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ") // one or more (RFC 9110, 11.4)
+	// one or more (RFC 9110, 11.4)
+	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return nil, &failure{Code: errs.MissingAPIKey, Message: "Send an API key: Authorization: Bearer svc_test_…"}

@@ -224,7 +224,8 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 			} `json:"elements"`
 			Paging paging `json:"paging"`
 		}
-		err := p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"},
+		err := p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
+			"state": {"APPROVED"},
 			"start": {strconv.Itoa(start)}, "count": {strconv.Itoa(rolePage)}}, &page)
 		if platform.Denied(err) {
 			return nil, nil

@@ -197,7 +197,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	}
 	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()},
 		"token": {a.Token.Access.Reveal()}}
-	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/", Form: form,
+	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/",
+		Form:    form,
 		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
 	err = p.Client.JSON(ctx, call, tokenRefused, nil)
 	if platform.KindOf(err) == platform.Reconnect {
