@@ -37,7 +37,8 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 			}
 			header := func(name, where, text string) string {
 				return `{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"` + name + `"}},"PositionalConstraint":"` +
-					where + `","SearchString":"` + text + `","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}`
+					where + `","SearchString":"` + text + `","TextTransformations":[{"Priority":0,"Type":"COMPRESS_WHITE_SPACE"},` +
+					`{"Priority":1,"Type":"LOWERCASE"}]}}`
 			}
 			path := func(part string) string {
 				return `{"ByteMatchStatement":{"FieldToMatch":{"UriPath":{}},"PositionalConstraint":"CONTAINS","SearchString":"` +

@@ -51,8 +51,13 @@ func (s statement) matches(r *http.Request) bool {
 	case m.FieldToMatch.Method != nil:
 		text = r.Method
 	}
-	if m.TextTransformations[0].Type == "LOWERCASE" {
-		text = strings.ToLower(text)
+	for _, t := range m.TextTransformations {
+		switch t.Type {
+		case "LOWERCASE":
+			text = strings.ToLower(text)
+		case "COMPRESS_WHITE_SPACE":
+			text = strings.Join(strings.Fields(text), " ")
+		}
 	}
 	switch m.PositionalConstraint {
 	case "STARTS_WITH":

@@ -184,7 +184,7 @@ func freshness(h http.Header, now time.Time) time.Duration {
 			if errors.Is(err, strconv.ErrRange) {
 				n, err = int64(session.DocumentLifetime/time.Second), nil
 			}
-			if said = name == "s-maxage" || said; err != nil || n < 0 {
+			if err != nil || n < 0 {
 				n = 0
 			}
 			fresh = time.Duration(min(n, int64(session.DocumentLifetime/time.Second)))*time.Second -
