@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,35 +50,39 @@ func entityTags(lines []string) (tags []string, ok bool) {
 	return tags, len(tags) > 0
 }
 
-// conditions reads the headers of conditional requests into one line each. A header that is empty or malformed is
-// refused: a condition that was lost would be a change without one.
-func conditions(h http.Header, reads bool) error {
-	for _, name := range []string{"If-Match", "If-None-Match"} {
-		lines, sent := h[name]
-		if !sent {
-			continue
-		}
+// takesIfMatch reports whether an input has the header of a conditional change.
+func takesIfMatch(in reflect.Type) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(in),
+		func(f reflect.StructField) bool { return f.Type == reflect.TypeFor[IfMatch]() })
+}
+
+// conditions reads the headers of a conditional change into one line. One that is empty or malformed is refused: a
+// condition that was lost would be a change without one.
+func conditions(h http.Header) error {
+	if lines, sent := h["If-Match"]; sent {
 		tags, ok := entityTags(lines)
 		if !ok || slices.Contains(tags, "*") && len(tags) > 1 {
-			return invalidCondition(name, name+` must be an ETag in double quotes, as GET returns it, such as "3", or `+
+			return invalidCondition(`If-Match must be an ETag in double quotes, as GET returns it, such as "3", or ` +
 				"several with commas between them, or * alone.")
 		}
-		h[name] = []string{strings.Join(tags, ", ")}
+		h["If-Match"] = []string{strings.Join(tags, ", ")}
 	}
-	if tags := h.Get("If-None-Match"); tags == "*" && !reads {
-		// RFC 9110, 13.1.2: the change is for a resource that does not exist. No version of one that exists matches.
-		h["If-Match"] = []string{noTag}
-	} else if tags != "" && !reads {
-		return invalidCondition("If-None-Match", "If-None-Match of a change can only be *. Send the ETag of the "+
-			"version "+
-			"that you change as If-Match.")
+	lines, sent := h["If-None-Match"]
+	if !sent {
+		return nil
 	}
+	if tags, ok := entityTags(lines); !ok || len(tags) > 1 || tags[0] != "*" {
+		return invalidCondition("If-None-Match of a change can only be *. Send the ETag of the version that you change " +
+			"as If-Match.")
+	}
+	// RFC 9110, 13.1.2: the change is for a resource that does not exist. No version of one that exists matches.
+	h["If-Match"] = []string{noTag}
 	return nil
 }
 
-func invalidCondition(name, message string) error {
+func invalidCondition(message string) error {
 	e := errs.New(errs.InvalidHeader, "%s", message)
-	e.Param = name
+	e.Param = "If-Match"
 	return e
 }
 
@@ -102,7 +107,7 @@ func (h IfMatch) Require(version int64) error {
 	if tag := strings.TrimSpace(h.IfMatch); tag != "" && tag != "*" {
 		return h.Check(version)
 	}
-	return invalidCondition("If-Match", "This operation needs the header If-Match with the ETag of the version that "+
+	return invalidCondition("This operation needs the header If-Match with the ETag of the version that " +
 		"you have seen: its version in double quotes, such as \"3\".")
 }
 

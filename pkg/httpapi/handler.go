@@ -98,8 +98,10 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	}
 	var err error
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
-	if err := conditions(req.Header, reads); err != nil {
-		return err
+	if known.conditional {
+		if err := conditions(req.Header); err != nil {
+			return err
+		}
 	}
 	if _, err := url.ParseQuery(req.URL.RawQuery); err != nil {
 		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
@@ -107,7 +109,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 			"; as %%3B")
 	}
 	if reads {
-		c.ifNoneMatch = req.Header.Get("If-None-Match")
+		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")
 		c.sheet = acceptsSheet(req.Header)
 	} else {
 		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {

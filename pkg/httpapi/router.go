@@ -78,6 +78,9 @@ type Route struct {
 	Status                    int
 	// Errors are all codes that the operation may return.
 	Errors []errs.Code
+
+	// conditional reports whether the operation takes the header If-Match.
+	conditional bool
 }
 
 // Router collects the operations of a function and serves them.
@@ -336,7 +339,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	codes := op.errors(takesBody)
 	first := !slices.ContainsFunc(r.routes, func(known Route) bool { return known.Path == op.Path })
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
-		op.status(), codes})
+		op.status(), codes, takesIfMatch(reflect.TypeFor[I]())})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
