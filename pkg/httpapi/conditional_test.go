@@ -55,8 +55,8 @@ func TestAChangeGetsThroughAmongOthers(t *testing.T) {
 	}
 }
 
-// Headers of conditions are read in one way: several lines are one list, and what is empty or malformed is refused, since
-// a condition that was lost would be a change without one.
+// Headers of conditions are read in one way: several lines are one list, and what is empty or malformed is refused,
+// since a condition that was lost would be a change without one.
 func TestHeadersOfConditions(t *testing.T) {
 	f := newFixture(t)
 	var v thing

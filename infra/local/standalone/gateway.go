@@ -172,7 +172,8 @@ func (g *gateway) event(r *http.Request, id string, to route) (events.APIGateway
 	e := events.APIGatewayProxyRequest{
 		Resource: to.path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method, Body: string(body),
 		Headers: map[string]string{"Host": r.Host}, MultiValueHeaders: map[string][]string{"Host": {r.Host}},
-		MultiValueQueryStringParameters: query(r.URL.RawQuery), PathParameters: parameters(to.path, r.URL.EscapedPath()),
+		MultiValueQueryStringParameters: query(r.URL.RawQuery),
+		PathParameters:                  parameters(to.path, r.URL.EscapedPath()),
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID: id, Stage: "local", APIID: "local", ResourcePath: to.path, HTTPMethod: r.Method,
 			RequestTimeEpoch: g.now().UnixMilli(),

@@ -183,8 +183,10 @@ func TestRefusalsAreTranslated(t *testing.T) {
 			"/once/1 must be a string, not an array | /once/2 must be a string, not an object | /once/3 must be a " +
 			"string, not an object | /once must not list a value twice"},
 		{"", `{"name":"a","part":64.0005}`, "/part must be a multiple of 0.001"},
-		{"", `{"name":"a","any":{"a.b":"x","c[0]":"x","\u00001":"x","d":3}}`, "/any/d must be a string, not a number"},
-		{"", `{"name":"a","any":{"\u00001.[":4}}`, "/any/\x001.[ must be a string, not a number"},
+		{"", `{"name":"a","any":{"a.b":"x","c[0]":"x","\u00001":"x","d":3}}`, "/any/d must be a string, not a number | " +
+			"/any must not have a name with the character U+0000"},
+		{"", `{"name":"a","any":{"\u00001.[":4}}`, "/any/\x001.[ must be a string, not a number | " +
+			"/any must not have a name with the character U+0000"},
 		{"", `{"name":"a","a.b":1,"c":1}`, "/a.b is not a member. " + members + " | /c is not a member. " + members},
 		{"", `{"name":"a","mood":"Good"}`, "/mood is not a known value; did you mean good? The values are good, bad"},
 		{"", `{"name":"a","mood":"secret"}`, "/mood must be one of good, bad"},

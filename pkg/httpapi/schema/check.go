@@ -50,7 +50,9 @@ func (c *Checker) checkAt(value any, top string) []errs.Detail {
 	for _, p := range w.found {
 		at[p.Param] = true
 	}
-	w.forbidden(value, top)
+	if hasForbidden(value) {
+		w.forbidden(value, top)
+	}
 	for _, p := range w.late {
 		if !at[p.Param] && len(w.found) < maxProblems {
 			w.found = append(w.found, p)
@@ -301,6 +303,23 @@ func (w *walk) leaf(s *huma.Schema, value any, at string) {
 	case strings.Contains(s.Pattern, oneLine) && strings.ContainsFunc(said, text.IsHidden):
 		w.addLate(at, "must not have characters that hide text or turn it round")
 	}
+}
+
+// hasForbidden reports whether forbidden would report something. It makes no places.
+func hasForbidden(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.ContainsFunc(v, text.IsForbidden)
+	case []any:
+		return slices.ContainsFunc(v, hasForbidden)
+	case map[string]any:
+		for name, one := range v {
+			if strings.ContainsFunc(name, text.IsForbidden) || hasForbidden(one) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // forbidden reports the texts and names of a value, whatever its schema, that have characters which stand in no text.
