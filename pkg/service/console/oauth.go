@@ -15,10 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // The paths of the authorization server (RFC 8414).
@@ -243,7 +242,7 @@ func (s *site) register(r *http.Request) (int, any, error) {
 				"ASCII: a host with other letters is written as xn--…")
 		}
 	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects},
 		gateway.Identity.SourceIP)
 	if errors.Is(err, session.ErrRegistrations) {
