@@ -318,7 +318,7 @@ function queryOf(query: object = {}): string {
   const all = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
-    if (value instanceof Date) all.set(name, value.toISOString());
+    if (typeof value.toISOString === 'function') all.set(name, value.toISOString());
     else if (Array.isArray(value)) all.set(name, value.join(','));
     else if (typeof value === 'object') for (const [key, v] of Object.entries(value)) all.set(`${name}[${key}]`, String(v));
     else all.set(name, String(value));
