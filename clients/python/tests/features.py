@@ -80,6 +80,18 @@ class Features(unittest.TestCase):
             with self.assertRaisesRegex(sdk.ConfigError, "BASE_URL"):
                 sdk.ContentAutomation()
 
+    def test_white_space_of_a_file_with_other_line_breaks(self) -> None:
+        for end in ("\r", "\r\n", " "):
+            with mock.patch.dict(os.environ, {"SVC_API_KEY": KEY + end, "BASE_URL": f"http://localhost:7{end}"}):
+                self.assertIn("(http://localhost:7, svc_test_…)", repr(sdk.ContentAutomation()))
+            for name, make in (
+                ("API key", lambda: sdk.ContentAutomation(KEY + end, "http://localhost:1")),
+                ("base URL", lambda: sdk.ContentAutomation(KEY, f"http://localhost:1{end}")),
+                ("signing secret", lambda: sdk.Receiver(SECRET + end)),
+            ):
+                with self.assertRaisesRegex(sdk.ConfigError, f"the {name} has a space or a line break at its"):
+                    make()
+
     def test_every_attempt_is_told(self) -> None:
         log: list[sdk.LogEntry] = []
 

@@ -1,3 +1,4 @@
+import { bare } from './core.js';
 import { ConfigError, SignatureError } from './errors.js';
 import type { Event } from './types.gen.js';
 import { bytesOf } from './upload.js';
@@ -50,6 +51,7 @@ export class Receiver {
   constructor(secrets: string | string[], options: { now?: () => number } = {}) {
     this.#now = options.now ?? Date.now;
     this.#secrets = [secrets].flat().map((secret) => {
+      bare('signing secret', secret);
       if (!/^whsec_([0-9A-Za-z+/]{4})*([0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$/.test(secret) || secret.length < 10) {
         throw new ConfigError('the signing secret is malformed: a secret is whsec_ and base64');
       }

@@ -12,6 +12,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const sdk = await import(pathToFileURL(resolve(process.env.ENTRY)).href);
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const KEY = 'svc_test_' + 'Ab0'.repeat(16) + 'Z';
 
 /** Returns a client whose requests a function answers, and the requests. */
@@ -73,6 +74,22 @@ test('key and address come from the environment', () => {
   assert.throws(() => new sdk.ContentAutomation(), /BASE_URL/);
 });
 
+test('white space of a file with other line breaks is removed, or told', () => {
+  const url = 'http://localhost:7';
+  for (const end of ['\r', '\r\n', ' ']) {
+    Object.assign(process.env, { SVC_API_KEY: KEY + end, BASE_URL: url + end });
+    assert.equal(String(new sdk.ContentAutomation()), 'ContentAutomation(http://localhost:7, svc_test_…)');
+    for (const [name, make] of [
+      ['API key', () => new sdk.ContentAutomation({ apiKey: KEY + end, baseUrl: url })],
+      ['base URL', () => new sdk.ContentAutomation({ apiKey: KEY, baseUrl: url + end })],
+      ['signing secret', () => new sdk.Receiver(SECRET + end)],
+    ]) {
+      assert.throws(make, { name: 'ConfigError', message: `the ${name} has a space or a line break at its start or end` });
+    }
+  }
+  delete process.env.BASE_URL;
+});
+
 test('every attempt is told', async () => {
   const log = [];
   const { client } = faked((_, n) => n === 1
@@ -105,8 +122,6 @@ test('a signed test event is verified, and a parsed one says what to do', async 
   await assert.rejects(receiver.event(headers, JSON.parse(body)), (error) =>
     error instanceof sdk.ConfigError && /express\.raw/.test(error.message) && /request\.text\(\)/.test(error.message));
 });
-
-const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 
 test('headers and bodies of other packages and realms are taken', async () => {
   // As those of undici and node-fetch: with the methods of Headers, of a class of their own.

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ._errors import ConfigError, SignatureError
+from ._errors import ConfigError, SignatureError, bare
 
 if TYPE_CHECKING:
     from ._types import Event
@@ -112,6 +112,7 @@ def _signature(key: bytes, event_id: str, stamp: str, body: bytes) -> str:
 
 
 def _decode(secret: str) -> bytes:
+    bare("signing secret", secret)
     try:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error:
