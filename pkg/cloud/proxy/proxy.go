@@ -1,5 +1,5 @@
-// Package proxy carries the events of API Gateway into handlers of net/http, and the request context of the gateway with
-// them. It is the only package that imports aws-lambda-go-api-proxy. Start with Handler or Gateway.
+// Package proxy carries the events of API Gateway into handlers of net/http, with the request context of the gateway.
+// It is the only package that imports aws-lambda-go-api-proxy. Start with Handler or Gateway.
 package proxy
 
 import (

@@ -15,8 +15,8 @@ import (
 )
 
 // memberOf returns the object and the member that the name of a parameter names, such as metadata[order]. The name of
-// the member goes to the last bracket, so that it may have brackets itself: metadata[a[b]]. An object in an object, such
-// as metadata[a][b], has no members.
+// the member goes to the last bracket, so that it may have brackets itself: metadata[a[b]]. An object in an object, as
+// metadata[a][b] would be, has no members.
 func memberOf(name string) (object, member string, ok bool) {
 	object, member, ok = strings.Cut(name, "[")
 	member, closed := strings.CutSuffix(member, "]")
@@ -35,8 +35,8 @@ func pairs(input reflect.Type) map[string][]int {
 	return fields
 }
 
-// fillPairs sets the fields of an input that take pairs in brackets: huma cuts names at each bracket, and would look for
-// the member a of metadata[a[b]].
+// fillPairs sets the fields of an input that take pairs in brackets: huma cuts names at each bracket, and would look
+// for the member a of metadata[a[b]].
 func fillPairs(input reflect.Value, fields map[string][]int, query url.Values) {
 	for _, at := range fields {
 		input.FieldByIndex(at).SetZero()
