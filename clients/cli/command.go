@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/content-automation/api/clients/cli/internal/forward"
 	"github.com/content-automation/api/clients/cli/internal/sample"
@@ -71,9 +73,25 @@ func root(w machine) *cobra.Command {
 		logoutCommand(w))
 	cmd.AddCommand(operationCommands(w)...)
 	cmd.InitDefaultCompletionCmd()
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagFault(err) })
 	cmd.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "Help about any command", RunE: showHelpOf})
 	refuseOthers(cmd)
 	return cmd
+}
+
+// flagFault says what the value of a flag must be.
+func flagFault(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	kind, known := map[string]string{"int64": "a whole number", "int": "a whole number", "float64": "a number",
+		"bool": "true or false", "duration": "a duration such as 15m",
+		"stringToString": "pairs such as order=4711"}[invalid.GetFlag().Value.Type()]
+	if !known {
+		return err
+	}
+	return fmt.Errorf("--%s must be %s, not %q", invalid.GetFlag().Name, kind, invalid.GetValue())
 }
 
 // showHelpOf shows the help of the command that the arguments name.

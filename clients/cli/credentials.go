@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,10 +91,8 @@ func (w machine) access(key, base string) (string, string, error) {
 	if key == "" {
 		key = w.getenv("SVC_API_KEY")
 	}
-	if base == "" {
-		base = w.getenv("BASE_URL")
-	}
-	if key == "" {
+	// A file of variables with CRLF leaves a line break at their ends.
+	if key, base = strings.TrimSpace(key), strings.TrimSpace(cmp.Or(base, w.getenv("BASE_URL"))); key == "" {
 		c, err := w.credentials()
 		switch {
 		case errors.Is(err, errNoCredentials):
@@ -112,7 +111,7 @@ func (w machine) access(key, base string) (string, string, error) {
 	if base == "" {
 		return "", "", errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
 	}
-	return strings.TrimSpace(key), base, nil
+	return key, base, nil
 }
 
 // serviceOf returns the address of the service of a base URL, which may end with the version.

@@ -30,6 +30,9 @@ func run(ctx context.Context, args []string, w machine) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(w.notes, "%s: the call was interrupted; it may have had its effect\n", w.called())
+		return statusOf(err)
 	case errors.As(err, &failed):
 		failed.write(w)
 		return statusOf(err)

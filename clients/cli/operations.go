@@ -334,6 +334,10 @@ func newClient(w machine, key, base string, more ...contentautomation.Option) (*
 	if err != nil {
 		return nil, err
 	}
+	if _, err := contentautomation.New(contentautomation.WithBaseURL("https://127.0.0.1"),
+		contentautomation.WithAPIKey(key)); err != nil {
+		return nil, failure{error: wrongKey{err}}
+	}
 	options := []contentautomation.Option{contentautomation.WithBaseURL(base), contentautomation.WithAPIKey(key),
 		contentautomation.WithUserAgent("content-automation-cli"), contentautomation.WithClock(w.now, w.wait)}
 	return contentautomation.New(append(options, more...)...)

@@ -670,7 +670,7 @@ var groups = []group{
 			args: []string{"event_id"},
 		},
 	}},
-	{name: "experiments", doc: "List the posts of an experiment", operations: []operation{
+	{name: "experiments", doc: "Compare arms of factors of content, read the result, and apply it", operations: []operation{
 		{
 			id: "listExperimentPosts", name: "list-posts", method: "GET", path: "/v1/experiments/{experiment_id}/posts",
 			summary: "List the posts of an experiment", doc: "Lists the raw rows from which the results follow, in the order in which items were given their arms: each item with each of its arms, the probability of the arm, and the figure of its post. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all rows.\n\nNeeds the scope `factories:read`.",

@@ -170,7 +170,11 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 	}{
 		{"give an API key", nil, []string{"account", "get"}},
 		{"give the base URL", map[string]string{"SVC_API_KEY": faults.Key}, []string{"account", "get"}},
-		{"the API key is malformed", map[string]string{"BASE_URL": env["BASE_URL"], "SVC_API_KEY": "svc_x"}, []string{"account", "get"}},
+		{`--limit must be a whole number, not "abc"`, env, []string{"content", "list", "--limit", "abc"}},
+		{`--limit must be a whole number, not "1.5"`, env, []string{"content", "list", "--limit", "1.5"}},
+		{`--all must be true or false, not "perhaps"`, env, []string{"content", "list", "--all=perhaps"}},
+		{`--wait-at-most must be a duration such as 15m, not "long"`, env,
+			[]string{"content", "regenerate", "cnt_1", "--wait-at-most", "long"}},
 		{"--body must be a JSON object", env, []string{"factories", "create", "--body", "[1]"}},
 		{"unknown flag: --nam", env, []string{"factories", "create", "--nam", "x"}},
 		{"accepts 1 arg(s)", env, []string{"factories", "get"}},
@@ -185,6 +189,33 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 	} {
 		if code, _, notes := play(c.env, c.args...); code != 2 || !strings.Contains(notes, c.want) {
 			t.Errorf("%v: %d %s", c.args, code, notes)
+		}
+	}
+}
+
+func TestAWrongKeyHasAnExitStatusOfItsOwn(t *testing.T) {
+	for _, key := range []string{"svc_x", "svc_test_wrong", "sk_live_123", "svc_test_" + strings.Repeat("é", 49)} {
+		for _, line := range [][]string{{"account", "get"}, {"content", "list", "--all"}, {"media", "download", "med_1"}} {
+			code, out, notes := play(map[string]string{"BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": key}, line...)
+			if code != 3 || out != "" || !strings.Contains(notes, "the API key is malformed") || strings.Contains(notes, "--help") {
+				t.Errorf("%q, %v: %d %s%s", key, line, code, out, notes)
+			}
+		}
+	}
+}
+
+func TestVariablesOfAFileWithOtherLineBreaks(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+faults.Key {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = io.WriteString(w, `{"data":{"id":"acc_1"},"error":null,"request_id":"r"}`)
+	}))
+	defer server.Close()
+	for _, end := range []string{"\r", "\r\n", " "} {
+		env := map[string]string{"BASE_URL": server.URL + end, "SVC_API_KEY": faults.Key + end}
+		if code, out, notes := play(env, "account", "get"); code != 0 || !strings.Contains(out, "acc_1") {
+			t.Errorf("%q: %d %s%s", end, code, out, notes)
 		}
 	}
 }

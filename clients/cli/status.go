@@ -6,6 +6,9 @@ import (
 	contentautomation "github.com/content-automation/api/clients/go"
 )
 
+// wrongKey is the error of a key that is none of the service.
+type wrongKey struct{ error }
+
 // statusOf returns the exit status of an error, by its type.
 func statusOf(err error) int {
 	var api *contentautomation.Error
@@ -13,6 +16,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &failed):
 		return 9
+	case errors.As(err, &wrongKey{}):
+		return 3
 	case contentautomation.IsTimeout(err):
 		return 1
 	case !errors.As(err, &api):
@@ -28,5 +33,5 @@ func statusOf(err error) int {
 
 // statuses describes the exit statuses.
 const statuses = "The exit status is 0 after success and Ctrl-C, 1 after a failure without an answer, 2 if the command line " +
-	"is wrong, 3 if the key may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
+	"is wrong, 3 if the key is wrong or may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
 	"does not suffice, 8 after a failure of the service, and 9 if the work has failed."

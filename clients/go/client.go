@@ -97,10 +97,10 @@ var keyShape = regexp.MustCompile(`^svc_(live|test)_[0-9A-Za-z]{49}$`)
 // New returns a client. It takes the API key from the variable SVC_API_KEY and the base URL from BASE_URL, unless options
 // set them. It refuses a malformed key, and a live key for a URL that is not https.
 func New(options ...Option) (*Client, error) {
-	c := &Client{transport: transport{base: os.Getenv("BASE_URL"), http: &http.Client{}, header: http.Header{},
+	c := &Client{transport: transport{base: strings.TrimSpace(os.Getenv("BASE_URL")), http: &http.Client{}, header: http.Header{},
 		log: slog.New(slog.DiscardHandler), retries: defaultRetries, timeout: defaultTimeout,
 		agent: "content-automation-go/" + Version, sleep: sleep, now: time.Now}}
-	WithAPIKey(os.Getenv("SVC_API_KEY"))(c)
+	WithAPIKey(strings.TrimSpace(os.Getenv("SVC_API_KEY")))(c) // a file with CRLF leaves a line break
 	for _, option := range options {
 		option(c)
 	}
@@ -116,6 +116,10 @@ func New(options ...Option) (*Client, error) {
 // check checks the key and the base URL.
 func (t *transport) check() error {
 	switch key := t.key(); {
+	case strings.TrimSpace(key) != key:
+		return &ConfigError{"the API key has a space or a line break at its start or end"}
+	case strings.TrimSpace(t.base) != t.base:
+		return &ConfigError{"the base URL has a space or a line break at its start or end"}
 	case key == "":
 		return &ConfigError{"the API key is empty: use WithAPIKey, or set the variable SVC_API_KEY"}
 	case !keyShape.MatchString(key):

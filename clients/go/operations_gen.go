@@ -37,7 +37,7 @@ type Client struct {
 	Content *ContentService
 	// The events of the last 30 days.
 	Events *EventsService
-	// List the posts of an experiment.
+	// Compare arms of factors of content, read the result, and apply it.
 	Experiments *ExperimentsService
 	// Export the data of the account, and read the parts of an export.
 	Exports *ExportsService
@@ -1571,7 +1571,7 @@ func (s *EventsService) Get(ctx context.Context, eventID string, options ...Requ
 	return result, nil
 }
 
-// ExperimentsService: List the posts of an experiment.
+// ExperimentsService: Compare arms of factors of content, read the result, and apply it.
 type ExperimentsService struct{ t *transport }
 
 // ListExperimentPostsParams are the parameters of ExperimentsService.ListPosts.

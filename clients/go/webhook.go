@@ -1,6 +1,7 @@
 package contentautomation
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -27,6 +28,9 @@ type Receiver struct {
 func NewReceiver(secrets ...string) (*Receiver, error) {
 	w := &Receiver{Now: time.Now}
 	for _, s := range secrets {
+		if strings.TrimSpace(s) != s {
+			return nil, &ConfigError{"the signing secret has a space or a line break at its start or end"}
+		}
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "whsec_"))
 		if err != nil || len(key) == 0 || !strings.HasPrefix(s, "whsec_") {
 			return nil, &ConfigError{"the signing secret is malformed: a secret is whsec_ and base64"}
@@ -65,7 +69,7 @@ func (w *Receiver) Event(header http.Header, body []byte) (*Event, error) {
 		return nil, &SignatureError{"no signature matches"}
 	}
 	event := &Event{}
-	if err := json.Unmarshal(body, event); err != nil {
+	if err := json.Unmarshal(body, event); err != nil || bytes.TrimSpace(body)[0] != '{' {
 		return nil, &SignatureError{"the body is no event"}
 	}
 	return event, nil

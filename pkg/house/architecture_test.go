@@ -1,9 +1,14 @@
 package house
 
 import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,5 +92,36 @@ func TestCommentsNameWhatExists(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An archived module is behind one file, so that it can be replaced there: docs/architecture.md says by what.
+func TestOneFileImportsTheArchivedModule(t *testing.T) {
+	var found []string
+	for _, folder := range []string{"pkg", "infra", "functions", "clients", "testdata"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(name string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() && e.Name() == "node_modules" {
+				return cmp.Or(err, filepath.SkipDir)
+			}
+			if e.IsDir() || !strings.HasSuffix(name, ".go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+				return strings.HasPrefix(i.Path.Value, `"github.com/awslabs/aws-lambda-go-api-proxy`)
+			}) {
+				found = append(found, filepath.ToSlash(name))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"../../pkg/cloud/proxy/proxy.go"}; !slices.Equal(found, want) {
+		t.Errorf("%v import aws-lambda-go-api-proxy, want %v", found, want)
 	}
 }

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 	"net/http"
 	"os"
 	"strconv"
@@ -13,12 +11,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // margin is the part of a function's time that is reserved for answering and auditing a call that takes too long.
@@ -43,7 +40,7 @@ func Published(h http.Handler, public string) http.Handler {
 // Lambda adapts a handler to the events of API Gateway (payload format 1.0).
 func Lambda(h http.Handler) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return proxy.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx := req.Context()
 		if deadline, ok := ctx.Deadline(); ok {
 			var cancel context.CancelFunc
@@ -51,42 +48,14 @@ func Lambda(h http.Handler) func(context.Context,
 			defer cancel()
 		}
 		g := gatewayOf(ctx)
-		rc, _ := core.GetAPIGatewayContextFromContext(ctx)
+		rc, _ := proxy.Gateway(ctx)
 		g.BaseURL = web.BaseURL(req.Header.Get("Host"), rc.Stage)
 		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, g)))
 	}))
-	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		e.Path = escaped(e.Path)
-		return adapter.ProxyWithContext(ctx, e)
-	}
-}
-
-// escaped escapes a path that the gateway may have decoded so that the adapter reads it as a path: the adapter fails on
-// control characters and lone percent signs, and takes the text after a question mark for the query.
-func escaped(path string) string {
-	var b strings.Builder
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c <= ' ' || c == 0x7f || c == '?' || c == '#', c == '%' && !isEscape(path[i:]):
-			fmt.Fprintf(&b, "%%%02X", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// isEscape reports whether a text begins with an escaped byte.
-func isEscape(s string) bool {
-	if len(s) < 3 {
-		return false
-	}
-	_, err := hex.DecodeString(s[1:3])
-	return err == nil
 }
 
 func gatewayOf(ctx context.Context) Gateway {
-	rc, ok := core.GetAPIGatewayContextFromContext(ctx)
+	rc, ok := proxy.Gateway(ctx)
 	if !ok {
 		return Gateway{}
 	}

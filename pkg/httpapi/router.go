@@ -240,26 +240,35 @@ type Pending interface {
 }
 
 // Ending is the data of an answer that names something whose end is known, such as a model. The answer tells it in the
-// headers Deprecation (RFC 9745) and Sunset (RFC 8594).
+// headers Deprecation (RFC 9745), Sunset (RFC 8594), and Link, which names the guide to such ends.
 type Ending interface {
 	// Ends returns the time from which on it is advised against, and the one of its end. The zero time stands for none.
 	Ends() (deprecated, end time.Time)
 }
 
+// endsGuide is the link of answers that name something whose end is known (RFC 9745, section 3).
+const endsGuide = `</api-docs/guides/credits#models-that-end>; rel="deprecation"; type="text/html"`
+
 // endOf returns the headers of what ends.
-func endOf(data any) (deprecation, sunset string) {
+func endOf(data any) (deprecation, sunset, link string) {
 	e, ok := data.(Ending)
 	if !ok {
-		return "", ""
+		return "", "", ""
 	}
 	deprecated, end := e.Ends()
+	if deprecated.IsZero() {
+		deprecated = end // what has ended is advised against at the latest then
+	}
 	if !deprecated.IsZero() {
 		deprecation = "@" + strconv.FormatInt(deprecated.Unix(), 10)
 	}
 	if !end.IsZero() {
 		sunset = end.UTC().Format(http.TimeFormat)
 	}
-	return deprecation, sunset
+	if deprecation != "" || sunset != "" {
+		link = endsGuide
+	}
+	return deprecation, sunset, link
 }
 
 func render(ctx context.Context, op Op, data any) (a *answer, err error) {
@@ -275,9 +284,8 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	if a, err = encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID}); err != nil {
 		return nil, err
 	}
-	a.Deprecation, a.Sunset = endOf(data)
-	if op.Ends != nil {
-		a.Deprecation, a.Sunset, a.Link = op.Ends.headers()
+	if op.Ends == nil {
+		a.Deprecation, a.Sunset, a.Link = endOf(data)
 	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
@@ -375,6 +383,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	ids := idsOf(op.Path)
 	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
+		op.Ends.addTo(w.Header())
 		c := callFrom(req.Context())
 		if err := c.parse(takesBody, optional); err != nil {
 			c.write(w, err)

@@ -17,10 +17,14 @@ type Succession struct {
 	Deprecated, Sunset time.Time
 }
 
-// headers returns the values of the headers of answers.
-func (s *Succession) headers() (deprecation, sunset, link string) {
-	return "@" + strconv.FormatInt(s.Deprecated.Unix(), 10), s.Sunset.UTC().Format(http.TimeFormat),
-		"<" + s.Path + `>; rel="successor-version"`
+// addTo adds the headers to those of an answer, also of a refusal. Without a succession it adds nothing.
+func (s *Succession) addTo(h http.Header) {
+	if s == nil {
+		return
+	}
+	h.Set("Deprecation", "@"+strconv.FormatInt(s.Deprecated.Unix(), 10))
+	h.Set("Sunset", s.Sunset.UTC().Format(http.TimeFormat))
+	h.Set("Link", "<"+s.Path+`>; rel="successor-version"`)
 }
 
 // describe marks the operation in the document. Generators of Go know the paragraph that begins with Deprecated.

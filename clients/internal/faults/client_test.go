@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -133,6 +134,59 @@ func TestASignedTestEventIsVerified(t *testing.T) {
 	}
 	if _, err := receiver.Event(header, append(body, ' ')); err == nil {
 		t.Error("a changed body is verified")
+	}
+}
+
+// TestAnOddRequestWithoutASignatureIsASignatureError sends what anybody may send.
+func TestAnOddRequestWithoutASignatureIsASignatureError(t *testing.T) {
+	receiver, err := contentautomation.NewReceiver("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, body, err := receiver.Sign(map[string]any{"id": "evt_1", "type": "content.generated"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []http.Header{
+		{"Webhook-Timestamp": {strings.Repeat("9", 400)}}, {"Webhook-Timestamp": {strings.Repeat("9", 5000)}},
+		{"Webhook-Timestamp": {"9223372036854775807"}}, {"Webhook-Timestamp": {"-9223372036854775808"}},
+		{"Webhook-Timestamp": {"٣"}}, {"Webhook-Timestamp": nil}, {"Webhook-Id": {"\xff"}}, {"Webhook-Id": {}},
+		{"Webhook-Signature": {"v1,\xff"}}, {"Webhook-Signature": {"v1,"}}, {"Webhook-Signature": {" "}},
+	} {
+		odd := header.Clone()
+		maps.Copy(odd, change)
+		var wrong *contentautomation.SignatureError
+		if _, err := receiver.Event(odd, body); !errors.As(err, &wrong) {
+			t.Errorf("%.60q: %v", change, err)
+		}
+	}
+	for _, signed := range []string{"", "null", "[]", "1", "{"} {
+		var wrong *contentautomation.SignatureError
+		header, body, err := receiver.Sign([]byte(signed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event, err := receiver.Event(header, body); !errors.As(err, &wrong) {
+			t.Errorf("the body %q: %v, %v", signed, event, err)
+		}
+	}
+}
+
+func TestWhiteSpaceOfAFileWithOtherLineBreaks(t *testing.T) {
+	for _, end := range []string{"\r", "\r\n", " "} {
+		t.Setenv("SVC_API_KEY", Key+end)
+		t.Setenv("BASE_URL", "http://localhost:7"+end)
+		if client, err := contentautomation.New(); err != nil || !strings.Contains(client.String(), "http://localhost:7,") {
+			t.Errorf("%q: %v, %v", end, client, err)
+		}
+		_, key := contentautomation.New(contentautomation.WithAPIKey(Key + end))
+		_, base := contentautomation.New(contentautomation.WithBaseURL("http://localhost:7" + end))
+		_, secret := contentautomation.NewReceiver("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" + end)
+		for name, err := range map[string]error{"API key": key, "base URL": base, "signing secret": secret} {
+			if err == nil || err.Error() != "the "+name+" has a space or a line break at its start or end" {
+				t.Errorf("%s with %q: %v", name, end, err)
+			}
+		}
 	}
 }
 

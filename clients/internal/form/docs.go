@@ -4,6 +4,7 @@ package form
 var docs = map[string]string{
 	"applications": "Add, change and delete own applications of platforms",
 	"approvals":    "Approve content items, or ask for changes",
+	"experiments":  "Compare arms of factors of content, read the result, and apply it",
 	"exports":      "Export the data of the account, and read the parts of an export",
 	"imports":      "Import an export, and read what has become of its resources",
 	"publications": "List, read, change and take down publications",

@@ -104,18 +104,50 @@ func TestWorkTellsWhyItHasFailed(t *testing.T) {
 	}
 }
 
+// item is a request or a folder of the Postman collection.
+type item struct {
+	ID, Name string
+	Request  struct {
+		URL  struct{ Raw string }
+		Body struct{ Raw string }
+	}
+	Event []struct {
+		Listen string
+		Script struct{ Exec []string }
+	}
+	Item []item
+}
+
+var (
+	usedVariable = regexp.MustCompile(`{{(\w+)}}`)
+	setVariable  = regexp.MustCompile(`collectionVariables\.set\('(\w+)'`)
+)
+
+// follow fails if a request uses a variable that none before it has set, or sends the id of an example, which is
+// nobody's. It returns the variables that are known after the request.
+func (i item) follow(t *testing.T, known []string) []string {
+	t.Helper()
+	for _, text := range []string{i.Request.URL.Raw, i.Request.Body.Raw} {
+		for _, found := range usedVariable.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(known, found[1]) {
+				t.Errorf("%s uses %s, which no request before it sets", i.Name, found[1])
+			}
+		}
+		if strings.Contains(text, "_01h455vb4pex5vsknk084sn02q") {
+			t.Errorf("%s sends the id of an example: %s", i.Name, text)
+		}
+	}
+	for _, e := range i.Event {
+		for _, found := range setVariable.FindAllStringSubmatch(strings.Join(e.Script.Exec, "\n"), -1) {
+			known = append(known, found[1])
+		}
+	}
+	return known
+}
+
 // TestTheCollectionIsInOrder reads the folders of the Postman collection, and follows its requests from the first to
 // the last.
 func TestTheCollectionIsInOrder(t *testing.T) {
-	type item struct {
-		ID, Name string
-		Request  struct{ URL struct{ Raw string } }
-		Event    []struct {
-			Listen string
-			Script struct{ Exec []string }
-		}
-		Item []item
-	}
 	var collection struct {
 		Info struct {
 			ID string `json:"_postman_id"`
@@ -164,10 +196,12 @@ func TestTheCollectionIsInOrder(t *testing.T) {
 		}
 	}
 	next := regexp.MustCompile(`setNextRequest\('([^']+)'\)`)
-	at, n, last := collection.Item[0].Item[0].ID, 0, item{}
+	at, n, last, known := collection.Item[0].Item[0].ID, 0, item{}, []string{"baseUrl", "apiKey", "webhookUrl"}
 	for ; at != "" && n < len(ids); n++ {
 		last = ids[at]
 		at = ""
+		// The first script sets the times; {{date}} is a part of the prompt of an automation.
+		known = last.follow(t, append(known, "next_week", "an_hour_ago", "date"))
 		for _, e := range last.Event {
 			if found := next.FindStringSubmatch(strings.Join(e.Script.Exec, "\n")); e.Listen == "test" && found != nil {
 				at = found[1]
@@ -324,5 +358,30 @@ func TestNoDescriptionOfN8nRepeatsItsName(t *testing.T) {
 				t.Errorf("%s: the description %q is a name", filepath.Base(file), found[1])
 			}
 		}
+	}
+}
+
+// TestSecretsOfTheNodeAreMasked fails if n8n would show a secret while it is typed. The linter of n8n, which runs in
+// `make test-clients`, refuses the package then.
+func TestSecretsOfTheNodeAreMasked(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "n8n", "nodes", "ContentAutomation", "resources", "*.gen.ts"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	field := regexp.MustCompile(`name: '(\w*(?:secret|password|token|passphrase)\w*)',\s+type: 'string',\s+(.*)\n`)
+	n := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range field.FindAllSubmatch(text, -1) {
+			if n++; string(found[2]) != "typeOptions: { password: true }," {
+				t.Errorf("%s of %s has %q after its type", found[1], filepath.Base(file), found[2])
+			}
+		}
+	}
+	if n < 4 {
+		t.Errorf("only %d secrets were found", n)
 	}
 }

@@ -10,13 +10,13 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
+import httpx2
 
 import content_automation as sdk
 
 KEY = "svc_test_" + "Ab0" * 16 + "Z"
 # Each client would read the certificates anew.
-TLS = httpx.create_ssl_context()
+TLS = httpx2.create_ssl_context()
 KINDS = [
     (sdk.NotFoundError, "not_found"), (sdk.UploadError, "upload"),
     (sdk.InvalidRequestError, "invalid_request"), (sdk.AuthenticationError, "authentication"),
@@ -82,9 +82,9 @@ class Play:
             options["timeout"] = s["timeout_ms"] / 1000
         key = s.get("key", KEY)
         if self.kind == "python-async":
-            own = httpx.AsyncClient(verify=TLS)
+            own = httpx2.AsyncClient(verify=TLS)
             return sdk.AsyncContentAutomation(key, base, sleep=self.async_sleep, http_client=own, **options)
-        return sdk.ContentAutomation(key, base, sleep=self.sleep, http_client=httpx.Client(verify=TLS), **options)
+        return sdk.ContentAutomation(key, base, sleep=self.sleep, http_client=httpx2.Client(verify=TLS), **options)
 
     def hook(self) -> None:
         w = self.s["webhook"]
@@ -220,7 +220,7 @@ class Play:
 
 
 async def main(server: str, names: list[str]) -> int:
-    table = [s for s in httpx.get(f"{server}/scenarios").json() if not names or s["name"] in names]
+    table = [s for s in httpx2.get(f"{server}/scenarios").json() if not names or s["name"] in names]
     both = [Play(server, kind, s) for s in table for kind in ("python-async", "python")]
     with ThreadPoolExecutor(16) as pool:
         loop = asyncio.get_running_loop()

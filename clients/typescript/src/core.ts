@@ -113,6 +113,11 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Refuses a value of a configuration that a file with other line breaks may have left white space on. */
+export function bare(name: string, value: string | undefined): void {
+  if (value?.trim() !== value) throw new ConfigError(`the ${name} has a space or a line break at its start or end`);
+}
+
 /** Sends requests. The key is in a private field, which nothing prints. */
 export class Core {
   readonly #key: string;
@@ -121,8 +126,10 @@ export class Core {
   readonly #clock: NonNullable<ClientOptions['clock']>;
 
   constructor(options: ClientOptions = {}) {
-    const apiKey = options.apiKey ?? variables?.env?.['SVC_API_KEY'];
-    const baseUrl = options.baseUrl ?? variables?.env?.['BASE_URL'];
+    const apiKey = options.apiKey ?? variables?.env?.['SVC_API_KEY']?.trim();
+    const baseUrl = options.baseUrl ?? variables?.env?.['BASE_URL']?.trim();
+    bare('API key', apiKey);
+    bare('base URL', baseUrl);
     if (!apiKey) throw new ConfigError('the API key is empty: give the option apiKey, or set the variable SVC_API_KEY');
     if (!/^svc_(live|test)_[0-9A-Za-z]{49}$(?!\n)/.test(apiKey)) {
       throw new ConfigError('the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits');
@@ -318,7 +325,7 @@ function queryOf(query: object = {}): string {
   const all = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
-    if (value instanceof Date) all.set(name, value.toISOString());
+    if (typeof value.toISOString === 'function') all.set(name, value.toISOString());
     else if (Array.isArray(value)) all.set(name, value.join(','));
     else if (typeof value === 'object') for (const [key, v] of Object.entries(value)) all.set(`${name}[${key}]`, String(v));
     else all.set(name, String(value));

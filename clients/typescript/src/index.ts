@@ -11,7 +11,7 @@ export { VERSION } from './core.js';
 export type { Call, ClientOptions, LogEntry, Raw, RequestOptions, WaitOptions } from './core.js';
 export type { Page, Pages } from './pages.js';
 export type { Uploadable } from './upload.js';
-export type { Signed } from './webhook.js';
+export type { RequestHeaders, Signed } from './webhook.js';
 export type * from './types.gen.js';
 export type * from './resources.gen.js';
 
@@ -24,7 +24,7 @@ export class ContentAutomation extends Client {
    * File is its own, unless another one is given. A stream goes to a temporary file first.
    */
   async upload(file: Uploadable, mimeType?: MimeType, options: RequestOptions = {}): Promise<OwnMedia> {
-    const type = mimeType ?? (file instanceof Blob ? file.type : '');
+    const type = mimeType ?? String((file as { type?: string }).type ?? '');
     if (!type) throw new ConfigError("the MIME type of the file is missing: give one, such as 'image/png'");
     const { blob, free } = await blobOf(file);
     try {

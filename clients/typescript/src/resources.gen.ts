@@ -1254,7 +1254,7 @@ export interface ListExperimentPostsParams {
   cursor?: string | undefined;
 }
 
-/** List the posts of an experiment. */
+/** Compare arms of factors of content, read the result, and apply it. */
 export class ExperimentsResource {
   readonly #core: Core;
 
@@ -3133,7 +3133,7 @@ export class Client {
   readonly content: ContentResource;
   /** The events of the last 30 days. */
   readonly events: EventsResource;
-  /** List the posts of an experiment. */
+  /** Compare arms of factors of content, read the result, and apply it. */
   readonly experiments: ExperimentsResource;
   /** Export the data of the account, and read the parts of an export. */
   readonly exports: ExportsResource;

@@ -29,23 +29,33 @@ function builtin<N extends keyof Builtins>(name: N): Builtins[N] | undefined {
   return host.process?.getBuiltinModule?.(name) as Builtins[N] | undefined;
 }
 
+/** Returns the bytes of a buffer or a view, also of another realm or package; undefined if a value is none. */
+export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+  const buffer = /ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+  return buffer ? new Uint8Array(value as ArrayBuffer) : undefined;
+}
+
 /** Returns a file as a Blob, and how to give it up. Storage wants its size first, so a stream goes to a file. */
 export async function blobOf(file: Uploadable): Promise<{ blob: Blob; free(): Promise<void> }> {
   const free = async () => undefined;
   if (file instanceof Blob) return { blob: file, free };
-  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return { blob: new Blob([file]), free };
+  const bytes = bytesOf(file);
+  if (bytes) return { blob: new Blob([bytes]), free };
+  // A Blob of another package is none to fetch: it is read as a stream.
+  const stream = 'stream' in file && typeof file.stream === 'function' ? file.stream() : file;
   const fs = builtin('node:fs');
   const prefix = async () => `${builtin('node:os')!.tmpdir()}/upload-`;
   // A program that may write no files, as some in Deno, holds the stream in memory.
   const folder = await prefix().then((name) => fs?.promises.mkdtemp(name)).catch(() => undefined);
   if (!fs?.openAsBlob || !folder) {
     const parts: Uint8Array<ArrayBuffer>[] = [];
-    for await (const part of file) parts.push(part);
+    for await (const part of stream) parts.push(part);
     return { blob: new Blob(parts), free };
   }
   const remove = () => fs.promises.rm(folder, { recursive: true, force: true });
   try {
-    await fs.promises.writeFile(`${folder}/file`, file);
+    await fs.promises.writeFile(`${folder}/file`, stream);
     return { blob: await fs.openAsBlob(`${folder}/file`), free: remove };
   } catch (error) {
     await remove();

@@ -1,5 +1,6 @@
 // Tests what the table of scenarios does not: node --test features.mjs, with ENTRY, the entry of the build.
 import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,6 +12,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const sdk = await import(pathToFileURL(resolve(process.env.ENTRY)).href);
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const KEY = 'svc_test_' + 'Ab0'.repeat(16) + 'Z';
 
 /** Returns a client whose requests a function answers, and the requests. */
@@ -72,6 +74,22 @@ test('key and address come from the environment', () => {
   assert.throws(() => new sdk.ContentAutomation(), /BASE_URL/);
 });
 
+test('white space of a file with other line breaks is removed, or told', () => {
+  const url = 'http://localhost:7';
+  for (const end of ['\r', '\r\n', ' ']) {
+    Object.assign(process.env, { SVC_API_KEY: KEY + end, BASE_URL: url + end });
+    assert.equal(String(new sdk.ContentAutomation()), 'ContentAutomation(http://localhost:7, svc_test_…)');
+    for (const [name, make] of [
+      ['API key', () => new sdk.ContentAutomation({ apiKey: KEY + end, baseUrl: url })],
+      ['base URL', () => new sdk.ContentAutomation({ apiKey: KEY, baseUrl: url + end })],
+      ['signing secret', () => new sdk.Receiver(SECRET + end)],
+    ]) {
+      assert.throws(make, { name: 'ConfigError', message: `the ${name} has a space or a line break at its start or end` });
+    }
+  }
+  delete process.env.BASE_URL;
+});
+
 test('every attempt is told', async () => {
   const log = [];
   const { client } = faked((_, n) => n === 1
@@ -103,6 +121,74 @@ test('a signed test event is verified, and a parsed one says what to do', async 
   await assert.rejects(receiver.event(headers, body + ' '), sdk.SignatureError);
   await assert.rejects(receiver.event(headers, JSON.parse(body)), (error) =>
     error instanceof sdk.ConfigError && /express\.raw/.test(error.message) && /request\.text\(\)/.test(error.message));
+});
+
+test('headers and bodies of other packages and realms are taken', async () => {
+  // As those of undici and node-fetch: with the methods of Headers, of a class of their own.
+  class Others {
+    #all;
+    constructor(all) { this.#all = new Map(Object.entries(all)); }
+    get(name) { return this.#all.get(name.toLowerCase()) ?? null; }
+    [Symbol.iterator]() { return this.#all[Symbol.iterator](); }
+  }
+  const receiver = new sdk.Receiver(SECRET);
+  const { headers, body } = await receiver.sign({ id: 'evt_1', type: 'content.generated', title: 'Größe' });
+  const upper = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
+  for (const all of [
+    new Others(headers), new Headers(headers), new Map(upper), upper, Object.fromEntries(upper),
+    { get: (name) => headers[name] }, runInNewContext('Object.assign({}, all)', { all: headers }),
+    Object.fromEntries(upper.map(([name, value]) => [name, [value]])),
+  ]) {
+    assert.equal((await receiver.event(all, body)).id, 'evt_1');
+  }
+  const bytes = new TextEncoder().encode(body);
+  const of = (code) => runInNewContext(code, { all: [...bytes] });
+  for (const content of [
+    Buffer.from(body), bytes.buffer, new DataView(bytes.buffer), of('new Uint8Array(all)'),
+    of('new Uint8Array(all).buffer'), new Uint8Array([0, ...bytes]).subarray(1),
+  ]) {
+    assert.equal((await receiver.event(headers, content)).id, 'evt_1');
+  }
+});
+
+test('an odd request without a signature is a signature error', async () => {
+  const receiver = new sdk.Receiver(SECRET);
+  const { headers, body } = await receiver.sign({ id: 'evt_1', type: 'content.generated' });
+  for (const change of [
+    { 'webhook-timestamp': '9'.repeat(400) }, { 'webhook-timestamp': '9'.repeat(5000) }, { 'webhook-timestamp': '-1' },
+    { 'webhook-timestamp': '1e9' }, { 'webhook-timestamp': '٣٤' }, { 'webhook-timestamp': undefined },
+    { 'webhook-id': '\ud800' }, { 'webhook-id': ['a', 'b'] }, { 'webhook-signature': 'v1,\ud800' },
+    { 'webhook-signature': 'v1,é' }, { 'webhook-signature': 'v1,' }, { 'webhook-signature': ' ' },
+  ]) {
+    await assert.rejects(receiver.event({ ...headers, ...change }, body), sdk.SignatureError, JSON.stringify(change));
+  }
+  for (const all of [undefined, null, {}, [], new Headers(), new Map([[1, 2]]), [null, 'text']]) {
+    await assert.rejects(receiver.event(all, body), sdk.SignatureError);
+  }
+  for (const text of ['\ud800', '', '\ufeff' + body]) await assert.rejects(receiver.event(headers, text), sdk.SignatureError);
+});
+
+test('a signed body that is no event is a signature error', async () => {
+  const time = String(Math.floor(Date.now() / 1000));
+  for (const body of ['', 'null', '[]', '1', '{', '{"a":']) {
+    const sum = createHmac('sha256', Buffer.from(SECRET.slice(6), 'base64')).update(`evt_1.${time}.${body}`).digest('base64');
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': time, 'webhook-signature': `v1,${sum}` };
+    await assert.rejects(new sdk.Receiver(SECRET).event(headers, body), { message: 'the body is no event' });
+  }
+});
+
+test('times of other realms are written as times, and files of other packages are taken', async () => {
+  const { client, sent } = faked((url, n) => n === 1 ? { data: [] } : n === 2
+    ? { data: { id: 'med_1', upload: { url: 'http://localhost:1/put', method: 'PUT', headers: {} } } }
+    : { data: { id: 'med_1', state: 'ready' } });
+  await client.content.list({ publish_from: runInNewContext('new Date(0)') });
+  assert.match(sent[0].url, /publish_from=1970-01-01T00%3A00%3A00\.000Z/);
+  const inner = new Blob(['picture']);
+  await client.upload({ type: 'image/png', size: 7, stream: () => inner.stream() });
+  const { bytes, mime_type, sha256 } = JSON.parse(sent[1].body);
+  const want = createHash('sha256').update('picture').digest('hex');
+  assert.deepEqual([bytes, mime_type, sha256, sent[2].body.size], [7, 'image/png', want, 7]);
+  await assert.rejects(client.upload(runInNewContext('new ArrayBuffer(8)')), /MIME type/);
 });
 
 test('an upload of 200 MiB is not held in memory', async (t) => {

@@ -127,6 +127,38 @@ func (g guideRun) check(t *testing.T) {
 	}
 }
 
+// refusesOddRequests sends what anybody may send to a receiver that listens on a port: without a signature, each is
+// answered with 401.
+func refusesOddRequests(t *testing.T, port string) {
+	t.Helper()
+	stamp := "webhook-timestamp: " + strconv.FormatInt(time.Now().Unix(), 10)
+	for _, head := range [][]string{
+		{}, {"Content-Length: 2"}, {"Content-Length: -1"}, {"Content-Length: two"},
+		{"Content-Length: " + strings.Repeat("9", 5000)},
+		{"Content-Length: 2", "webhook-id: evt_5", stamp},
+		{"Content-Length: 2", stamp, "webhook-signature: v1,aa"},
+		{"Content-Length: 2", "webhook-id: evt_5", stamp, "webhook-signature: v1,\xff\xfe"},
+		{"Content-Length: 2", "webhook-id: \xed\xa0\x80", stamp, "webhook-signature: v1,aa"},
+		{"Content-Length: 2", "webhook-id: evt_5", "webhook-timestamp: noon", "webhook-signature: v1,aa"},
+		{"Content-Length: 2", "webhook-id: evt_5", "webhook-timestamp: " + strings.Repeat("9", 400), "webhook-signature: v1,a"},
+		{"Content-Length: 2", "webhook-id: evt_5", "webhook-timestamp: " + strings.Repeat("9", 5000), "webhook-signature: v1,a"},
+	} {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\n"+strings.Join(append(head, "", "{}"), "\r\n"))
+		if err == nil {
+			err = conn.(*net.TCPConn).CloseWrite()
+		}
+		answer, _ := io.ReadAll(conn)
+		_ = conn.Close()
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 401") {
+			t.Errorf("the headers %.120q are answered with %.40q, %v", head, answer, err)
+		}
+	}
+}
+
 // TestTheReceiverOfTheGuide sends events to the receiver of the guide to webhooks.
 func TestTheReceiverOfTheGuide(t *testing.T) {
 	t.Parallel()
@@ -180,6 +212,7 @@ func TestTheReceiverOfTheGuide(t *testing.T) {
 	if got := send("evt_1", now, event, event); got != http.StatusNoContent {
 		t.Errorf("a repeat is answered with %d", got)
 	}
+	refusesOddRequests(t, port)
 	said := bufio.NewReader(out)
 	line, err := said.ReadString('\n') // it is written after the answer
 	_ = cmd.Process.Kill()

@@ -18,7 +18,7 @@ import (
 )
 
 // sometimes are headers that only some answers of an operation have: repeats, and those that name what ends.
-var sometimes = []string{"Idempotent-Replayed", "Deprecation", "Sunset"}
+var sometimes = []string{"Idempotent-Replayed", "Deprecation", "Sunset", "Link"}
 
 // ofWork are the headers of answers whose work goes on. A rehearsal begins none.
 var ofWork = []string{"Location", "Retry-After"}

@@ -233,7 +233,8 @@ func TestItemsAreFoundByTheirTimeAndMetadata(t *testing.T) {
 			object{"week": fmt.Sprint(n / 2), "order": fmt.Sprint(n)})
 		ids = append(ids, it.ID)
 	}
-	ids = append(ids, w.create("metadata", object{"week": "0 1", "a.b": "ü&="}).ID, w.create().ID)
+	ids = append(ids, w.create("metadata", object{"week": "0 1", "a.b": "ü&="}).ID, w.create().ID,
+		w.create("metadata", object{"a[b]": "1", "c]": "2", "[d": "3", "[": "4", "a": "5", "a[b": "6"}).ID)
 	at := func(d time.Duration) string { return from.Add(d).Format(time.RFC3339) }
 	for query, want := range map[string][]int{
 		"publish_from=" + at(day):                              {3, 2, 1},
@@ -247,6 +248,13 @@ func TestItemsAreFoundByTheirTimeAndMetadata(t *testing.T) {
 		"metadata[week]=0&publish_from=" + at(day) + "&order=asc&state=queued,generated": {1},
 		"metadata[a.b]=%C3%BC%26%3D": {4},
 		"metadata[week]=0%201":       {4},
+		"metadata[a[b]]=1":           {6},
+		"metadata%5Ba%5Bb%5D%5D=1&metadata[a]=5&metadata[a[b]=6": {6},
+		"metadata[c]]=2":   {6},
+		"metadata[[d]=3":   {6},
+		"metadata[[]=4":    {6},
+		"metadata[a[b]]=2": {},
+		"metadata[b]=1":    {},
 	} {
 		var got []int
 		for _, it := range apitest.All[item.Item](w.Caller, "/v1/content-items?"+query, 1) {
@@ -257,7 +265,7 @@ func TestItemsAreFoundByTheirTimeAndMetadata(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{
-		"metadata=a": "metadata", "metadata[]=a": "metadata[]", "metadata[a][b]=c": "metadata[a][b]",
+		"metadata=a": "metadata", "metadata[]=a": "metadata[]", "metadata[a][b]=c": "metadata[a][b]", "metadata[a": "metadata[a",
 		"metadata[a]=": "metadata[a]", "meta[a]=b": "meta[a]", "metadata[a]=b&metadata[a]=c": "metadata[a]",
 		"publish_from=" + at(day) + "&publish_to=" + at(day): "publish_from", "publish_from=monday": "publish_from",
 	} {

@@ -108,8 +108,11 @@ func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 	if got := created.Header.Get("Deprecation"); len(got) < 2 || got[0] != '@' {
 		t.Errorf("Deprecation is %q", got)
 	}
+	if got := created.Header.Get("Link"); got != `</api-docs/guides/credits#models-that-end>; rel="deprecation"; type="text/html"` {
+		t.Errorf("Link is %q", got)
+	}
 	plain := w.Call(http.MethodPost, "/v1/factories", body("models", object{"text": "nova-lite"}))
-	if h := plain.Header; h.Get("Sunset") != "" || h.Get("Deprecation") != "" {
+	if h := plain.Header; h.Get("Link") != "" || h.Get("Sunset") != "" || h.Get("Deprecation") != "" {
 		t.Errorf("a model without an end has %v", h)
 	}
 }

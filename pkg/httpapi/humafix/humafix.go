@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"sync"
@@ -42,6 +43,7 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
 		sent, _ := reflect.TypeFor[I]().FieldByName("Body")
+		objects := pairs(reflect.TypeFor[I]())
 		var body *schema.Checker
 		var described *huma.Operation
 		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
@@ -53,7 +55,8 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 				c.problems = body.Check(c.tree)
 			}
 			u := ctx.URL()
-			c.problems = append(parameters(u.Query(), described), c.problems...)
+			c.query = u.Query()
+			c.problems = append(parameters(c.query, described), c.problems...)
 			if body != nil && len(c.problems) > 0 {
 				c.problems = body.AddRules(sent.Type, c.tree, c.problems)
 				ctx = refusedContext{ctx}
@@ -61,8 +64,12 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 			next(ctx)
 		}}
 		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
-			if c := callFrom(ctx); len(c.problems) > 0 {
+			c := callFrom(ctx)
+			if len(c.problems) > 0 {
 				return nil, render(ctx, schema.Invalid(c.problems))
+			}
+			if len(objects) > 0 {
+				fillPairs(reflect.ValueOf(in).Elem(), objects, c.query)
 			}
 			return serve(ctx, in)
 		})
@@ -92,6 +99,7 @@ func (refusedContext) BodyReader() io.Reader { return strings.NewReader("{}") }
 // call is the state of the call that is being served.
 type call struct {
 	tree     any           // the body, nil if there is none
+	query    url.Values    // the parameters of the query
 	problems []errs.Detail // of the names of its parameters, and of the tree with its schema
 }
 

@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -53,7 +52,7 @@ func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor
 func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e chain.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noteTimeout)
 	defer cancel()
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	now := s.Now()
 	at := now
 	if gateway.RequestTimeEpoch > 0 {

@@ -12,13 +12,12 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/tenant"
 	clip "github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // modeHeader makes a call of a person one in test mode.
@@ -41,7 +40,7 @@ type api struct {
 // apiOf returns the API as the person of a session.
 func (s *site) apiOf(r *http.Request, of *session.Session, token string) api {
 	a := api{site: s, token: token, mode: of.Mode}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	var err error
 	a.caller, err = auth.SealVouch(r.Context(), s.Seal, of.ID, auth.Vouched{IP: gateway.Identity.SourceIP,
 		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), At: s.Now()})

@@ -7,10 +7,9 @@ import (
 	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // opened is the handler of an address, which is made at its first event.
@@ -40,9 +39,9 @@ func (o *opened) at(base string) (http.Handler, error) {
 func Lambda(open func(base string) (http.Handler, error)) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	o := &opened{open: open}
-	return httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return proxy.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The gateway's id replaces the id that the browser sent.
-		gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+		gateway, _ := proxy.Gateway(r.Context())
 		w.Header().Set("X-Request-Id", gateway.RequestID)
 		handler, err := o.at(web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage))
 		if err != nil {
@@ -50,5 +49,5 @@ func Lambda(open func(base string) (http.Handler, error)) func(context.Context,
 			return
 		}
 		handler.ServeHTTP(w, r)
-	})).ProxyWithContext
+	}))
 }

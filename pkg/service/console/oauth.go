@@ -13,10 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // The paths of the authorization server (RFC 8414).
@@ -135,7 +134,7 @@ func inSeconds(d time.Duration) string { return strconv.Itoa(int((d + time.Secon
 
 // addressOf returns the address that a request comes from.
 func addressOf(r *http.Request) string {
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	return gateway.Identity.SourceIP
 }
 

@@ -12,8 +12,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -21,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	clip "github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
@@ -231,7 +230,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if err != nil {
 		return "", err
 	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
+	gateway, _ := proxy.Gateway(ctx)
 	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live,
 		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), IP: gateway.Identity.SourceIP}
 	if made.AuthTime.IsZero() {

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/danielgtaylor/huma/v2/yaml"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // RequestIDHeader carries the id of a request, in and out.
@@ -257,7 +257,7 @@ type failure struct {
 }
 
 func writeError(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	base := web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 	info := errs.InfoOf(code)
 	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type,

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // Lambda adapts the pages to the events of API Gateway (payload format 1.0). It does not use httpapi's adapter: the
@@ -14,11 +14,10 @@ import (
 // function.
 func Lambda(h http.Handler) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return proxy.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The gateway's id replaces the id that the caller sent.
-		gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+		gateway, _ := proxy.Gateway(r.Context())
 		r.Header.Set(RequestIDHeader, gateway.RequestID)
 		h.ServeHTTP(w, r)
 	}))
-	return adapter.ProxyWithContext
 }

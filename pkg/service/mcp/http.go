@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	mcpauth "github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -23,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -194,7 +194,7 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 	}
 	c := newCaller(h.HTTP, h.Base(r), token, r.Header.Get(auth.ModeHeader))
 	// The gateway's authorizer has counted the call. What it has refused is refused by the API, with its exact words.
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	if p, err := auth.Decode(gateway.Authorizer); err == nil && p.Denial == nil {
 		c.program, c.scopes = p.Program, make([]string, 0, len(p.Scopes))
 		for _, s := range p.Scopes {

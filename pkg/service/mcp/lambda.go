@@ -7,31 +7,29 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/proxy"
 )
 
 // Lambda adapts a handler to the events of API Gateway (payload format 1.0).
 func Lambda(h http.Handler) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return proxy.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The gateway's id replaces the id that the caller sent.
-		gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+		gateway, _ := proxy.Gateway(r.Context())
 		r.Header.Set(requestIDHeader, gateway.RequestID)
 		// The adapter knows no host, which the origin of a page is compared with.
 		r.Host = cmp.Or(r.Host, r.Header.Get("Host"))
 		h.ServeHTTP(w, r)
 	}))
-	return adapter.ProxyWithContext
 }
 
 // Gateway returns the base URL of the API behind a gateway. The gateway passes on requests for its own names only, so
 // that the host of a request is one of them.
 func Gateway(r *http.Request) string {
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	gateway, _ := proxy.Gateway(r.Context())
 	return web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 }
 

@@ -1041,7 +1041,7 @@ class AsyncEventsResource:
 
 
 class AsyncExperimentsResource:
-    """List the posts of an experiment."""
+    """Compare arms of factors of content, read the result, and apply it."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -32,6 +32,12 @@ class ConfigError(ContentAutomationError):
     """A client or a call that cannot be made."""
 
 
+def bare(name: str, value: str) -> None:
+    """Refuses a value of a configuration that a file with other line breaks may have left white space on."""
+    if value.strip() != value:
+        raise ConfigError(f"the {name} has a space or a line break at its start or end")
+
+
 class SignatureError(ContentAutomationError):
     """A webhook that is not to be trusted."""
 

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from typing_extensions import TypedDict
 
-from ._errors import AnswerError, ApiError, ConfigError, class_of, type_of
+from ._errors import AnswerError, ApiError, ConfigError, bare, class_of, type_of
 
 VERSION = "1.0.0"
 MAX_RETRY_AFTER = 60.0
@@ -112,8 +112,10 @@ class Config:
         self, api_key: str | None, base_url: str | None, allow_insecure: bool, headers: Mapping[str, str] | None,
         log: Callable[[LogEntry], None] | None,
     ) -> None:  # fmt: skip
-        api_key = os.environ.get("SVC_API_KEY", "") if api_key is None else api_key
-        base_url = os.environ.get("BASE_URL", "") if base_url is None else base_url
+        api_key = os.environ.get("SVC_API_KEY", "").strip() if api_key is None else api_key
+        base_url = os.environ.get("BASE_URL", "").strip() if base_url is None else base_url
+        for name, value in (("API key", api_key), ("base URL", base_url)):
+            bare(name, value)
         if not api_key:
             raise ConfigError("the API key is empty: give api_key, or set the variable SVC_API_KEY")
         if not re.fullmatch(r"svc_(live|test)_[0-9A-Za-z]{49}", api_key):

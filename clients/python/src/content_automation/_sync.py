@@ -12,7 +12,7 @@ from typing_extensions import Self, Unpack
 
 from ._sync_resources import Resources
 from ._errors import (
-    AnswerError, ApiConnectionError, ApiError, ApiTimeoutError, FailedError, UploadError, WaitTimeoutError,
+    AnswerError, ApiConnectionError, ApiError, ApiTimeoutError, ConfigError, FailedError, UploadError, WaitTimeoutError,
 )  # fmt: skip
 from ._files import File, Prepared, code_of, prepare
 from ._request import (
@@ -21,7 +21,7 @@ from ._request import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
     from ._types import MediaUpload, OwnMedia, OwnMediaCreateMimeType
 
@@ -46,16 +46,18 @@ class ContentAutomation(Resources):
         log: Callable[[LogEntry], None] | None = None,
         max_retries: int = 2,
         timeout: float = 60.0,
-        http_client: httpx.Client | None = None,
+        http_client: httpx2.Client | None = None,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        import httpx  # late, since it takes most of the time of an import
+        import httpx2  # late, since it takes most of the time of an import
 
         self._config = Config(api_key, base_url, allow_insecure, headers, log)
         self._retries = max_retries
         self._timeout = timeout
-        self._http = http_client or httpx.Client(follow_redirects=False)
+        if http_client and not isinstance(http_client, httpx2.Client):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigError("http_client must be an httpx2.Client: httpx2 has the place of httpx since version 2")
+        self._http = http_client or httpx2.Client(follow_redirects=False)
         self._sleep = sleep
         self._now = now
         super().__init__(self)
@@ -117,7 +119,7 @@ class ContentAutomation(Resources):
         self, method: str, url: str, headers: dict[str, str], params: Mapping[str, Any] | None, body: Any,
         options: RequestOptions, attempt: int,
     ) -> Answer:  # fmt: skip
-        import httpx
+        import httpx2
 
         limit = options.get("timeout", self._timeout)
         try:
@@ -125,9 +127,9 @@ class ContentAutomation(Resources):
                 method, url, headers=headers, params=query_of(params) or None, json=body, timeout=limit,
                 follow_redirects=False,
             )  # fmt: skip
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             raise ApiTimeoutError("no answer in time", attempt) from None
-        except (httpx.RequestError, httpx.InvalidURL) as error:
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
             raise ApiConnectionError(f"no answer: {type(error).__name__}", attempt) from None
         return self._config.read(response.status_code, response.headers, response.content, attempt)
 
@@ -188,7 +190,7 @@ class ContentAutomation(Resources):
         self, media_id: str, upload: MediaUpload, file: Prepared, attempt: int
     ) -> UploadError | ApiConnectionError | None:
         """Sends a file to storage. The request is signed, and has no API key."""
-        import httpx
+        import httpx2
 
         def parts() -> Iterator[bytes]:
             for part in file.parts():
@@ -199,7 +201,7 @@ class ContentAutomation(Resources):
             answer = self._http.request(
                 upload["method"], upload["url"], headers=headers, content=parts(), timeout=600.0, follow_redirects=False
             )
-        except httpx.RequestError as cause:
+        except httpx2.RequestError as cause:
             return ApiConnectionError(f"the upload got no answer: {type(cause).__name__}", attempt)
         if answer.status_code < 300:
             return None

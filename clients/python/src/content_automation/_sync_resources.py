@@ -1041,7 +1041,7 @@ class EventsResource:
 
 
 class ExperimentsResource:
-    """List the posts of an experiment."""
+    """Compare arms of factors of content, read the result, and apply it."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

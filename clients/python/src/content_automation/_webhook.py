@@ -7,12 +7,13 @@ import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ._errors import ConfigError, SignatureError
+from ._errors import ConfigError, SignatureError, bare
 
 if TYPE_CHECKING:
     from ._types import Event
@@ -65,29 +66,53 @@ class Receiver:
                 "the body was parsed already, but its signature is over the bytes as they were received: pass "
                 "request.get_data() in Flask, await request.body() in FastAPI, request.body in Django"
             )
-        found = {name.lower(): value for name, value in headers.items()}
+        found = {_text(name).lower(): _text(value) for name, value in headers.items()}
         event_id, stamp = found.get("webhook-id"), found.get("webhook-timestamp")
         signatures = found.get("webhook-signature")
         if not event_id or not stamp or not signatures:
             raise SignatureError("a header of the signature is missing")
-        if not (stamp.isascii() and stamp.isdigit()):
+        # More digits than a time has may be more than int or a float takes.
+        if not re.fullmatch("[0-9]{1,12}", stamp):
             raise SignatureError("the timestamp is malformed")
         if abs(self._now() - int(stamp)) > TOLERANCE:
             raise SignatureError("the timestamp is too far from the present")
-        content = body.encode() if isinstance(body, str) else bytes(body)
+        content = _encode(body) if isinstance(body, str) else bytes(body)
         for key in self._keys:
             want = _signature(key, event_id, stamp, content).encode()
-            if any(hmac.compare_digest(want, s.encode()) for s in signatures.split()):
-                return cast("Event", json.loads(content))
+            if any(hmac.compare_digest(want, _encode(s)) for s in signatures.split()):
+                return _event(content)
         raise SignatureError("no signature matches")
 
 
+def _text(value: object) -> str:
+    """Reads the name or the value of a header. Some frameworks give bytes; others than texts are no header."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return value if isinstance(value, str) else ""
+
+
+def _encode(text: str) -> bytes:
+    """Encodes what anybody may have sent: a lone surrogate is no reason to fail, and matches no signature."""
+    return text.encode(errors="surrogatepass")
+
+
+def _event(content: bytes) -> Event:
+    try:
+        event = json.loads(content)
+    except (ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict):
+        raise SignatureError("the body is no event")
+    return cast("Event", event)
+
+
 def _signature(key: bytes, event_id: str, stamp: str, body: bytes) -> str:
-    digest = hmac.new(key, f"{event_id}.{stamp}.".encode() + body, hashlib.sha256).digest()
+    digest = hmac.new(key, _encode(f"{event_id}.{stamp}.") + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
 
 
 def _decode(secret: str) -> bytes:
+    bare("signing secret", secret)
     try:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error:
