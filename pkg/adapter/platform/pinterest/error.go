@@ -16,6 +16,7 @@ type meaning int
 
 const (
 	content meaning = iota + 1 // Pinterest refuses the pin
+	other                      // Pinterest refuses a call, perhaps for what is in the pin
 	again                      // Pinterest could not read a file, or had a fault
 	pause                      // Pinterest takes no pins of the account for a while
 	service                    // Pinterest does not let the service's application make pins
@@ -46,13 +47,14 @@ var refusals = []refusal{
 	// postiz (pinterest.provider.ts): "… block (Pins) we have in place to combat spam …", which ends.
 	{http.StatusForbidden, 0, "spam", pause},
 	{http.StatusBadRequest, 0, "combat spam", pause},
-	{http.StatusForbidden, 0, "", content}, // "Not authorized to access board or Pin." (openapi.yaml)
+	{http.StatusForbidden, 0, "", other}, // "Not authorized to access board or Pin." (openapi.yaml)
 	// Pinterest reaches these addresses later (postiz; the code of the first is 1 or 235).
 	{http.StatusBadRequest, 0, "unable to reach the url", again},
 	{http.StatusBadRequest, 0, "could not fetch the image", again},
 	{0, 0, "something went wrong on our end", again},
 	{http.StatusConflict, 0, "", again}, // "Could not get exclusive access to the board …" (openapi.yaml)
-	{http.StatusBadRequest, 0, "", content},
+	{http.StatusBadRequest, 1, "", content}, // "Invalid request", with the member
+	{http.StatusBadRequest, 0, "", other},
 	{http.StatusRequestEntityTooLarge, 0, "", content},
 	{http.StatusNotFound, 0, "", absent}, // 40 "Board not found.", 50 "Pin not found."
 }
@@ -132,9 +134,11 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 		return platform.Again(nil) // the upload is gone
 	case m == absent:
 		return platform.Reject(platform.CodeContentRefused, "Pinterest does not have the board or its section.")
+	case m == other && u == prepares:
+		return platform.Perhaps(platform.CodeMediaRefused, "Pinterest refuses the file.")
 	case m == content && u == prepares:
 		return platform.Reject(platform.CodeMediaRefused, "Pinterest refuses the file.")
-	case m == content:
+	case m == content, m == other:
 		return platform.Reject(platform.CodeContentRefused, "Pinterest refuses the pin.")
 	}
 	return nil
