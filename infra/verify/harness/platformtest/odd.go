@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/control"
@@ -79,4 +80,94 @@ func (s Suite) oddly(ctx context.Context, post platform.Post, w walk, stage stri
 		return errors.New("nothing is known")
 	}
 	return nil
+}
+
+// others are the calls beside those that publish, which an adapter may have.
+func others(f *Fixture, post platform.Placed) map[string]func(context.Context) error {
+	all := map[string]func(context.Context) error{
+		"refresh": func(ctx context.Context) error {
+			_, err := f.Adapter.Refresh(ctx, f.Account)
+			return err
+		},
+		"figures": func(ctx context.Context) error {
+			_, err := f.Adapter.Metrics(ctx, f.Account, post.Published)
+			return err
+		},
+	}
+	if r, ok := f.Adapter.(platform.AccountReader); ok {
+		all["days"] = func(ctx context.Context) error {
+			_, err := r.Days(ctx, f.Account, f.Now().AddDate(0, 0, -3))
+			return err
+		}
+	}
+	if r, ok := f.Adapter.(platform.CommentReader); ok {
+		all["comments"] = func(ctx context.Context) error {
+			_, err := r.Comments(ctx, f.Account, post.Published, "")
+			return err
+		}
+	}
+	if e, ok := f.Adapter.(platform.Editor); ok && f.Adapter.Capabilities().Edits {
+		all["edit"] = func(ctx context.Context) error { return e.Edit(ctx, f.Account, post, "Another text") }
+	}
+	if d, ok := f.Adapter.(platform.Deleter); ok && f.Adapter.Capabilities().Deletes {
+		all["delete"] = func(ctx context.Context) error { return d.Delete(ctx, f.Account, post) }
+	}
+	return all
+}
+
+// OddOthers is Odd for the calls that do not publish. None loses an account, and the page of a proxy tells of no post
+// that it is gone.
+func (s Suite) OddOthers(ctx context.Context) (wrong []string, err error) {
+	for _, named := range s.Posts {
+		first := s.New()
+		names := others(first, platform.Placed{})
+		first.Close()
+		for name := range names {
+			for call := 0; ; call++ {
+				more := false
+				for _, a := range oddAnswers() {
+					made, err := s.other(ctx, named.Post, name, call, a)
+					if more = made; err != nil {
+						wrong = append(wrong, fmt.Sprintf("%s, call %d of %s, answered %d %.60q: %v", named.Name, call+1, name,
+							a.Status, a.Body, err))
+					}
+					if !more {
+						break
+					}
+				}
+				if !more {
+					break
+				}
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// other makes a call with an odd answer, and reports whether it has got the answer.
+func (s Suite) other(ctx context.Context, post platform.Post, name string, call int, a control.Answer) (made bool,
+	err error) {
+	f := s.New()
+	defer f.Close()
+	progress, err := Publish(ctx, f, f.Account, post)
+	if err != nil {
+		return false, err
+	}
+	f.Advance(time.Hour)
+	before := f.Fake.Calls()
+	a.After = call
+	f.Fake.(interface{ Say(control.Answer) }).Say(a)
+	err = others(f, platform.Placed{Published: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options})[name](ctx)
+	made = f.Fake.Calls() > before+call
+	switch {
+	case !made:
+		return false, nil
+	case platform.KindOf(err) == platform.Reconnect:
+		return true, fmt.Errorf("the account is lost: %w", err)
+	case platform.CodeOf(err) == platform.CodePostNotFound && (a.Body == page || a.Body == ""):
+		return true, fmt.Errorf("the post is lost: %w", err)
+	case name == "delete" && err == nil && len(withoutComments(f.Fake.Posts())) > 0:
+		return true, errors.New("the post is said to be deleted, and is not")
+	}
+	return true, nil
 }

@@ -89,7 +89,8 @@ func problemOf(a wire.Answer) (b problem, m meaning) {
 	}
 	text := strings.Join(codes, "\n")
 	for _, r := range refusals {
-		if r.status == a.Status && strings.Contains(text, r.code) && strings.Contains(b.Message, r.message) {
+		if r.status == a.Status && strings.Contains(text, r.code) && strings.Contains(b.Message, r.message) &&
+			(r.meaning != absent || b.Status == a.Status) { // a proxy does not know what LinkedIn has
 			return b, r.meaning
 		}
 	}

@@ -3,8 +3,10 @@ package pinterest
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -43,7 +45,9 @@ var refusals = []refusal{
 	{http.StatusForbidden, 0, "consumer type", service},
 	// 29: "Your token does not have sufficient permissions to perform this operation."
 	{http.StatusForbidden, 0, "token does not have", right},
-	{http.StatusForbidden, 0, "scope", right},
+	{http.StatusForbidden, 0, "required scope", right},
+	{http.StatusForbidden, 0, "insufficient scope", right},
+	{http.StatusForbidden, 0, "missing scope", right},
 	// postiz (pinterest.provider.ts): "… block (Pins) we have in place to combat spam …", which ends.
 	{http.StatusForbidden, 0, "spam", pause},
 	{http.StatusBadRequest, 0, "combat spam", pause},
@@ -52,11 +56,11 @@ var refusals = []refusal{
 	{http.StatusBadRequest, 0, "unable to reach the url", again},
 	{http.StatusBadRequest, 0, "could not fetch the image", again},
 	{0, 0, "something went wrong on our end", again},
-	{http.StatusConflict, 0, "", again}, // "Could not get exclusive access to the board …" (openapi.yaml)
+	{http.StatusConflict, 0, "", again},     // "Could not get exclusive access to the board …" (openapi.yaml)
 	{http.StatusBadRequest, 1, "", content}, // "Invalid request", with the member
 	{http.StatusBadRequest, 0, "", other},
 	{http.StatusRequestEntityTooLarge, 0, "", content},
-	{http.StatusNotFound, 0, "", absent}, // 40 "Board not found.", 50 "Pin not found."
+	{http.StatusNotFound, 0, "not found", absent}, // 40 "Board not found.", 50 "Pin not found."
 }
 
 // problem is the body of a refusal.
@@ -152,6 +156,11 @@ func limited(a wire.Answer) *platform.Error {
 	return platform.Limited(0)
 }
 
+// grants are the words of messages about a code or a refresh token that is not valid.
+var grants = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(token|grant|code|expired|revoked|authenticat\w+|authori[sz]\w+)\b`)
+})
+
 // tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
 // token that is not valid has the status 400, and an application the status 401.
 func tokenRefused(a wire.Answer) *platform.Error {
@@ -173,6 +182,8 @@ func tokenRefused(a wire.Answer) *platform.Error {
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	case strings.Contains(text, "missing") || strings.Contains(text, "grant_type"):
 		return platform.Busy() // a fault of the service
+	case grants().MatchString(text):
+		return platform.Disconnected()
 	}
-	return platform.Disconnected()
+	return platform.Busy()
 }

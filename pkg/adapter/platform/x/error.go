@@ -87,7 +87,8 @@ var refusals = []refusal{
 	{http.StatusBadRequest, "invalid-request", "", content},
 	{http.StatusBadRequest, "", "", malformed},
 	{http.StatusRequestEntityTooLarge, "", "", file},
-	{http.StatusNotFound, "", "", gone},
+	{http.StatusNotFound, "resource-not-found", "", gone},
+	{http.StatusNotFound, "", "not found", gone}, // the title is "Not Found Error" or "Not Found"
 }
 
 // problem is the body of a refusal.
