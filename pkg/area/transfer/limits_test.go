@@ -67,7 +67,8 @@ func TestB10AnImportBoundsWhatNoOperationTakes(t *testing.T) {
 				all++
 			}
 		}))
-		if got := i.Resources[forge.kind]; i.State != transfer.Completed || all == 0 || (got.Imported == all) != forge.taken {
+		got := i.Resources[forge.kind]
+		if i.State != transfer.Completed || all == 0 || (got.Imported == all) != forge.taken {
 			t.Errorf("%s: %v, %+v of %d, %+v", name, i.State, got, all, i.LeftOut)
 		}
 	}

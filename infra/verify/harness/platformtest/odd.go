@@ -38,7 +38,8 @@ func (s Suite) Odd(ctx context.Context) (wrong []string, err error) {
 // page is what a proxy answers.
 const page = "<html><h1>Sorry</h1></html>"
 
-// oddAnswers are these answers: the statuses that adapters tell apart with bodies of many forms, and others with a page.
+// oddAnswers are these answers: the statuses that adapters tell apart with bodies of many forms, and others with a
+// page.
 func oddAnswers() (all []control.Answer) {
 	add := func(status int, body string) {
 		all = append(all, control.Answer{Call: regexp.MustCompile(""), Times: 1, Status: status, Body: body})
@@ -50,8 +51,8 @@ func oddAnswers() (all []control.Answer) {
 			add(status, body)
 		}
 	}
-	for _, status := range []int{302, 405, 406, 408, 410, 412, 415, 418, 421, 423, 425, 451, 499, 501, 502, 504, 511, 520,
-		524, 530} {
+	for _, status := range []int{302, 405, 406, 408, 410, 412, 415, 418, 421, 423, 425, 451, 499, 501, 502, 504, 511,
+		520, 524, 530} {
 		add(status, page)
 	}
 	return all
@@ -157,7 +158,8 @@ func (s Suite) other(ctx context.Context, post platform.Post, name string, call 
 	before := f.Fake.Calls()
 	a.After = call
 	f.Fake.(interface{ Say(control.Answer) }).Say(a)
-	err = others(f, platform.Placed{Published: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options})[name](ctx)
+	placed := platform.Placed{Published: progress.Post, Media: len(post.Media), Parts: 1, Options: post.Options}
+	err = others(f, placed)[name](ctx)
 	made = f.Fake.Calls() > before+call
 	switch {
 	case !made:
