@@ -163,9 +163,10 @@ test-console: explorer-assets ## Use the account area in Chromium, which must be
 	$(GO) test -tags console -count=1 -timeout 30m -v -run InChromium ./infra/verify/console
 
 .PHONY: test-mcp
-test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for agents by the inspector of its protocol
+test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for agents by the inspector of its protocol and the official clients
 	@.local/bin/local tools mcp
 	$(GO) test -tags inspector -vet=off -count=1 -v -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$$' ./infra/verify/e2e
+	$(GO) test -tags inspector -vet=off -count=1 -v -run '^TestOfficialClients' ./infra/verify/console
 
 # What the libraries of X and Bluesky find in texts. The tests compare the code with it.
 TEXTS := pkg/adapter/platform/texts/testdata/judges.jsonl

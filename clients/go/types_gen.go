@@ -6706,6 +6706,16 @@ type FileLimit struct {
 	MaxAspectRatio *float64 `json:"max_aspect_ratio"`
 	// Maximum of width and height together, in pixels. Null: none.
 	MaxSides *int64 `json:"max_sides"`
+	// Maximum width in pixels. Null: none.
+	MaxWidth *int64 `json:"max_width"`
+	// Minimum of the shorter of width and height, in pixels. Null: none.
+	MinShorterSide *int64 `json:"min_shorter_side"`
+	// Maximum of the shorter of width and height, in pixels. Null: none.
+	MaxShorterSide *int64 `json:"max_shorter_side"`
+	// Maximum of the longer of width and height, in pixels. Null: none.
+	MaxLongerSide *int64 `json:"max_longer_side"`
+	// Maximum of width multiplied by height. Null: none.
+	MaxPixels *int64 `json:"max_pixels"`
 	// Minimum duration. Null: none.
 	MinSeconds *float64 `json:"min_seconds"`
 	// Maximum duration. Null: none.
@@ -12246,6 +12256,12 @@ type TextLimit struct {
 	MaxBytes *int64 `json:"max_bytes"`
 	// Whether it is required.
 	Required bool `json:"required"`
+	// Maximum number of different links in a text. Null: none.
+	MaxLinks *int64 `json:"max_links"`
+	// Maximum number of mentions of accounts in a text. Null: none.
+	MaxMentions *int64 `json:"max_mentions"`
+	// Maximum number of cashtags, such as $ACME, in a text. Null: none.
+	MaxCashtags *int64 `json:"max_cashtags"`
 }
 
 // TextLimitUnit: Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	manager "github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -31,11 +32,13 @@ func main() {
 	if n.CallerSecret != "" {
 		client = manager.Client(manager.Manager(cfg, n.CallerSecret), console.APITimeout)
 	}
+	loopback, err := safehttp.AllowLoopback(n.AllowLoopback, n.Stage)
+	documents := console.NewDocumentClient(awsenv.Must(loopback, err), nil)
 	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
 		// Browsers have no client certificate.
 		address := cmp.Or(n.PublicURL, base)
 		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address,
-			API: cmp.Or(n.APIURL, address), HTTP: client, Now: time.Now, Pool: pool,
+			API: cmp.Or(n.APIURL, address), HTTP: client, Documents: documents, Now: time.Now, Pool: pool,
 			Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region, Mails: n.MailSender != ""})
 	}))
 }

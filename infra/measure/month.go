@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -38,8 +39,10 @@ var custom = map[string]struct{ idle, busy int }{
 	authorizer.AuthenticationRefused: {0, 1},
 	authorizer.PermissionRefused:     {0, 1},
 	ledger.LostSpend:                 {0, 1},
-	"RefusedVariants":                {0, 6}, // the platforms
-	"RepairedTexts":                  {0, 7}, // the five codes of the guard, flagged, and unreadable
+	// It has a value in one hour of a day.
+	transfer.OrphanMetric: {0, 1},
+	"RefusedVariants":     {0, 6}, // the platforms
+	"RepairedTexts":       {0, 7}, // the five codes of the guard, flagged, and unreadable
 
 	chain.AlteredMetric:       {},
 	httpapi.ServerErrors:      {},

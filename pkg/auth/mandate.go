@@ -29,7 +29,8 @@ var Acts = []struct {
 	{ActPublish, "Schedule, publish and approve content"},
 	{ActSpend, "Spend credits"},
 	{ActDelete, "Delete"},
-	{ActInvite, "Open the account to others: addresses, secrets, rights and copies, as by webhooks, keys, review links " +
+	{ActInvite, "Open the account to others: addresses, secrets, rights and copies, as by webhooks, keys, review " +
+		"links " +
 		"and exports"},
 }
 

@@ -29,6 +29,8 @@ const Ceiling = 10
 type Denial struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
+	// Scope is the scope that the key lacks, or empty.
+	Scope string `json:"scope,omitempty"`
 	// Count is the number of this refusal among those of the key in the current window, from 1. 0 means unknown.
 	Count int `json:"count,omitempty"`
 	// Rate is the limit that was reached, or nil for other reasons.
@@ -101,6 +103,8 @@ type Principal struct {
 	// Role is the role of a person. A key has none.
 	Role Role `json:"role,omitempty"`
 	Rate Rate `json:"rate"`
+	// Program reports that a program of others calls, which a person has connected.
+	Program bool `json:"program,omitempty"`
 	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.
 	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.
@@ -167,6 +171,7 @@ func (p *Principal) Require(s Scope, param string) error {
 		}
 	}
 	e := errs.New(errs.InsufficientScope, "%s", MessageScope(s))
+	e.Scope = string(s)
 	if e.Param = param; param != "" {
 		e.Message = fmt.Sprintf("%s needs the scope %s, which the API key lacks. Leave it out, or use a key that has "+
 			"the scope.", param, s)

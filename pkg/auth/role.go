@@ -87,7 +87,9 @@ func (p *Principal) MayCall(scope Scope, method string) error {
 		return errs.New(errs.InsufficientScope, "Your role, %s, does not permit this: it lacks the scope %s. Ask an "+
 			"owner or an admin of the account.", p.Role, scope)
 	}
-	return errs.New(errs.InsufficientScope, "%s", MessageScope(scope))
+	e := errs.New(errs.InsufficientScope, "%s", MessageScope(scope))
+	e.Scope = string(scope)
+	return e
 }
 
 const messagePersonRequired = "Only a person who has signed in to the account area may do this. API keys cannot " +

@@ -68,7 +68,8 @@ func conditions(h http.Header, reads bool) error {
 		// RFC 9110, 13.1.2: the change is for a resource that does not exist. No version of one that exists matches.
 		h["If-Match"] = []string{noTag}
 	} else if tags != "" && !reads {
-		return invalidCondition("If-None-Match", "If-None-Match of a change can only be *. Send the ETag of the version "+
+		return invalidCondition("If-None-Match", "If-None-Match of a change can only be *. Send the ETag of the "+
+			"version "+
 			"that you change as If-Match.")
 	}
 	return nil
@@ -111,7 +112,10 @@ func (c *call) has(etag string) bool {
 		return false
 	}
 	tags, _ := entityTags([]string{c.ifNoneMatch})
-	return slices.ContainsFunc(tags, func(tag string) bool { return tag == "*" || strings.TrimPrefix(tag, "W/") == etag })
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		return tag == "*" || strings.TrimPrefix(tag,
+			"W/") == etag
+	})
 }
 
 // Matches is Check for the headers of a call that changes a resource. A call that only reads it has none.

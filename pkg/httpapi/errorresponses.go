@@ -82,7 +82,7 @@ func describeError(status int, codes []errs.Code, schema *huma.Schema) *huma.Res
 	}
 	headers := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
 	switch status {
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		headers = append(headers, "WWW-Authenticate")
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		headers = append(headers, "Retry-After")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
@@ -86,11 +87,28 @@ var (
 // briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second
 
+// Challenge returns the value of the header WWW-Authenticate of an answer with a code (RFC 6750, 3), or an empty text
+// if it has none. The metadata are the address of those of the resource, or empty. The scope is what the caller lacks;
+// a caller without a key may need any.
+func Challenge(code errs.Code, metadata string, lacking auth.Scope) string {
+	switch status, _ := Status(code); {
+	case code == errs.MissingAPIKey:
+		return auth.Challenge("", metadata, auth.ProgramScopes()...)
+	case status == http.StatusUnauthorized:
+		return auth.Challenge(auth.InvalidToken, metadata, auth.ProgramScopes()...)
+	case code == errs.InsufficientScope && lacking != "":
+		return auth.Challenge(auth.InsufficientScope, metadata, lacking)
+	case code == errs.InsufficientScope:
+		return auth.Challenge(auth.InsufficientScope, metadata)
+	}
+	return ""
+}
+
 // errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
-	if status, _ := Status(e.Code); status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer") // RFC 6750, 3
+	if challenge := Challenge(e.Code, "", auth.Scope(e.Scope)); challenge != "" {
+		h.Set("WWW-Authenticate", challenge)
 	}
 	wait := e.RetryAfter
 	if e.Code == errs.ProviderUnavailable {

@@ -82,6 +82,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	c.operation = known.OperationID
 	if p.Denial != nil {
 		e := errs.New(p.Denial.Code, "%s", p.Denial.Message)
+		e.Scope = p.Denial.Scope
 		if e.Code == errs.RateLimited {
 			e.RetryAfter = time.Duration(p.Rate.Reset) * time.Second
 			if p.Denial.Rate != nil {
@@ -101,7 +102,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return err
 	}
 	if _, err := url.ParseQuery(req.URL.RawQuery); err != nil {
-		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as %%25 and "+
+		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
+			"%%25 and "+
 			"; as %%3B")
 	}
 	if reads {

@@ -177,10 +177,10 @@ func Only(q *store.Query, prefix, noun, one string) error {
 	return nil
 }
 
-// Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The place of
-// an element must be unique. If the list is in the order of the places, ascending or descending as strings, a page goes
-// on after the place of the last one even if its element has gone since. The next page of another list goes on at the
-// same number.
+// Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The place
+// of an element must be unique. If the list is in the order of the places, ascending or descending as strings, a page
+// goes on after the place of the last one even if its element has gone since. The next page of another list goes on at
+// the same number.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput,
 	place func(T) string) (Page[T], error) {
 	if callFrom(ctx).sheet {

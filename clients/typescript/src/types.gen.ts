@@ -6139,6 +6139,16 @@ export interface FileLimit {
   max_aspect_ratio: number | null;
   /** Maximum of width and height together, in pixels. Null: none. */
   max_sides: number | null;
+  /** Maximum width in pixels. Null: none. */
+  max_width: number | null;
+  /** Minimum of the shorter of width and height, in pixels. Null: none. */
+  min_shorter_side: number | null;
+  /** Maximum of the shorter of width and height, in pixels. Null: none. */
+  max_shorter_side: number | null;
+  /** Maximum of the longer of width and height, in pixels. Null: none. */
+  max_longer_side: number | null;
+  /** Maximum of width multiplied by height. Null: none. */
+  max_pixels: number | null;
   /** Minimum duration. Null: none. */
   min_seconds: number | null;
   /** Maximum duration. Null: none. */
@@ -11671,6 +11681,12 @@ export interface TextLimit {
   max_bytes: number | null;
   /** Whether it is required. */
   required: boolean;
+  /** Maximum number of different links in a text. Null: none. */
+  max_links: number | null;
+  /** Maximum number of mentions of accounts in a text. Null: none. */
+  max_mentions: number | null;
+  /** Maximum number of cashtags, such as $ACME, in a text. Null: none. */
+  max_cashtags: number | null;
 }
 
 /**

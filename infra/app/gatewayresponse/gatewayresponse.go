@@ -36,9 +36,10 @@ func (a Response) Status() int {
 // Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
 	h := web.GatewayHeaders()
+	if challenge := httpapi.Challenge(a.Code, "", ""); challenge != "" {
+		h["WWW-Authenticate"] = challenge
+	}
 	switch a.Code {
-	case errs.MissingAPIKey, errs.InvalidAPIKey:
-		h["WWW-Authenticate"] = "Bearer" // RFC 6750, 3
 	case errs.RateLimited:
 		h["Retry-After"] = "1"
 		if a.Type == Filtered.Type {
@@ -49,6 +50,23 @@ func (a Response) Headers() map[string]string {
 	}
 	return h
 }
+
+// HeadersAt returns the headers of the response where people sign in. Base is the address of the API: a challenge names
+// the metadata from which agents find the sign-in (RFC 9728). A function cannot do so, because the gateway renames the
+// header in its answers.
+func (a Response) HeadersAt(base string) map[string]string {
+	h := a.Headers()
+	if challenge := httpapi.Challenge(a.Code, base+MetadataPath, ""); challenge != "" {
+		h["WWW-Authenticate"] = challenge
+	}
+	return h
+}
+
+// MetadataPath is the path of the metadata of the server for agents.
+const MetadataPath = "/.well-known/oauth-protected-resource/mcp"
+
+// Renamed is the name that the gateway gives to the header WWW-Authenticate in an answer of a function.
+const Renamed = "X-Amzn-Remapped-Www-Authenticate"
 
 // Body returns the body of the response to the request with the given id. base is the
 // address of the API.
@@ -94,38 +112,53 @@ const (
 	MostOfAddress = 40_000
 )
 
-// Group is a group of paths on which a key or session means nothing to the firewall. Its calls count together, for each
-// address.
+// Group is a group of paths on which a key means nothing to the firewall. Its calls count together, for each address. A
+// path is in one group at most: AWS counts a call in every rule that it matches, and the smallest limit would win.
 type Group struct {
 	Name string
 	// Parts are parts of the paths.
 	Parts []string
 	// Times is the number of calls in FilterWindow, as a multiple of that of calls without a key.
 	Times int
+	// Strangers reports that calls with a session do not count.
+	Strangers bool
+	// OAuth reports that the refusals of the group have the form of OAuth.
+	OAuth bool
 }
 
 // Groups are the groups of paths. Their callers have other credentials than keys, or none.
 var Groups = []Group{
 	// A CRM calls for all of its customers from a few addresses, and so do social platforms.
-	{"hooks", []string{"/integrations/hooks/", "/callback"}, 100},
+	{Name: "hooks", Parts: []string{"/integrations/hooks/", "/integrations/callback", "/social/callback"}, Times: 100},
+	// Services that run agents connect, refresh and call for all people from a few addresses.
+	{Name: "programs", Parts: []string{"/oauth/", "/.well-known/", "/mcp"}, Times: 100, OAuth: true},
 	// The first synchronisation of a directory has several calls for each person.
-	{"directories", []string{"/scim/"}, 50},
+	{Name: "directories", Parts: []string{"/scim/"}, Times: 50},
 	// The people of an office share an address.
-	{"pages", []string{"/review/", "/docs", "/api-docs", "/openapi.", "/llms"}, 10},
-	// What follows is open to guesses.
-	{"entrances", []string{"/auth/", "/setup"}, 1},
+	{Name: "pages", Parts: []string{"/review/", "/docs", "/api-docs", "/openapi.", "/llms"}, Times: 10},
+	// A sign-in of a person has four calls, and its pages have some more before it. The service itself counts guesses.
+	{Name: "entrances", Parts: []string{"/auth/", "/setup"}, Times: 50},
+	{Name: "area", Parts: []string{"/settings"}, Times: 100, Strangers: true},
 }
 
-// GroupOf returns the group of a path, or the number of groups if it is in none.
-func GroupOf(path string) int {
-	i := slices.IndexFunc(Groups, func(g Group) bool {
-		return slices.ContainsFunc(g.Parts, func(part string) bool { return strings.Contains(path, part) })
-	})
-	if i < 0 {
-		return len(Groups)
-	}
-	return i
+// Has reports whether a path is in the group.
+func (g Group) Has(path string) bool {
+	return slices.ContainsFunc(g.Parts, func(part string) bool { return strings.Contains(path, part) })
 }
+
+// Grouped reports whether a path is in a group.
+func Grouped(path string) bool {
+	return slices.ContainsFunc(Groups, func(g Group) bool { return g.Has(path) })
+}
+
+// FilteredProgram is the body of the firewall's answer to programs, in the form of RFC 6749, 5.2. Its status is that of
+// Filtered.
+const FilteredProgram = `{"error":"temporarily_unavailable","error_description":"Too many requests came from this ` +
+	`address. Repeat the request after the seconds in Retry-After."}`
+
+// PoolTimes is the number of forms that one address may send to the pages of the user pool, as a multiple of the calls
+// without a key: those of an office. The pool itself counts the guesses at each password and code.
+const PoolTimes = 30
 
 // AllCalls returns the number of calls that one address may make in FilterWindow where it may make limit without a key.
 func AllCalls(limit int) int { return max(MostOfAddress, MostOfAddress/100*limit) }

@@ -106,7 +106,7 @@ func newAPI(app constructs.Construct, d *data, after awscdk.Stack, keyed map[str
 		d.signOn.introduce(functions, g)
 	}
 	g.serve(areas, keyed)
-	g.respond()
+	g.respond(d)
 	g.addDomain(d.settings)
 	g.addProbeName(d)
 	g.protect(d)

@@ -12,7 +12,8 @@ import (
 )
 
 // protect limits the calls from one address, which is that of its connection: all of them, those of each group of
-// paths that take no key, and those on other paths without a key, because each of them calls the authorizer. The
+// paths that take no key, and those on other paths without a key, because each of them calls the authorizer. AWS counts
+// a call in each rule that it matches. The
 // authorizer itself counts calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the
 // firewall with gatewayresponse.Filtered. In the local system, the proxy counts the calls.
 func (g *gateway) protect(d *data) {
@@ -37,7 +38,21 @@ func (g *gateway) protect(d *data) {
 	for i, group := range gatewayresponse.Groups {
 		of := either(pathsWith(group.Parts))
 		others = append(others, of)
-		rules = append(rules, limit(group.Name, i+1, group.Times*s.KeylessLimit, of))
+		if group.Strangers {
+			of = &awswafv2.CfnWebACL_StatementProperty{AndStatement: &awswafv2.CfnWebACL_AndStatementProperty{
+				Statements: &[]any{of, not(has("cookie", "CONTAINS", gatewayresponse.SessionCookie))}}}
+		}
+		rule := limit(group.Name, i+1, group.Times*s.KeylessLimit, of)
+		if group.OAuth {
+			rule.Action = &awswafv2.CfnWebACL_RuleActionProperty{Block: &awswafv2.CfnWebACL_BlockActionProperty{
+				CustomResponse: &awswafv2.CfnWebACL_CustomResponseProperty{
+					ResponseCode:          jsii.Number(float64(gatewayresponse.Filtered.Status())),
+					CustomResponseBodyKey: jsii.String(programBody),
+					ResponseHeaders: &[]any{&awswafv2.CfnWebACL_CustomHTTPHeaderProperty{Name: jsii.String("Retry-After"),
+						Value: jsii.String(gatewayresponse.Filtered.Headers()["Retry-After"])}},
+				}}}
+		}
+		rules = append(rules, rule)
 	}
 	rules[0] = limit("keyless", 0, s.KeylessLimit, not(either(append([]any{withKey}, others...))))
 	rules = append(rules, limit("address", len(rules), gatewayresponse.AllCalls(s.KeylessLimit), nil))
@@ -45,8 +60,13 @@ func (g *gateway) protect(d *data) {
 	if name := s.Domains[s.Region].PublicName; name != "" {
 		rules = append(rules, publicOnly(name, len(rules)))
 	}
-	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...)
+	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...).
+		SetCustomResponseBodies(map[string]any{programBody: &awswafv2.CfnWebACL_CustomResponseBodyProperty{
+			ContentType: jsii.String("APPLICATION_JSON"), Content: jsii.String(gatewayresponse.FilteredProgram)}})
 }
+
+// programBody is the name of the firewall's answer to programs.
+const programBody = "program"
 
 // publicOnly returns a rule that closes the name for callers without a client certificate, but for their paths. Nobody
 // calls the API by it.
@@ -89,24 +109,27 @@ func either(statements []any) *awswafv2.CfnWebACL_StatementProperty {
 
 // protect limits the forms that one address sends to the pages of the pool, and its calls of the pool's API: a guess at
 // a password or code is one of them. The token endpoint is left out, because the account area calls it for all people
-// from one address.
+// from one address, and so are the answers of customers' providers, which are signed.
 func (o *signOn) protect(stack constructs.Construct, s customer.Settings) {
 	if s.Local() {
 		return
 	}
 	firewall(stack, "PoolFirewall", "Limits guesses by address", o.pool.UserPoolArn(),
-		limit("guesses", 0, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
+		limit("guesses", 0, gatewayresponse.PoolTimes*s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
 			AndStatement: &awswafv2.CfnWebACL_AndStatementProperty{Statements: &[]any{
 				matches(&awswafv2.CfnWebACL_FieldToMatchProperty{Method: map[string]any{}}, "EXACTLY", "POST", "NONE"),
 				not(matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "EXACTLY", "/oauth2/token",
 					"NONE")),
 				not(matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "EXACTLY", "/oauth2/revoke",
 					"NONE")),
+				not(matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "ENDS_WITH", "/idpresponse",
+					"NONE")),
 			}}}))
 }
 
 // firewall makes a firewall with rules for a resource. All calls that no rule blocks pass.
-func firewall(stack constructs.Construct, name, description string, resource *string, rules ...any) {
+func firewall(stack constructs.Construct, name, description string, resource *string,
+	rules ...any) awswafv2.CfnWebACL {
 	acl := awswafv2.NewCfnWebACL(stack, jsii.String(name), &awswafv2.CfnWebACLProps{
 		Description:      jsii.String(description),
 		Scope:            jsii.String("REGIONAL"),
@@ -117,11 +140,12 @@ func firewall(stack constructs.Construct, name, description string, resource *st
 	awswafv2.NewCfnWebACLAssociation(stack, jsii.String(name+"Association"), &awswafv2.CfnWebACLAssociationProps{
 		ResourceArn: resource, WebAclArn: acl.AttrArn(),
 	})
+	return acl
 }
 
 // limit returns a rule that blocks an address which sends more than most requests within gatewayresponse.FilterWindow.
 // Only requests that a statement describes count, or all if it is nil.
-func limit(name string, place, most int, of *awswafv2.CfnWebACL_StatementProperty) any {
+func limit(name string, place, most int, of *awswafv2.CfnWebACL_StatementProperty) *awswafv2.CfnWebACL_RuleProperty {
 	return &awswafv2.CfnWebACL_RuleProperty{
 		Name: jsii.String(name), Priority: jsii.Number(float64(place)),
 		Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},

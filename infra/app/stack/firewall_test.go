@@ -32,7 +32,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 6 {
+			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 8 {
 				t.Fatalf("%s has the rules %s, %v", id, text, err)
 			}
 			header := func(name, where, text string) string {
@@ -56,9 +56,11 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				}
 				return `{"OrStatement":{"Statements":[` + all + `]}}`
 			}
-			hooks, directories := paths("/integrations/hooks/", "/callback"), paths("/scim/")
+			hooks := paths("/integrations/hooks/", "/integrations/callback", "/social/callback")
+			programs, directories := paths("/oauth/", "/.well-known/", "/mcp"), paths("/scim/")
 			pages := paths("/review/", "/docs", "/api-docs", "/openapi.", "/llms")
-			entrances := paths("/auth/", "/setup")
+			entrances, area := paths("/auth/", "/setup"), paths("/settings")
+			session := header("cookie", "CONTAINS", "__host-session=")
 			for i, want := range []struct {
 				name  string
 				limit int
@@ -68,13 +70,16 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 					header("authorization", "STARTS_WITH", "bearer svc_") + "," +
 					header("authorization", "STARTS_WITH", "bearer eyj") + "," +
 					header("authorization", "STARTS_WITH", "bearer scim_") + "," +
-					header("cookie", "CONTAINS", "__host-session=") + `]}},` + hooks + "," + directories + "," + pages +
-					"," + entrances + `]}}}}`},
+					header("cookie", "CONTAINS", "__host-session=") + `]}},` + hooks + "," + programs + "," + directories + "," + pages +
+					"," + entrances + "," + area + `]}}}}`},
 				// Headers mean nothing on these paths.
 				{"hooks", 10_000, hooks},
+				{"programs", 10_000, programs},
 				{"directories", 5_000, directories},
 				{"pages", 1_000, pages},
-				{"entrances", 100, entrances},
+				{"entrances", 5_000, entrances},
+				// The requests of those who have signed in are limited with all others.
+				{"area", 10_000, `{"AndStatement":{"Statements":[` + area + `,{"NotStatement":{"Statement":` + session + `}}]}}`},
 				{"address", 40_000, ""},
 			} {
 				r := rules[i]
@@ -124,10 +129,11 @@ func TestGuessesAtThePoolAreLimitedByAddress(t *testing.T) {
 					`","SearchString":"` + text + `","TextTransformations":[{"Priority":0,"Type":"NONE"}]}}`
 			}
 			not := func(of string) string { return `{"NotStatement":{"Statement":` + of + `}}` }
-			want := `{"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":100,` +
+			want := `{"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":3000,` +
 				`"ScopeDownStatement":{"AndStatement":{"Statements":[` + match("Method", "EXACTLY", "POST") + "," +
 				not(match("UriPath", "EXACTLY", "/oauth2/token")) + "," +
-				not(match("UriPath", "EXACTLY", "/oauth2/revoke")) + `]}}}}`
+				not(match("UriPath", "EXACTLY", "/oauth2/revoke")) + "," +
+				not(match("UriPath", "ENDS_WITH", "/idpresponse")) + `]}}}}`
 			rules := list(r.Properties["Rules"])
 			rule := properties(rules[0].(map[string]any))
 			if text, err := json.Marshal(rule["Statement"]); err != nil || len(rules) != 1 || string(text) != want ||

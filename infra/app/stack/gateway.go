@@ -106,7 +106,7 @@ const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.reque
 // two.
 func functionOf(routes []httpapi.Route) (map[string]string, error) {
 	functions := map[string]string{}
-	keyed := append([]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}}, routes...)
+	keyed := slices.Concat(api.GuardedRoutes, routes)
 	for _, r := range slices.Concat(api.PublicRoutes, keyed) {
 		if !slices.ContainsFunc(topology.Functions, func(f topology.Function) bool {
 			return f.Name == r.Function && f.Trigger == topology.ByGateway

@@ -69,11 +69,11 @@ func TestSAMReadsTheGateway(t *testing.T) {
 	if err := json.Unmarshal(out, &routes); err != nil {
 		t.Fatalf("SAM prints %s: %v", out, err)
 	}
-	public, want := map[string]bool{}, map[string]string{api.UnknownPath: api.UnknownFunction}
+	public, want := map[string]bool{}, map[string]string{}
 	for _, r := range api.PublicRoutes {
 		public[r.Path] = true
 	}
-	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes) {
+	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes, api.GuardedRoutes) {
 		want[r.Path] = r.Function
 	}
 	every := []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}

@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,12 +37,14 @@ func (a *addresses) allows(address string) bool {
 	return a.calls[address] <= a.limit
 }
 
-// limits are those of the firewall: of all calls, of each group of paths, and of calls without a valid key on other
-// paths.
+// limits are those of the firewall: of calls without a valid key, of each group of paths, and of all calls.
 type limits struct {
 	all, keyless *addresses
 	groups       []*addresses
 }
+
+// The names of the rules that are no group.
+const ruleKeyless, ruleAddress = "keyless", "address"
 
 func newLimits(limit int, now func() time.Time) *limits {
 	l := &limits{all: newAddresses(gatewayresponse.AllCalls(limit), now), keyless: newAddresses(limit, now)}
@@ -50,22 +54,55 @@ func newLimits(limit int, now func() time.Time) *limits {
 	return l
 }
 
-// allow counts a call from an address, and reports whether it is within the limits.
-func (l *limits) allow(r *http.Request, address string) bool {
-	allowed := l.all.allows(address)
-	if group := gatewayresponse.GroupOf(r.URL.Path); group < len(l.groups) {
-		return l.groups[group].allows(address) && allowed
+// refusing counts a call from an address in every rule that it matches, as AWS does, and returns the name of the first
+// one whose limit is reached, or an empty text.
+func (l *limits) refusing(r *http.Request, address string) (rule string) {
+	count := func(name string, matches bool, of *addresses) {
+		if matches && !of.allows(address) && rule == "" {
+			rule = name
+		}
 	}
-	return (hasKey(r) || l.keyless.allows(address)) && allowed
+	count(ruleKeyless, !hasKey(r) && !gatewayresponse.Grouped(r.URL.Path), l.keyless)
+	for i, g := range gatewayresponse.Groups {
+		count(g.Name, g.Has(r.URL.Path) && !(g.Strangers && hasSession(r)), l.groups[i])
+	}
+	count(ruleAddress, true, l.all)
+	return rule
+}
+
+// refuse answers for a rule of the firewall.
+func refuse(w http.ResponseWriter, rule, base string) {
+	if slices.ContainsFunc(gatewayresponse.Groups, func(g gatewayresponse.Group) bool {
+		return g.Name == rule && g.OAuth
+	}) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", gatewayresponse.Filtered.Headers()["Retry-After"])
+		w.WriteHeader(gatewayresponse.Filtered.Status())
+		_, _ = io.WriteString(w, gatewayresponse.FilteredProgram)
+		return
+	}
+	answer(w, gatewayresponse.Filtered, base)
 }
 
 // hasKey reports whether a request has a header in the form of an API key, of the token of a person or directory, or of
 // a session. Case and the number of spaces do not matter.
 func hasKey(r *http.Request) bool {
 	header := strings.ToLower(strings.Join(strings.Fields(r.Header.Get("Authorization")), " "))
-	cookies := strings.ToLower(r.Header.Get("Cookie"))
 	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) ||
 		strings.HasPrefix(header, gatewayresponse.TokenPrefix) ||
 		strings.HasPrefix(header, gatewayresponse.DirectoryPrefix) ||
-		strings.Contains(cookies, gatewayresponse.SessionCookie)
+		hasSession(r)
+}
+
+// ofPrograms reports whether a request is of a program. Each of their tokens ends after an hour, so that wrong ones are
+// no guesses.
+func ofPrograms(r *http.Request) bool {
+	return slices.ContainsFunc(gatewayresponse.Groups, func(g gatewayresponse.Group) bool {
+		return g.OAuth && g.Has(r.URL.Path)
+	})
+}
+
+// hasSession reports whether a request has the cookie of a session.
+func hasSession(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(r.Header.Get("Cookie")), gatewayresponse.SessionCookie)
 }

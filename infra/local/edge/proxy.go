@@ -73,7 +73,7 @@ func New(c Config) http.Handler {
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {
-			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) &&
+			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) && !ofPrograms(res.Request) &&
 				!limits.keyless.allows(res.Request.Header.Get(peerHeader)) {
 				replace(res, gatewayresponse.Filtered, base)
 				return nil
@@ -90,8 +90,8 @@ func New(c Config) http.Handler {
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !limits.allow(r, peer(r)) {
-			answer(w, gatewayresponse.Filtered, base)
+		if rule := limits.refusing(r, peer(r)); rule != "" {
+			refuse(w, rule, base)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
@@ -117,6 +117,10 @@ func peer(r *http.Request) string {
 // name puts the address of the system into the gateway's own responses, because the emulated
 // gateway does not know the variable.
 func name(res *http.Response, stage, base string) error {
+	const challenge = "WWW-Authenticate"
+	if value := res.Header.Get(challenge); value != "" {
+		res.Header.Set(challenge, strings.Replace(value, "https://$context.domainName/"+stage, base, 1))
+	}
 	if res.StatusCode < http.StatusBadRequest || res.Request.Method == http.MethodHead {
 		return nil
 	}
@@ -134,6 +138,7 @@ func name(res *http.Response, stage, base string) error {
 // finish removes the emulator's own headers. If a function failed, it replaces the emulator's
 // response by that of the deployed gateway.
 func finish(res *http.Response, base string) error {
+	rename(res.Header)
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amzn-Errortype"} {
 		res.Header.Del(name)
 	}
@@ -159,6 +164,17 @@ func finish(res *http.Response, base string) error {
 	slog.Error("a function failed", "status", res.StatusCode, "answer", string(body))
 	replace(res, gatewayresponse.Broken, base)
 	return nil
+}
+
+// rename gives a challenge of a function the name that the deployed gateway gives it. Those of the gateway itself,
+// which alone names the metadata of the service, keep theirs.
+func rename(h http.Header) {
+	challenge := h.Get("WWW-Authenticate")
+	if challenge == "" || strings.Contains(challenge, "resource_metadata=") {
+		return
+	}
+	h.Set(gatewayresponse.Renamed, challenge)
+	h.Del("WWW-Authenticate")
 }
 
 // replace replaces a response by one of the gateway's own.

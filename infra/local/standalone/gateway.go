@@ -32,7 +32,9 @@ type gateway struct {
 	authorize func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error)
 	base string
-	now  func() time.Time
+	// people reports that people sign in.
+	people bool
+	now    func() time.Time
 	// names returns the id of each request.
 	names func() string
 }
@@ -246,6 +248,11 @@ func response(r *http.Request, out events.APIGatewayProxyResponse) (*http.Respon
 	for name, values := range out.MultiValueHeaders {
 		header[http.CanonicalHeaderKey(name)] = values
 	}
+	// As on AWS, a challenge of a function does not arrive under its name.
+	if challenge := header["Www-Authenticate"]; challenge != nil {
+		header[gatewayresponse.Renamed] = challenge
+		delete(header, "Www-Authenticate")
+	}
 	return answer(r, out.StatusCode, header, body), nil
 }
 
@@ -256,7 +263,11 @@ func (g *gateway) own(r *http.Request, id, kind string) *http.Response {
 			continue
 		}
 		header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {id}}
-		for name, value := range a.Headers() {
+		own := a.Headers()
+		if g.people {
+			own = a.HeadersAt(g.base)
+		}
+		for name, value := range own {
 			header.Set(name, value)
 		}
 		return answer(r, a.Status(), header, []byte(a.Body(id, g.base)))

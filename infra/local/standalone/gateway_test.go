@@ -36,8 +36,7 @@ type (
 
 // routes are the routes of the service.
 var routes = sync.OnceValue(func() []httpapi.Route {
-	return slices.Concat(api.Routes(), api.PublicRoutes,
-		[]httpapi.Route{{Path: api.UnknownPath, Function: api.UnknownFunction}})
+	return slices.Concat(api.Routes(), api.PublicRoutes, api.GuardedRoutes)
 })
 
 // behind returns a gateway whose functions all are f, with their names, and whose authorizer admits all calls.
@@ -328,5 +327,35 @@ func TestHEADHasTheLengthAndNoBody(t *testing.T) {
 		if lengths["HEAD"] < 1 || lengths["HEAD"] != lengths["GET"] {
 			t.Errorf("%s: Content-Length %v", path, lengths)
 		}
+	}
+}
+
+// As API Gateway does, the gateway renames the challenges of functions, and leads agents to the sign-in itself: an
+// agent without a token reaches no function.
+func TestChallengesAreThoseOfTheGateway(t *testing.T) {
+	called := 0
+	g := behind(func(context.Context, string, request) (reply, error) {
+		called++
+		return reply{StatusCode: http.StatusForbidden, Headers: map[string]string{
+			"www-authenticate": `Bearer error="insufficient_scope"`}}, nil
+	})
+	for _, people := range []bool{true, false} {
+		g.people = people
+		for _, path := range []string{"/mcp", "/v1/me"} {
+			r := asked(t, http.MethodPost, path, nil)
+			r.Header.Del("Authorization")
+			resp, body := passed(t, g, r)
+			challenge := resp.Header.Get("WWW-Authenticate")
+			if resp.StatusCode != 401 || !strings.Contains(body, "missing_api_key") || strings.Contains(challenge,
+				`resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp"`) != people ||
+				!strings.Contains(challenge, `scope="account:read `) || called != 0 {
+				t.Errorf("%s: %d %q %s", path, resp.StatusCode, challenge, body)
+			}
+		}
+	}
+	resp, _ := passed(t, g, asked(t, http.MethodPost, "/mcp", nil))
+	if resp.Header.Get("WWW-Authenticate") != "" ||
+		resp.Header.Get("X-Amzn-Remapped-Www-Authenticate") != `Bearer error="insufficient_scope"` {
+		t.Errorf("%v", resp.Header)
 	}
 }

@@ -84,10 +84,12 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 
 // newConsole returns the function of the account area. Parsing its pages is postponed to the first request.
 func (s *Service) newConsole(e area.Env) function {
+	documents := console.NewDocumentClient(true, s.options.ProviderRoots)
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
 			API: cmp.Or(s.options.Inside.URL, s.internal), HTTP: s.options.Inside.HTTP, Now: s.now,
-			Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region,
+			Documents: documents,
+			Audit:     s.tables.open(AuditTable, s.now), Region: s.options.Region,
 			Pool: s.people, Resolver: s.options.Resolver, Mails: true})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {

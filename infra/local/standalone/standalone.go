@@ -80,7 +80,8 @@ type Options struct {
 	Prepare func(ctx context.Context, s *Service) error
 	// SignIn describes the issuer that people sign in with. The default is the service's own.
 	SignIn signin.Settings
-	// ProviderRoots verify the certificates of customers' sign-on providers. The default are those of the system.
+	// ProviderRoots verify the certificates of customers' sign-on providers, and of the documents of programs. The
+	// default are those of the system.
 	ProviderRoots *x509.CertPool
 	// Resolver looks up the TXT records of customers' domains. The default is the system's.
 	Resolver connection.Resolver

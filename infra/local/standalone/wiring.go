@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -110,10 +111,9 @@ func (s *Service) mount(e area.Env) *gateway {
 	for _, r := range api.PublicRoutes {
 		public[r.Path] = true
 	}
-	routes = append(append(routes, api.PublicRoutes...), httpapi.Route{Path: api.UnknownPath,
-		Function: api.UnknownFunction})
+	routes = slices.Concat(routes, api.PublicRoutes, api.GuardedRoutes)
 	g := newGateway(routes, functions, public)
-	g.base, g.now = s.BaseURL, s.now
+	g.base, g.people, g.now = s.BaseURL, s.options.SignIn.Issuer != "", s.now
 	g.authorize = authorizer.New(credential.NewCounter(e.DB, s.now), signin.New(s.options.SignIn, s.now),
 		authorizer.Scopes, s.now).Handle
 	return g

@@ -59,7 +59,8 @@ func TestStartAndStop(t *testing.T) {
 	t.Run("the authorizer is asked", func(t *testing.T) {
 		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/v1/me", nil))
 		if res.StatusCode != http.StatusUnauthorized || code(t, res, body) != "missing_api_key" ||
-			res.Header.Get("WWW-Authenticate") != "Bearer" {
+			!strings.HasPrefix(res.Header.Get("WWW-Authenticate"),
+				`Bearer resource_metadata="`+s.BaseURL+`/.well-known/oauth-protected-resource/mcp", scope="`) {
 			t.Errorf("got %s %v %s", res.Status, res.Header, body)
 		}
 	})

@@ -130,8 +130,12 @@ var Sizes = []Set{
 	python("sizes-python", "sizes", "clients of other APIs"),
 }
 
-// MCP is the inspector that checks the server for agents.
-var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
+// MCP are the inspector that checks the server for agents, and the official clients that connect to it.
+var MCP = []Set{
+	node("mcp-node", "mcp", "the inspector of the Model Context Protocol"),
+	node("agents-node", "agents", "the client of the Model Context Protocol"),
+	python("agents-python", "agents", "the client of the Model Context Protocol"),
+}
 
 // Texts are the libraries of X and Bluesky that judge how texts are read.
 var Texts = []Set{node("texts-node", "texts", "twitter-text and @atproto/api")}

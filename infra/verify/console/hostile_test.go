@@ -14,7 +14,7 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 	s := start(t)
 	b, p, other := s.signedIn(t, "developer"), s.registered(t), s.registered(t)
 	tries := 0
-	long := strings.Repeat("a", 600)
+	long := strings.Repeat("a", 2049)
 
 	// At the authorization endpoint nothing leads to the program, and no code is made.
 	for name, q := range map[string]url.Values{
@@ -153,9 +153,8 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 		"none":                 `{"redirect_uris":[]}`,
 		"six": `{"redirect_uris":["` + strings.Repeat(`https://a.example/x","`, 5) +
 			`https://a.example/y"]}`,
-		"a " +
-			"secret": `{"redirect_uris":["https://a.example/"],"token_endpoint_auth_method":"client_secret_basic"}`,
-		"a password":         `{"redirect_uris":["https://a.example/"],"grant_types":["password"]}`,
+		"a password alone":   `{"redirect_uris":["https://a.example/"],"grant_types":["password"]}`,
+		"a token alone":      `{"redirect_uris":["https://a.example/"],"response_types":["token"]}`,
 		"a name with a line": `{"redirect_uris":["https://a.example/"],"client_name":"a\u202Eb"}`,
 		"no JSON":            `redirect_uris=x`,
 	} {

@@ -155,10 +155,10 @@ func newRaw(t *testing.T, secret, version string) string {
 func TestAnAgentWithoutAKeyIsRefused(t *testing.T) {
 	// Where people sign in, the challenge names the metadata from which an agent finds their issuer (RFC 9728).
 	const metadata = "/.well-known/oauth-protected-resource/mcp"
-	challenge := "Bearer"
+	at := ""
 	switch resp, body := browse(t, http.MethodGet, running.BaseURL+metadata); resp.StatusCode {
 	case http.StatusOK:
-		challenge += ` resource_metadata="` + running.BaseURL + metadata + `"`
+		at = `resource_metadata="` + running.BaseURL + metadata + `", `
 		var m struct {
 			Resource string
 			Servers  []string `json:"authorization_servers"`
@@ -174,13 +174,28 @@ func TestAnAgentWithoutAKeyIsRefused(t *testing.T) {
 	default:
 		t.Errorf("the metadata answers %s %s", resp.Status, body)
 	}
-	for secret, code := range map[string]string{"": "missing_api_key", "garbage": "invalid_api_key"} {
-		a := call(t, secret, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		if err := a.refused(401, code); err != nil || a.Header.Get("WWW-Authenticate") != challenge {
-			t.Errorf("%q: %v, %v", secret, err, a.Header)
+	for secret, want := range map[string][2]string{"": {"missing_api_key", "Bearer "},
+		"garbage": {"invalid_api_key", `Bearer error="invalid_token", `}} {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			a := call(t, secret, method, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			if err := a.refused(401, want[0]); err != nil || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"),
+				want[1]+at+`scope="account:read `) || strings.Contains(a.Header.Get("WWW-Authenticate"), "account:manage") {
+				t.Errorf("%s with %q: %v, %v", method, secret, err, a.Header)
+			}
 		}
 	}
-	if err := call(t, "", "GET", "/mcp", nil).refused(405, "method_not_allowed"); err != nil {
+	if err := call(t, newCustomer(t).test.Secret, "GET", "/mcp", nil).refused(405, "method_not_allowed"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A key without a scope learns which one, in a header that API Gateway renames (RFC 6750, 3.1).
+func TestRefusalsNameTheScope(t *testing.T) {
+	c := newCustomer(t)
+	few := c.key(tenant.Test, apikey.Settings{Scopes: []auth.Scope{auth.AccountRead}}).Secret
+	a := call(t, few, "GET", "/v1/factories", nil)
+	if err := a.refused(403, "insufficient_scope"); err != nil || a.Header.Get("WWW-Authenticate") != "" ||
+		a.Header.Get("X-Amzn-Remapped-WWW-Authenticate") != `Bearer error="insufficient_scope", scope="factories:read"` {
+		t.Errorf("%v, %v", err, a.Header)
 	}
 }

@@ -222,8 +222,10 @@ func TestRefusals(t *testing.T) {
 			if a.Error.Param != test.param && test.name != "settings of another type" {
 				t.Errorf("param is %q, want %q: %s", a.Error.Param, test.param, a.Raw)
 			}
-			if test.status == 401 && a.Header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("WWW-Authenticate is %q", a.Header.Get("WWW-Authenticate"))
+			// The gateway renames the header of a function, which answers for keys that have ended.
+			challenge := a.Header.Get("WWW-Authenticate") + a.Header.Get("X-Amzn-Remapped-WWW-Authenticate")
+			if test.status == 401 && !strings.HasPrefix(challenge, "Bearer ") {
+				t.Errorf("the challenge is %q", challenge)
 			}
 			for _, secret := range secrets {
 				if strings.Contains(a.Raw, secret) {

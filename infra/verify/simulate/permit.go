@@ -15,7 +15,7 @@ import (
 // routing has the patterns of all paths, and owners the function of each pattern.
 var routing = sync.OnceValues(func() (*http.ServeMux, map[string]string) {
 	mux, owners := http.NewServeMux(), map[string]string{}
-	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes) {
+	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes, api.GuardedRoutes) {
 		path := strings.ReplaceAll(r.Path, "+}", "...}") // as the gateway writes the rest of a path
 		if path == "/" {
 			path = "/{$}"

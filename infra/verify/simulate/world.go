@@ -134,6 +134,7 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed)
 		uuid.DefaultGenerator = uuid.NewGen() // which counts the ids of one moment
+		build().Envelope.Forget()
 		synctest.Test(t, func(*testing.T) {
 			<-time.After(time.Until(begin))
 			w := newWorld(seed, c)
@@ -149,7 +150,8 @@ func newWorld(seed uint64, c Config) *world {
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
 		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{},
 		submissions: map[string][]*submission{},
-		files:       map[string]bool{}, sums: map[string]string{}, posts: map[string]*published{}, standings: map[string]*standing{},
+		files:       map[string]bool{}, sums: map[string]string{}, posts: map[string]*published{},
+		standings: map[string]*standing{},
 		replies:   map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},

@@ -190,15 +190,22 @@ type Text struct {
 	Forbidden string // characters that the platform refuses
 	Required  bool
 	Markup    Markup
+	// MaxLinks, MaxMentions and MaxCashtags bound what each text that is published has: its different links, the names
+	// of accounts in it, and the symbols of shares. 0 sets no bound.
+	MaxLinks, MaxMentions, MaxCashtags int
 }
 
-// File bounds a media file. A zero member sets no bound.
+// File bounds a media file. A zero member sets no bound. Sizes are in pixels.
 type File struct {
 	MIMEs              []string
 	MaxBytes           int64
 	MinRatio, MaxRatio float64 // width by height
-	MaxSides           int     // width and height together, in pixels
-	MinTime, MaxTime   time.Duration
+	MaxSides           int     // width and height together
+	MaxWidth           int
+	// MinShort and MaxShort bound the shorter side, and MaxLong the longer one.
+	MinShort, MaxShort, MaxLong int
+	MaxPixels                   int // width multiplied by height
+	MinTime, MaxTime            time.Duration
 }
 
 // Hashtags describes how a platform takes hashtags.
@@ -206,6 +213,9 @@ type Hashtags struct {
 	Max int // 0 if the platform takes none
 	// Written reports whether hashtags in the caption count, too.
 	Written bool
+	// Strict reports whether each # counts that any reader could take as the beginning of a hashtag, because the
+	// platform does not say what it takes as one.
+	Strict bool
 	// Tags reports whether the hashtags are a separate list of at most Total characters.
 	// Otherwise, they are the last paragraph of the caption.
 	Tags  bool

@@ -2,10 +2,13 @@ package platform
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/content-automation/api/pkg/adapter/platform/texts"
 )
 
 // Problem is a reason for which a platform does not take a post.
@@ -47,6 +50,9 @@ func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 	if rule.Title.Max > 0 {
 		f.text("title", a.Title, rule.Title)
 	}
+	for _, text := range a.Posts() {
+		f.named("caption", text, rule.Caption, c.Reader)
+	}
 	switch {
 	case len(p.Media) == 0 && rule.Rest.Max > 0:
 		f.text("caption", a.Body, rule.Rest)
@@ -65,6 +71,7 @@ func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 	}
 	if p.Options.FirstComment != "" && c.Comment.Max > 0 {
 		f.text("options.first_comment", p.Options.FirstComment, c.Comment)
+		f.named("options.first_comment", p.Options.FirstComment, c.Comment, c.Reader)
 	}
 	for i, m := range p.Media {
 		if m.Alt != "" && c.Alt.Max > 0 {
@@ -95,10 +102,49 @@ func (f *fitting) text(param, s string, limit Text) {
 	}
 }
 
+// named checks the numbers of links, mentions and cashtags of a text that is published. Where a platform does not say
+// what it counts, what any reader would count counts.
+func (f *fitting) named(param, s string, limit Text, r texts.Reader) {
+	seen := limit.plain(s)
+	for _, b := range []struct {
+		what  string
+		most  int
+		count func() int
+	}{
+		{"different " +
+			"links", limit.MaxLinks, func() int { return max(different(r.Links(seen), seen), texts.Addresses(seen)) }},
+		{"mentions of accounts", limit.MaxMentions, func() int {
+			return max(len(r.Mentions(seen)), texts.Signs(seen, texts.At))
+		}},
+		{"cashtags", limit.MaxCashtags, func() int { return len(r.Cashtags(seen)) }},
+	} {
+		if b.most == 0 {
+			continue
+		}
+		if n := b.count(); n > b.most {
+			f.add(param, "%s takes up to %d %s in a text; there are %d.", f.label, b.most, b.what, n)
+		}
+	}
+}
+
+// different returns the number of different addresses of links.
+func different(links []Link, s string) int {
+	all := make([]string, len(links))
+	for i, l := range links {
+		all[i] = l.Address(s)
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
+
 func (f *fitting) hashtags(p Post, c Capabilities) {
 	tags, limit := p.Hashtags, c.Hashtags
 	n, where := len(tags), ""
-	if written := len(c.Reader.Hashtags(p.Caption)); limit.Written && written > 0 {
+	written := len(c.Reader.Hashtags(p.Caption))
+	if limit.Strict {
+		written = max(written, texts.Signs(p.Caption, texts.Hash))
+	}
+	if limit.Written && written > 0 {
 		n, where = n+written, fmt.Sprintf(", %d of them in the caption", written)
 	}
 	if n > limit.Max {
@@ -127,7 +173,8 @@ func Halved(name string, p Post, c Capabilities) []Problem {
 			f.add(param, "%s shows #%s of the hashtag #%s, and the rest as plain text. Use letters, digits and "+
 				"underscores.", f.label, read[0].Text, tag)
 		} else {
-			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, that is "+
+			f.add(param, "%s shows the hashtag #%s as plain text. Use a word with a letter, without other signs, "+
+				"that is "+
 				"not too long.", f.label, tag)
 		}
 	}
@@ -167,23 +214,47 @@ func (f *fitting) file(param string, m Media, limit File) {
 	if limit.MaxBytes > 0 && m.Bytes > limit.MaxBytes {
 		f.add(param+".bytes", "%s takes up to %d bytes; this has %d.", f.label, limit.MaxBytes, m.Bytes)
 	}
-	// The platform checks an image of unknown size.
-	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
-		// The tolerance is needed because sizes are whole numbers.
-		const slack = 0.01
-		if limit.MinRatio > 0 && ratio < limit.MinRatio*(1-slack) || limit.MaxRatio > 0 &&
-			ratio > limit.MaxRatio*(1+slack) {
-			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label,
-				limit.MinRatio, limit.MaxRatio, ratio)
-		}
-	}
-	if sides := m.Width + m.Height; limit.MaxSides > 0 && sides > limit.MaxSides {
-		f.add(param, "%s takes up to %d pixels of width and height together; this has %d.", f.label,
-			limit.MaxSides, sides)
+	if m.Width > 0 && m.Height > 0 { // else the platform checks it
+		f.size(param, m.Width, m.Height, limit)
 	}
 	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
 		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.label, span(limit), m.Duration)
 	}
+}
+
+// size checks the width and the height of a file.
+func (f *fitting) size(param string, width, height int, limit File) {
+	if !limit.shaped(width, height) {
+		f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label, limit.MinRatio,
+			limit.MaxRatio, float64(width)/float64(height))
+	}
+	short, long := min(width, height), max(width, height)
+	for _, b := range []struct {
+		what        string
+		n           int
+		least, most int
+	}{
+		{"of width and height together", width + height, 0, limit.MaxSides},
+		{"in width", width, 0, limit.MaxWidth},
+		{"on the shorter side", short, limit.MinShort, limit.MaxShort},
+		{"on the longer side", long, 0, limit.MaxLong},
+		{"in all", width * height, 0, limit.MaxPixels},
+	} {
+		switch {
+		case b.n < b.least:
+			f.add(param, "%s takes at least %d pixels %s; this has %d.", f.label, b.least, b.what, b.n)
+		case b.most > 0 && b.n > b.most:
+			f.add(param, "%s takes up to %d pixels %s; this has %d.", f.label, b.most, b.what, b.n)
+		}
+	}
+}
+
+// shaped reports whether a size has a permitted ratio. The sides are whole numbers, so that a ratio may need a part of
+// a pixel more.
+func (l File) shaped(width, height int) bool {
+	whole := func(side float64) int { return int(math.Ceil(side - 1e-6)) }
+	return (l.MinRatio == 0 || height <= whole(float64(width)/l.MinRatio)) &&
+		(l.MaxRatio == 0 || width <= whole(float64(height)*l.MaxRatio))
 }
 
 func span(limit File) string {

@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,41 @@ func capabilities(t *testing.T, name string) platform.Capabilities {
 func sized(m platform.Media, change func(*platform.Media)) platform.Media {
 	change(&m)
 	return m
+}
+
+// shaped returns a file with a width and a height.
+func shaped(m platform.Media, width, height int) []platform.Media {
+	m.Width, m.Height = width, height
+	return []platform.Media{m}
+}
+
+// numbered returns a text that repeats a form with the numbers from 0 on.
+func numbered(n int, form string) (s string) {
+	for i := range n {
+		s += fmt.Sprintf(form, i)
+	}
+	return s
+}
+
+// A problem names the bound, and what the post has.
+func TestProblemsNameTheBound(t *testing.T) {
+	for want, c := range map[string]struct {
+		platform string
+		post     platform.Post
+	}{
+		"Threads takes up to 5 different links in a text; there are 6.": {"threads", platform.Post{Kind: "post",
+			Caption: numbered(6, "https://a.example/%d ")}},
+		"X takes up to 1 cashtags in a text; there are 2.": {"x", platform.Post{Kind: "post", Caption: "$A $B"}},
+		"TikTok takes up to 1080 pixels on the shorter side; this has 1254.": {"tiktok", platform.Post{Kind: "post",
+			Media: shaped(fixture.Image("a"), 1254, 1254)}},
+		"VK takes up to 14000 pixels of width and height together; this has 14001.": {"vk", platform.Post{Kind: "post",
+			Media: shaped(fixture.Image("a"), 7001, 7000)}},
+	} {
+		found := platform.Fit(c.platform, c.post, capabilities(t, c.platform))
+		if len(found) != 1 || found[0].Message != want {
+			t.Errorf("%+v, want %q", found, want)
+		}
+	}
 }
 
 // The limits of each platform, at their edge and one beyond.
@@ -122,6 +158,57 @@ func TestTheLimitsOfThePlatforms(t *testing.T) {
 		"an empty file": {"vk",
 			platform.Post{Kind: "video", Media: []platform.Media{sized(video,
 				func(m *platform.Media) { m.Bytes = 0 })}}, "media[0].bytes"},
+		"threads 6 links": {"threads", platform.Post{Kind: "post", Caption: numbered(6, "https://a.example/%d ")}, "caption"},
+		"threads 5 links": {"threads", platform.Post{Kind: "post", Caption: numbered(5, "https://a.example/%d ")}, ""},
+		"threads the same link": {"threads", platform.Post{Kind: "post",
+			Caption: strings.Repeat("https://a.example/ ", 9)}, ""},
+		"threads links without a scheme": {"threads", platform.Post{Kind: "post", Caption: numbered(6, "www.a%d.com ")},
+			"caption"},
+		"threads 6 links in two posts": {"threads", platform.Post{Kind: "post", Caption: numbered(6,
+			strings.Repeat("word ", 20)+"https://a.example/%d. "), Options: platform.Options{Thread: true}}, ""},
+		"threads 6 links in a comment": {"threads", platform.Post{Kind: "post", Caption: "a",
+			Options: platform.Options{FirstComment: numbered(6, "https://a.example/%d ")}}, "options.first_comment"},
+		"instagram 21 names": {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image},
+			Caption: numbered(21, "@acme.%d ")}, "caption"},
+		"instagram 20 names and an address": {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image},
+			Caption: numbered(20, "@acme.%d ") + "mail@example.com"}, ""},
+		"instagram hashtags without spaces": {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image},
+			Caption: numbered(6, "#a%d")}, "hashtags"},
+		"x two cashtags":          {"x", platform.Post{Kind: "post", Caption: "$ACME and $USD"}, "caption"},
+		"x a cashtag and a price": {"x", platform.Post{Kind: "post", Caption: "$ACME at $20"}, ""},
+		"x a cashtag in each post": {"x", platform.Post{Kind: "post", Caption: "$ACME " + strings.Repeat("word ", 56) +
+			"$USD", Options: platform.Options{Thread: true}}, ""},
+		"x two cashtags in a comment": {"x", platform.Post{Kind: "post", Caption: "a",
+			Options: platform.Options{FirstComment: "$ACME $USD"}}, "options.first_comment"},
+		"instagram story with a comment": {"instagram", platform.Post{Kind: "story", Media: []platform.Media{image},
+			Options: platform.Options{FirstComment: "a"}}, "options.first_comment"},
+		"tiktok 1254":  {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 1254, 1254)}, "media[0]"},
+		"tiktok 1086":  {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 1086, 1448)}, "media[0]"},
+		"tiktok 1080p": {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 1080, 1920)}, ""},
+		"tiktok wide":  {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 1920, 1080)}, ""},
+		"tiktok tall":  {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 1080, 1921)}, "media[0]"},
+		"tiktok one of two": {"tiktok", platform.Post{Kind: "carousel", Media: append(shaped(image, 1080, 1080),
+			shaped(image, 1081, 1081)...)}, "media[1]"},
+		"tiktok small video":           {"tiktok", platform.Post{Kind: "video", Media: shaped(video, 320, 240)}, "media[0]"},
+		"tiktok 360":                   {"tiktok", platform.Post{Kind: "video", Media: shaped(video, 360, 640)}, ""},
+		"tiktok large video":           {"tiktok", platform.Post{Kind: "video", Media: shaped(video, 4097, 2160)}, "media[0]"},
+		"instagram 4:5 and a pixel":    {"instagram", platform.Post{Kind: "post", Media: shaped(image, 1080, 1351)}, "media[0]"},
+		"instagram 4:5 in part pixels": {"instagram", platform.Post{Kind: "post", Media: shaped(image, 1079, 1349)}, ""},
+		"instagram 1200 x 628":         {"instagram", platform.Post{Kind: "post", Media: shaped(image, 1200, 628)}, ""},
+		"instagram wide reel":          {"instagram", platform.Post{Kind: "video", Media: shaped(video, 1921, 1080)}, "media[0]"},
+		"threads wide video":           {"threads", platform.Post{Kind: "video", Media: shaped(video, 1921, 1080)}, "media[0]"},
+		"x tiny video":                 {"x", platform.Post{Kind: "video", Media: shaped(video, 31, 60)}, "media[0]"},
+		"linkedin pixels":              {"linkedin", platform.Post{Kind: "post", Media: shaped(image, 6024, 6002)}, "media[0]"},
+		"linkedin many pixels":         {"linkedin", platform.Post{Kind: "post", Media: shaped(image, 6012, 6012)}, ""},
+		"linkedin tall video":          {"linkedin", platform.Post{Kind: "video", Media: shaped(video, 720, 1729)}, "media[0]"},
+		"vk 14,000":                    {"vk", platform.Post{Kind: "post", Media: shaped(image, 7000, 7000)}, ""},
+		"vk 14,001":                    {"vk", platform.Post{Kind: "post", Media: shaped(image, 7001, 7000)}, "media[0]"},
+		"vk 21:1":                      {"vk", platform.Post{Kind: "post", Media: shaped(image, 2100, 100)}, "media[0]"},
+		"telegram 20:1":                {"telegram", platform.Post{Kind: "post", Media: shaped(image, 4000, 200)}, ""},
+		"telegram more than 20:1":      {"telegram", platform.Post{Kind: "post", Media: shaped(image, 4001, 200)}, "media[0]"},
+		"pinterest 3 seconds": {"pinterest", platform.Post{Kind: "video", Media: []platform.Media{sized(video,
+			func(m *platform.Media) { m.Duration = 3 * time.Second })}}, "media[0].duration_seconds"},
+		"a size that nobody knows": {"tiktok", platform.Post{Kind: "post", Media: shaped(image, 0, 0)}, ""},
 		"a generated post is fine": {"vk",
 			platform.Post{Kind: "post", Caption: "a", Options: platform.Options{Generated: true}}, ""},
 	} {

@@ -136,7 +136,8 @@ func Warn(code WarningCode, what string, err error) *Warning {
 // CommentInDoubt returns the step that ends a publication whose first comment may or may not exist.
 // The comment is not written again.
 func CommentInDoubt() Step {
-	return Step{Next: StageDone, Warning: &Warning{Code: CommentNotWritten, Message: "The answer to the first comment was lost. " +
+	return Step{Next: StageDone, Warning: &Warning{Code: CommentNotWritten, Message: "The answer to the first " +
+		"comment was lost. " +
 		"Look at the post: the comment may exist."}}
 }
 

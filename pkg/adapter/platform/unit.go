@@ -91,8 +91,14 @@ func (u Unit) Length(s string) (n int) {
 		clusters(s, func(c string, _ int) {
 			if emoji(c) {
 				n += len(c)
-			} else {
-				n += utf8.RuneCountInString(c)
+				return
+			}
+			for _, r := range c { // a letter may have parts of an emoji after it
+				if partOfEmoji(r) {
+					n += utf8.RuneLen(r)
+				} else {
+					n++
+				}
 			}
 		})
 		return n
@@ -118,9 +124,15 @@ func clusters(s string, f func(cluster string, end int)) {
 func emoji(cluster string) bool {
 	first, size := utf8.DecodeRuneInString(cluster)
 	if size == len(cluster) {
-		return first >= 0x1F000 && first <= 0x1FAFF || first >= 0x2600 && first <= 0x27BF
+		return partOfEmoji(first)
 	}
 	return first >= 0x1F000 && first <= 0x1FAFF || strings.ContainsAny(cluster, "\uFE0F\u20E3")
+}
+
+// partOfEmoji reports whether a character is an emoji or joins the parts of one.
+func partOfEmoji(r rune) bool {
+	return r >= 0x1F000 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF || r >= 0x2190 && r < 0x2C00 &&
+		unicode.Is(unicode.So, r) || r == 0x200D || r == 0xFE0F || r == 0x20E3
 }
 
 // cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters, and not in a

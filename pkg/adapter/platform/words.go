@@ -29,7 +29,8 @@ func Words(said string) string {
 		if at, _, found := strings.Cut(s, "://"); found && strings.HasPrefix(at, "http") && !hidden(s) {
 			return s
 		}
-		if strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Contains(s, " ") {
+		mixed := strings.ContainsAny(s, "0123456789=") && strings.IndexFunc(s, unicode.IsLetter) >= 0
+		if mixed || strings.Contains(s, " ") {
 			return "[removed]"
 		}
 		return s

@@ -110,7 +110,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listAutomations", http.MethodGet, collection, auth.ContentRead, "List the automations", "Newest first.").
+	list := op("listAutomations", http.MethodGet, collection, auth.ContentRead, "List the automations", "Newest "+
+		"first.").
 		Opening(httpapi.Nothing)
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)

@@ -20,7 +20,8 @@ import (
 )
 
 // hooks is what a webhook may have. Those that are forms have few values.
-var hooks = budget.Budget{Name: "webhook of a platform", Bytes: maxHook, Elements: 20_000, Depth: 50, Time: 5 * time.Second}
+var hooks = budget.Budget{Name: "webhook of a " +
+	"platform", Bytes: maxHook, Elements: 20_000, Depth: 50, Time: 5 * time.Second}
 
 const (
 	// param is the parameter that names the platform in the address of its webhooks, which is that of the callback.

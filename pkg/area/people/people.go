@@ -160,7 +160,8 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	remove := op("removePerson", http.MethodDelete, one, "Remove a person",
 		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys "+
-			"that the person has created go on working, but manage no keys any more: revoke those that are not needed.").
+			"that the person has created go on working, but manage no keys any more: revoke those that are not "+
+			"needed.").
 		Opening(httpapi.Deletion)
 	remove.Errors = append(remove.Errors, errs.InvalidState, errs.VersionMismatch)
 	httpapi.Write(r, remove, s.remove)

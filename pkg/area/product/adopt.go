@@ -43,7 +43,8 @@ func AdoptPromotion(tx *store.Tx, now time.Time, o tenant.Owner, p Promotion, pr
 			return err
 		}
 		if len(r.Unended(now)) >= MaxPromotions || p.Discount.Kind == Amount && p.Discount.Value > r.Price.Amount {
-			return errs.Invalid("/discount/value", "is above the price of the product %s, or it has too many promotions",
+			return errs.Invalid("/discount/value", "is above the price of the product %s, or it has too many "+
+				"promotions",
 				r.ID)
 		}
 		p.ProductIDs = append(p.ProductIDs, r.ID)

@@ -270,8 +270,8 @@ func (in *listInput) compare(a, b Entry) int {
 	return sign * strings.Compare(in.place(a), in.place(b))
 }
 
-// place returns the place of an entry in the list, whose order as a text is that of the list. An entry without the metric
-// of the order comes last.
+// place returns the place of an entry in the list, whose order as a text is that of the list. An entry without the
+// metric of the order comes last.
 func (in *listInput) place(e Entry) string {
 	metric := ""
 	if in.OrderBy != "time" {

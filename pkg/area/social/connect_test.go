@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,6 +197,36 @@ func TestBadRequestsToConnect(t *testing.T) {
 	}
 	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 1 || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
+	}
+}
+
+// Platforms show the bounds of texts and files.
+func TestPlatformsShowTheirBounds(t *testing.T) {
+	w := newWorld(t)
+	shown := map[string]social.Accept{}
+	for _, p := range apitest.All[social.Platform](w.Caller, "/v1/social/platforms", 4) {
+		for _, a := range p.Accepts {
+			shown[p.ID+" "+a.Kind] = a
+		}
+	}
+	post, video := shown["tiktok post"].Image, shown["tiktok video"].Video
+	if post == nil || post.MaxShort == nil || *post.MaxShort != 1080 || post.MaxLong == nil || *post.MaxLong != 1920 ||
+		post.MinShort != nil || post.MaxPixels != nil {
+		t.Errorf("photos of TikTok: %+v", post)
+	}
+	if video == nil || video.MinShort == nil || *video.MinShort != 360 || video.MaxWidth != nil {
+		t.Errorf("videos of TikTok: %+v", video)
+	}
+	reel := shown["instagram video"]
+	if m := reel.Caption.MaxMentions; m == nil || *m != 20 || reel.Caption.MaxLinks != nil ||
+		reel.Video.MaxWidth == nil || *reel.Video.MaxWidth != 1920 {
+		t.Errorf("Reels: %+v %+v", reel.Caption, reel.Video)
+	}
+	if !slices.Contains(shown["instagram story"].Without, "first_comment") {
+		t.Errorf("stories have %v", shown["instagram story"].Without)
+	}
+	if m := shown["vk post"].Image.MaxSides; m == nil || *m != 14_000 {
+		t.Errorf("photos of VK: %+v", shown["vk post"].Image)
 	}
 }
 

@@ -123,6 +123,12 @@ type TextLimit struct {
 	MaxBytes *int `json:"max_bytes"`
 	// Whether it is required.
 	Required bool `json:"required"`
+	// Maximum number of different links in a text. Null: none.
+	MaxLinks *int `json:"max_links"`
+	// Maximum number of mentions of accounts in a text. Null: none.
+	MaxMentions *int `json:"max_mentions"`
+	// Maximum number of cashtags, such as $ACME, in a text. Null: none.
+	MaxCashtags *int `json:"max_cashtags"`
 }
 
 // FileLimit bounds a file.
@@ -137,6 +143,16 @@ type FileLimit struct {
 	MaxRatio *float64 `json:"max_aspect_ratio"`
 	// Maximum of width and height together, in pixels. Null: none.
 	MaxSides *int `json:"max_sides"`
+	// Maximum width in pixels. Null: none.
+	MaxWidth *int `json:"max_width"`
+	// Minimum of the shorter of width and height, in pixels. Null: none.
+	MinShort *int `json:"min_shorter_side"`
+	// Maximum of the shorter of width and height, in pixels. Null: none.
+	MaxShort *int `json:"max_shorter_side"`
+	// Maximum of the longer of width and height, in pixels. Null: none.
+	MaxLong *int `json:"max_longer_side"`
+	// Maximum of width multiplied by height. Null: none.
+	MaxPixels *int `json:"max_pixels"`
 	// Minimum duration. Null: none.
 	MinSeconds *float64 `json:"min_seconds"`
 	// Maximum duration. Null: none.
@@ -210,30 +226,24 @@ func textLimit(t platform.Text) TextLimit {
 	if t.Unit == "" {
 		t.Unit = platform.Runes
 	}
-	limit := TextLimit{Max: t.Max, Unit: string(t.Unit), Required: t.Required}
-	if t.MaxBytes > 0 {
-		limit.MaxBytes = &t.MaxBytes
-	}
-	return limit
+	return TextLimit{Max: t.Max, Unit: string(t.Unit), Required: t.Required, MaxBytes: bound(t.MaxBytes),
+		MaxLinks: bound(t.MaxLinks), MaxMentions: bound(t.MaxMentions), MaxCashtags: bound(t.MaxCashtags)}
 }
 
 func fileLimit(f *platform.File) *FileLimit {
 	if f == nil {
 		return nil
 	}
-	var sides *int
-	if f.MaxSides > 0 {
-		sides = &f.MaxSides
-	}
 	return &FileLimit{
 		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio),
-		MaxSides:   sides,
+		MaxSides: bound(f.MaxSides), MaxWidth: bound(f.MaxWidth), MinShort: bound(f.MinShort),
+		MaxShort: bound(f.MaxShort), MaxLong: bound(f.MaxLong), MaxPixels: bound(f.MaxPixels),
 		MinSeconds: bound(f.MinTime.Seconds()), MaxSeconds: bound(f.MaxTime.Seconds()),
 	}
 }
 
 // bound returns a bound, or nil for 0, which bounds nothing.
-func bound(v float64) *float64 {
+func bound[T int | float64](v T) *T {
 	if v == 0 {
 		return nil
 	}

@@ -56,7 +56,8 @@ func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#
 // platform has refused is renewed: no call is made with such a token.
 func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
 	if r.refused() {
-		return ctx, platform.Account{}, errs.New(errs.ProviderUnavailable, "The access to the account is being renewed. "+
+		return ctx, platform.Account{}, errs.New(errs.ProviderUnavailable, "The access to the account is being "+
+			"renewed. "+
 			"Try again in a few seconds.")
 	}
 	return v.account(ctx, o, r)

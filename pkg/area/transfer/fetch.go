@@ -79,7 +79,8 @@ func (w *Importer) reserve(ctx context.Context, s *task.Step, n int, bytes int64
 		tx.Replace(it)
 		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), errFull)
 		if err = w.DB.Commit(ctx, tx); errors.Is(err, errFull) {
-			return failed("storage_full", "The media of the account may have %d GiB together, and have more with part %d. "+
+			return failed("storage_full", "The media of the account may have %d GiB together, and have more with "+
+				"part %d. "+
 				"Delete some, and import again.", incoming.MostBytes(s.Owner)>>30, n+1)
 		}
 		if !errors.Is(err, store.ErrConflict) {

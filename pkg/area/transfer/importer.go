@@ -136,7 +136,8 @@ func (p place) tooHard() *Failure {
 	case p.Part == 0 && p.Line == 0:
 		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files+1, p.At)
 	}
-	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and import "+
+	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and "+
+		"import "+
 		"the new parts.", what, task.MostDeaths)}
 }
 

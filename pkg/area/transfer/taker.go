@@ -223,7 +223,8 @@ func (t *taker) filesOf(ctx context.Context, ids names, l Line, a *adopted) (*Le
 		case f.Refused != "":
 			return &LeftOut{Code: codeInvalid, Message: f.Refused}, nil
 		case items[i].Kind != "" && (f.SHA256 != lf.SHA256 || f.Bytes != lf.Bytes):
-			return &LeftOut{Code: codeInvalid, Message: "Another line says that the file " + of.String() + " is another."},
+			return &LeftOut{Code: codeInvalid, Message: "Another line says that the file " + of.String() + " is " +
+					"another."},
 				nil
 		}
 		found := lineFile{attempt: attempt}

@@ -107,7 +107,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 		mu  sync.Mutex
 		all []*fanOut
 	)
-	which := slices.Collect(maps.Keys(owners))
+	which := slices.SortedFunc(maps.Keys(owners), tenant.Owner.Compare)
 	concurrently(len(which), maxReads, func(n int) {
 		var wanted []*fanOut
 		hooks, err := d.webhooks(ctx, which[n])

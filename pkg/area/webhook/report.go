@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -53,7 +55,8 @@ func (d *Deliverer) count(ctx context.Context) {
 	d.ended = map[tenant.Owner]ended{}
 	d.mu.Unlock()
 	var all ended
-	for o, n := range since {
+	for _, o := range slices.SortedFunc(maps.Keys(since), tenant.Owner.Compare) {
+		n := since[o]
 		all.delivered += n.delivered
 		all.lost += n.lost
 		if err := account.Delivered(ctx, d.DB, o, d.Now(), n.delivered, n.lost); err != nil {

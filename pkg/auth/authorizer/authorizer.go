@@ -22,6 +22,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+// AgentsPath is the path of the server for agents. Its function is the only one behind the authorizer without
+// operations of its own.
+const AgentsPath = "/mcp"
+
 // window is the length of the rate limit's window in seconds.
 const window = 60
 
@@ -94,8 +98,9 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 		if err := a.count(ctx, s, p.Denial, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
-		// A flood of calls with an ended secret must start no function.
-		if s.Ended(now) && p.Denial.Count > s.Limit {
+		// A flood of calls with an ended secret must start no function. Agents find their way to a new token by a
+		// header of the gateway's own answer: it renames the header in those of functions.
+		if s.Ended(now) && (p.Denial.Count > s.Limit || req.Resource == AgentsPath) {
 			return deny(req.MethodArn), nil
 		}
 	}
@@ -185,7 +190,7 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 	}
 	if err != nil {
 		e := errs.As(err)
-		d := &auth.Denial{Code: e.Code, Message: e.Message}
+		d := &auth.Denial{Code: e.Code, Message: e.Message, Scope: e.Scope}
 		if c, ok := e.Context.(errs.MandateContext); ok {
 			d.Mandate = &c
 		}
@@ -234,7 +239,8 @@ func principal(s *credential.Credential, c caller, now time.Time) *auth.Principa
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),
 		},
-		SpendLimit: s.SpendLimit, Makers: s.Makers, Mandate: s.Mandate, OldSecret: !s.UntilAt.IsZero(),
+		SpendLimit: s.SpendLimit, Makers: s.Makers, Mandate: s.Mandate, Program: s.LentBy != "",
+		OldSecret: !s.UntilAt.IsZero(),
 	}
 	p.Bind(s.Profiles)
 	if p.Role != "" {

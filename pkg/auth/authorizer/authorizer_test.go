@@ -513,3 +513,27 @@ func TestTheWindowIsTheMinute(t *testing.T) {
 		}
 	}
 }
+
+// An agent whose token has ended is refused by the gateway itself, which names the way to a new one: it renames the
+// header in an answer of a function. What else keeps a key from a call is told by the function.
+func TestAgentsWithAnEndedTokenAreRefusedHere(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil  func(*credential.Credential)
+		effect string
+	}{
+		"expired": {func(c *credential.Credential) { c.UntilAt = now }, "Deny"},
+		"revoked": {func(c *credential.Credential) { c.Revoked = true }, "Deny"},
+		"plan":    {func(c *credential.Credential) { c.Plan = "starter" }, "Allow"},
+		"rate":    {func(c *credential.Credential) { c.Count = 65 }, "Allow"},
+		"good":    {func(*credential.Credential) {}, "Allow"},
+		"program": {func(c *credential.Credential) { c.LentBy = "usr_1" }, "Allow"},
+	} {
+		key, known := newKey(t, tenant.Test), good()
+		c.spoil(&known)
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): known}}
+		effect, p, err := handle(t, s, callOf("POST", authorizer.AgentsPath, "Authorization", "Bearer "+key))
+		if err != nil || effect != c.effect || effect == "Allow" && p.Program != (name == "program") {
+			t.Errorf("%s: %s, %+v, %v", name, effect, p, err)
+		}
+	}
+}

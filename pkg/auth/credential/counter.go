@@ -50,7 +50,7 @@ func (c *Counter) Count(ctx context.Context, hash string, window int64, ip strin
 	if err != nil {
 		return nil, err
 	}
-	current.UntilAt = found.UntilAt
+	current.UntilAt, current.LentBy = found.UntilAt, found.LentBy
 	if may != nil {
 		current.Scopes = slices.DeleteFunc(current.Scopes, func(s string) bool {
 			return !slices.Contains(may, auth.Scope(s))

@@ -26,14 +26,18 @@ const (
 	AccessLifetime = time.Hour
 	// RefreshLifetime is the time within which a refresh token is used. Each use makes a new one.
 	RefreshLifetime = 30 * 24 * time.Hour
+	// Grace is the time within which a code or a refresh token that was used gets the same tokens again: the answer to
+	// the first request may have been lost, and several processes of a program may use one token at once.
+	Grace = time.Minute
 	// ProgramLifetime is the time for which a registered program is kept that nobody has connected.
 	ProgramLifetime = 24 * time.Hour
 )
 
 // registrationsAnHour bounds the programs that one network registers in an hour: an address of IPv4, or the 64 bits of
 // IPv6 that one line has. siteRegistrationsAnHour bounds those of the 48 bits of IPv6 that one customer of a provider
-// may have. There is no bound of all: strangers would fill it, and nobody else could connect a program.
-const registrationsAnHour, siteRegistrationsAnHour = 10, 100
+// may have. Services that run agents register a program for each connection, all from a few addresses. There is no
+// bound of all: strangers would fill it, and nobody else could connect a program.
+const registrationsAnHour, siteRegistrationsAnHour = 200, 1000
 
 // The errors of programs.
 var (
@@ -43,12 +47,13 @@ var (
 	ErrRegistrations = errors.New("session: too many programs were registered")
 	// ErrGrant is returned for a code or a token that is unknown, expired, or of another program.
 	ErrGrant = errors.New("session: the code or the token is wrong")
-	// ErrReused is returned for a code or a refresh token that was used before: somebody else may have it, so that the
-	// caller ends the grant.
+	// ErrReused is returned for a code or a refresh token that was used before Grace: somebody else may have it, so
+	// that the caller ends the grant.
 	ErrReused = errors.New("session: the code or the token was used before")
 )
 
-// Program is a program of others that people can connect (RFC 7591).
+// Program is a program of others that people can connect: one that was registered (RFC 7591), or one whose ID is the
+// address of a document that describes it.
 type Program struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -74,6 +79,8 @@ type Grant struct {
 type Issued struct {
 	Grant
 	Access, Refresh string
+	// AccessEndsAt is the end of the access token.
+	AccessEndsAt time.Time
 }
 
 // spent is the stored form of a code and of a refresh token, whose hash is its key.
@@ -82,6 +89,10 @@ type spent struct {
 	Program string    `json:"program"`
 	EndsAt  time.Time `json:"ends_at"`
 	Used    bool      `json:"used,omitempty"`
+	// Salt makes the tokens of the answer again, with the used token. It is empty if the token got none. UsedAt is the
+	// time of the use.
+	Salt   []byte    `json:"salt,omitempty"`
+	UsedAt time.Time `json:"used_at,omitzero"`
 	// Redirect and Challenge are those of a code.
 	Redirect  string `json:"redirect,omitempty"`
 	Challenge string `json:"challenge,omitempty"`
@@ -94,7 +105,13 @@ const (
 	SpentKind   = "program_token"
 )
 
-func programKey(id string) store.Key   { return store.IDKey("program#" + id) }
+func programKey(id string) store.Key {
+	if IsDocument(id) {
+		id = web.HashBearer(id)
+	}
+	return store.IDKey("program#" + id)
+}
+
 func grantKey(keyID string) store.Key  { return store.IDKey("grant#" + keyID) }
 func spentKey(token string) store.Key  { return store.IDKey("spent#" + web.HashBearer(token)) }
 func grantsOf(personID string) string  { return "grants#" + personID }
@@ -109,16 +126,21 @@ func (s *Store) Register(ctx context.Context, p Program, address string) (Progra
 		return p, fmt.Errorf("session: encode program: %w", err)
 	}
 	tx := &store.Tx{}
-	hour := now.Truncate(time.Hour)
-	for network, most := range networks(address) {
-		tx.CountUntil(store.IDKey("programs#"+web.HashBearer(network)+"#"+hour.Format("2006-01-02T15")), 1,
-			most, hour.Add(2*time.Hour), ErrRegistrations)
-	}
+	s.countProgram(tx, address)
 	tx.Create(store.Item{Key: programKey(p.ID), Kind: ProgramKind, Doc: doc, ExpireAt: now.Add(ProgramLifetime)}, nil)
 	if err := s.db.Commit(ctx, tx); err != nil {
 		return p, fmt.Errorf("session: register: %w", err)
 	}
 	return p, nil
+}
+
+// countProgram counts a program that an address has brought.
+func (s *Store) countProgram(tx *store.Tx, address string) {
+	hour := s.now().UTC().Truncate(time.Hour)
+	for network, most := range networks(address) {
+		tx.CountUntil(store.IDKey("programs#"+web.HashBearer(network)+"#"+hour.Format("2006-01-02T15")), 1,
+			most, hour.Add(2*time.Hour), ErrRegistrations)
+	}
 }
 
 // networks returns the networks of an address, with the programs that each may register in an hour. What is no address
@@ -154,22 +176,25 @@ func (s *Store) decoded(ctx context.Context, key store.Key, v any, missing error
 }
 
 // Permit keeps a grant, and returns the code by which the program that knows the verifier of the challenge gets its
-// tokens. The program is kept for as long as people may use it.
+// tokens. A registered program is kept for as long as people may use it; of one with a document, the grant has the
+// name.
 func (s *Store) Permit(ctx context.Context, g Grant, redirect, challenge string) (code string, err error) {
-	var p Program
-	it, err := s.decoded(ctx, programKey(g.Program), &p, ErrProgram)
-	if err != nil {
-		return "", err
+	tx := &store.Tx{}
+	if !IsDocument(g.Program) {
+		var p Program
+		it, err := s.decoded(ctx, programKey(g.Program), &p, ErrProgram)
+		if err != nil {
+			return "", err
+		}
+		it.ExpireAt, g.Name = time.Time{}, p.Name
+		tx.Replace(it)
 	}
 	now := s.now().UTC()
-	code, g.At, g.UsedAt, g.Name = rand.Text()+rand.Text(), now, now, p.Name
+	code, g.At, g.UsedAt = rand.Text()+rand.Text(), now, now
 	doc, err := json.Marshal(g)
 	if err != nil {
 		return "", fmt.Errorf("session: encode grant: %w", err)
 	}
-	tx := &store.Tx{}
-	it.ExpireAt = time.Time{}
-	tx.Replace(it)
 	tx.Create(store.Item{Key: grantKey(g.KeyID), Kind: GrantKind, Doc: doc, Owner: grantOwner(&g),
 		Parent: store.Key{PK: grantsOf(g.By), SK: g.KeyID}}, nil)
 	err = s.keepGrant(&g, tx, code, spent{KeyID: g.KeyID, Program: g.Program, EndsAt: now.Add(CodeLifetime),
@@ -193,110 +218,6 @@ func (s *Store) keepGrant(g *Grant, tx *store.Tx, token string, of spent) error 
 	tx.Create(store.Item{Key: spentKey(token), Kind: SpentKind, Doc: doc, Owner: grantOwner(g),
 		ExpireAt: s.now().Add(RefreshLifetime + 24*time.Hour)}, nil)
 	return nil
-}
-
-// Tokens returns the tokens for a code of a program, which works once.
-func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier string) (Issued, error) {
-	return s.spend(ctx, program, code, func(of spent) bool {
-		return of.Challenge != "" && subtle.ConstantTimeCompare([]byte(redirect), []byte(of.Redirect)) == 1 &&
-			subtle.ConstantTimeCompare([]byte(Challenge(verifier)), []byte(of.Challenge)) == 1
-	}, nil)
-}
-
-// Renew returns new tokens for a refresh token, which works once. The function may reports whether the person may still
-// grant what they have granted.
-func (s *Store) Renew(ctx context.Context, program, token string,
-	may func(context.Context, Grant) (bool, error)) (Issued, error) {
-	return s.spend(ctx, program, token, func(of spent) bool { return of.Challenge == "" }, may)
-}
-
-// spend uses a code or a refresh token up, and issues new tokens. Whatever is wrong with it, it works no more. If it
-// was used before, the grant is returned with ErrReused.
-func (s *Store) spend(ctx context.Context, program, token string, fits func(spent) bool,
-	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
-	var of spent
-	it, err := s.decoded(ctx, spentKey(token), &of, ErrGrant)
-	if err != nil {
-		return out, err
-	}
-	// A program that shows a code or a token of another learns nothing, and ends nothing.
-	if subtle.ConstantTimeCompare([]byte(of.Program), []byte(program)) != 1 {
-		return out, ErrGrant
-	}
-	grant, err := s.decoded(ctx, grantKey(of.KeyID), &out.Grant, ErrGrant)
-	if err != nil {
-		return out, err
-	}
-	if of.Used {
-		return out, ErrReused
-	}
-	now := s.now()
-	good := now.Before(of.EndsAt) && fits(of)
-	if good && may != nil {
-		if good, err = may(ctx, out.Grant); err != nil {
-			return out, err
-		}
-	}
-	tx := &store.Tx{}
-	of.Used = true
-	if err := it.Encode(of); err != nil {
-		return out, err
-	}
-	tx.Replace(it)
-	if good {
-		if good, err = s.issue(ctx, tx, &out, grant); err != nil {
-			return out, err
-		}
-	}
-	switch err := s.db.Commit(ctx, tx); {
-	case errors.Is(err, store.ErrConflict):
-		return out, ErrReused // another request has used it at the same time
-	case err != nil:
-		return out, fmt.Errorf("session: issue tokens: %w", err)
-	case !good:
-		return out, ErrGrant
-	}
-	return out, nil
-}
-
-// issue adds new tokens of a grant to the transaction. It returns false if its key has ended.
-func (s *Store) issue(ctx context.Context, tx *store.Tx, out *Issued, grant store.Item) (bool, error) {
-	now := s.now()
-	holder, err := s.db.Get(ctx, credential.KeyOf(out.Account, out.KeyID))
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("session: read key: %w", err)
-	}
-	base, err := credential.Find(ctx, s.db, holder.Attributes[credential.SecretAttribute])
-	if errors.Is(err, store.ErrNotFound) || err == nil && base.Ended(now) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("session: read credential: %w", err)
-	}
-	if out.Access, err = auth.NewKey(out.Mode, rand.Reader); err != nil {
-		return false, err
-	}
-	credential.Lend(tx, auth.HashKey(out.Access), base, now.Add(AccessLifetime), out.By)
-	out.Refresh = rand.Text() + rand.Text()
-	out.UsedAt = now.UTC()
-	if err := grant.Encode(out.Grant); err != nil {
-		return false, err
-	}
-	tx.Replace(grant)
-	// The key may have been narrowed since: the answer names what the token permits now.
-	out.Scopes = slices.DeleteFunc(slices.Clone(out.Scopes), func(s auth.Scope) bool {
-		return !slices.Contains(base.Scopes, string(s))
-	})
-	for _, s := range base.Scopes {
-		if !slices.Contains(out.Scopes, auth.Scope(s)) {
-			out.Scopes = append(out.Scopes, auth.Scope(s))
-		}
-	}
-	return true, s.keepGrant(&out.Grant, tx, out.Refresh, spent{KeyID: out.KeyID, Program: out.Program,
-		EndsAt: now.Add(RefreshLifetime)})
 }
 
 // Withdraw ends an access token, or returns the grant of a refresh token for the caller to end (RFC 7009). An unknown

@@ -85,6 +85,7 @@ type Error struct {
 	Param      string
 	Details    []Detail
 	Context    any           // data of the code for callers, such as StateContext, or nil
+	Scope      string        // the scope that the caller lacks, or empty
 	RetryAfter time.Duration // time after which a retry makes sense, 0 if unknown
 	Cause      error
 }

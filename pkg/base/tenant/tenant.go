@@ -2,6 +2,8 @@
 // another. Start with Owner.
 package tenant
 
+import "strings"
+
 // Account is the id of an account.
 type Account string
 
@@ -39,6 +41,9 @@ func (o Owner) Sees(other Owner) bool {
 // String returns the account and mode as a part of a key, such as "acc_01h…#live". It leaves the profile out, so that
 // one partition lists all profiles.
 func (o Owner) String() string { return string(o.Account) + "#" + string(o.Mode) }
+
+// Compare orders owners by account and mode.
+func (o Owner) Compare(other Owner) int { return strings.Compare(o.String(), other.String()) }
 
 // Valid reports whether both members are set and the mode is one of the two.
 func (o Owner) Valid() bool { return o.Account != "" && (o.Mode == Live || o.Mode == Test) }

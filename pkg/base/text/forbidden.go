@@ -9,7 +9,8 @@ import (
 // IsForbidden reports whether a character stands in no text: a control character other than a line break or a tab, or a
 // noncharacter (Unicode, 23.7). Databases and programs of receivers fail on them.
 func IsForbidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE
+	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r >= 0xFDD0 && r <= 0xFDEF ||
+		r&0xFFFE == 0xFFFE
 }
 
 // Forbidden returns the first such character of a text and its place, the number of the characters before it.

@@ -122,6 +122,13 @@ func (e *Envelope) get(name string) (dataKey, bool) {
 	return k, ok && e.now().Before(k.until)
 }
 
+// Forget forgets the data keys that it keeps, as the end of a process does.
+func (e *Envelope) Forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.cached)
+}
+
 func (e *Envelope) put(name string, k dataKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

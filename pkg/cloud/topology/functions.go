@@ -44,7 +44,7 @@ var Functions = []Function{
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
 		State: use(Put, Update, Delete, Check), Audit: []Use{Put},
-		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI, KnowMail}},
+		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI, KnowMail, ReachAddresses}},
 	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
 	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,

@@ -13,7 +13,8 @@ import (
 // encryption are the boxes and entries of Common Encryption (ISO/IEC 23001-7). ffmpeg before 8.1 writes outside of its
 // memory when it reads senc, saiz or saio of a track whose entry has them (CVE-2026-40962, libavformat/mov.c), and no
 // file that a caller may publish is encrypted. So a file with one of them is refused before ffmpeg sees it.
-var encryption = []string{"senc", "saiz", "saio", "pssh", "sinf", "schm", "schi", "tenc", "encv", "enca", "enct", "encs",
+var encryption = []string{"senc", "saiz", "saio", "pssh", "sinf", "schm", "schi", "tenc", "encv", "enca", "enct",
+	"encs",
 	"encm", "adrm", "drms", "drmi"}
 
 // hidden are boxes in which ffmpeg finds a movie where other readers see nothing: a compressed one, and one in a box
@@ -26,7 +27,8 @@ var piff = []byte("\xa2\x39\x4f\x52\x5a\x9b\x4f\x14\xa2\x44\x6c\x42\x7c\x64\x8d\
 // codecs are the entries of tracks of pictures and sound that are decoded. ffmpeg knows some hundred others, whose
 // decoders nobody needs here and which have had faults such as CVE-2026-8461 (MagicYUV, before 7.1.5).
 var codecs = []string{"avc1", "avc2", "avc3", "avc4", "hvc1", "hev1", "dvh1", "dvhe", "dva1", "dvav", "vp08", "vp09",
-	"av01", "mp4v", "mp4a", "ac-3", "ec-3", "Opus", "fLaC", "alac", ".mp3", "samr", "sawb", "lpcm", "ipcm", "fpcm", "sowt",
+	"av01", "mp4v", "mp4a", "ac-3", "ec-3", "Opus", "fLaC", "alac", ".mp3", "samr", "sawb", "lpcm", "ipcm", "fpcm",
+	"sowt",
 	"twos", "in24", "in32", "fl32"}
 
 // containers are boxes in which ffmpeg looks for boxes, and that stay in a file. Notes, such as udta, become free

@@ -6,13 +6,13 @@ import (
 
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/people"
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms,
 // one those from CRMs and the webhooks of CRMs; another shows content to reviewers; customers' directories call SCIM
-// with a token of their own; one function answers for all unknown paths under /v1; one checks the credentials of agents
-// itself.
+// with a token of their own; one function answers for all unknown paths under /v1, and one serves agents.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"
@@ -37,7 +37,6 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/healthz", Function: DocsFunction},
 	{Path: "/llms.txt", Function: DocsFunction},
 	{Path: "/llms-full.txt", Function: DocsFunction},
-	{Path: "/mcp", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
@@ -51,6 +50,13 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/oauth/{step+}", Function: ConsoleFunction},
 	{Path: "/.well-known/oauth-authorization-server", Function: ConsoleFunction},
 	{Path: people.SCIMPath + "/{path+}", Function: PeopleFunction},
+}
+
+// GuardedRoutes are the routes without an operation for which the gateway asks the authorizer. Agents without a token
+// are refused there: API Gateway renames the header WWW-Authenticate in answers of functions, and agents look for it.
+var GuardedRoutes = []httpapi.Route{
+	{Path: authorizer.AgentsPath, Function: MCPFunction},
+	{Path: UnknownPath, Function: UnknownFunction},
 }
 
 // OutsidePaths returns the beginnings of the paths for those who have neither a key nor a client certificate: browsers

@@ -179,7 +179,8 @@ func createCLIKey(r *request, c cliRequest) error {
 func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 	code, verifier := r.PostFormValue("code"), r.PostFormValue("code_verifier")
 	refuse := func(status int, reason, description string) {
-		writeJSON(w, status, map[string]string{"error": reason, "error_description": description})
+		writeJSON(w, status, map[string]string{"error": reason, "error_description": description,
+			"request_id": w.Header().Get("X-Request-Id")})
 	}
 	switch {
 	case code == "":
@@ -189,7 +190,14 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusBadRequest, "invalid_request", "The member code_verifier is missing.")
 		return
 	}
-	h, err := s.Sessions.Redeem(r.Context(), code, verifier)
+	var h session.Handover
+	err := s.Sessions.MayGuess(r.Context(), session.CommandCodes, addressOf(r))
+	if err == nil {
+		h, err = s.Sessions.Redeem(r.Context(), code, verifier)
+	}
+	if errors.Is(err, session.ErrHandover) {
+		err = errors.Join(err, s.Sessions.CountGuess(r.Context(), session.CommandCodes, addressOf(r)))
+	}
 	var role auth.Role
 	if err == nil {
 		role, err = s.RoleOf(r.Context(), h.Account, h.By)
@@ -199,6 +207,9 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 		// Nobody learns the secret of the key, which expires by itself.
 		refuse(http.StatusBadRequest, "invalid_grant", "The person who has confirmed the key may not create API keys "+
 			"any more.")
+	case errors.Is(err, session.ErrGuesses):
+		w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
+		refuse(http.StatusTooManyRequests, temporarily, messageGuesses)
 	case errors.Is(err, session.ErrHandover):
 		refuse(http.StatusBadRequest, "invalid_grant", "The code is wrong, used or expired, or code_verifier is wrong.")
 	case err != nil:

@@ -56,6 +56,8 @@ type Options struct {
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
 	Connections *connection.Service
 	SignIn      signin.Settings
+	// Documents fetches the documents that describe programs.
+	Documents DocumentClient
 	// Seal is the secret that seals the state of sign-ins in progress.
 	Seal seal.Secret
 	Now  func() time.Time
@@ -124,6 +126,7 @@ func New(o Options) (http.Handler, error) {
 	routes.HandleFunc("/", s.unknown)
 	// A form of another site is refused by the headers that browsers send with it.
 	protection := http.NewCrossOriginProtection()
+	protection.AddInsecureBypassPattern("/oauth/") // no cookie counts there
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, http.StatusForbidden, "This form was sent by another site. Open the page again and repeat.")
 	}))

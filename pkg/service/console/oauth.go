@@ -2,10 +2,9 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
@@ -39,6 +37,7 @@ const (
 	invalidTarget   = "invalid_target"
 	invalidRedirect = "invalid_redirect_uri"
 	invalidMetadata = "invalid_client_metadata"
+	temporarily     = "temporarily_unavailable"
 )
 
 const (
@@ -46,14 +45,29 @@ const (
 	mostRedirects, longestRedirect = 5, 512
 	// longestProgram bounds the name of a program, in characters.
 	longestProgram = 64
-	// longestToken bounds a code, a token and a state.
-	longestToken = 512
+	// longestToken bounds a code, a token and an address, and longestState what a program gets back as it is.
+	longestToken, longestState = 512, 2048
+	// mostResources bounds the services that a program asks for at once.
+	mostResources = 10
 )
+
+// The grants and the kinds of answers that programs may use, whatever else they register.
+var grants, responses = []string{"authorization_code", "refresh_token"}, []string{"code"}
+
+// lengths are the parameters that are read, with their longest values. All others are ignored (RFC 6749, 3.1).
+var lengths = map[string]int{
+	"client_id": longestToken, "redirect_uri": longestToken, "response_type": longestToken, "scope": longestState,
+	"state": longestState, "code_challenge": longestToken, "code_challenge_method": longestToken,
+	"resource": longestToken, "grant_type": longestToken, "code": longestToken, "code_verifier": longestToken,
+	"refresh_token": longestToken, "token": longestToken, "client_secret": longestToken, "wish": 4 * longestState,
+}
 
 // refusal is an answer of the authorization server to a program. Its description is a sentence without its period.
 type refusal struct {
 	status            int
 	code, description string
+	// after is the time after which the program may try again, or zero.
+	after time.Duration
 }
 
 func (e *refusal) Error() string { return e.code + ": " + e.description }
@@ -67,36 +81,48 @@ func bad(code, description string) *refusal {
 func (s *site) addOAuth(routes *http.ServeMux) {
 	routes.HandleFunc("GET "+oauthMetadataPath, s.oauthMetadata)
 	routes.HandleFunc("GET "+authorizePath, s.authorize)
+	// They take no cookie, so that programs in the pages of others may call them as well.
 	for path, handle := range map[string]func(*http.Request) (int, any, error){registerPath: s.register,
 		tokenPath: s.token, revokePath: s.revoke} {
 		routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.serveProgram(w, r, handle) })
 	}
+	routes.HandleFunc("/oauth/", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusNotFound, map[string]string{"error": invalidRequest,
+			"error_description": "There is no such path. The metadata are at " + oauthMetadataPath + ".",
+			"request_id":        w.Header().Get("X-Request-Id")})
+	})
 }
 
 // serveProgram answers a program in JSON.
 func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	handle func(*http.Request) (int, any, error)) {
-	if r.Method != http.MethodPost {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodOptions:
+		w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
+		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, MCP-Protocol-Version")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
 		w.Header().Set("Allow", http.MethodPost)
 		writeJSON(w, http.StatusMethodNotAllowed, map[string]string{"error": invalidRequest,
-			"error_description": "Send a POST request"})
+			"error_description": "Send a POST request", "request_id": w.Header().Get("X-Request-Id")})
 		return
 	}
 	status, body, err := handle(r)
 	var e *refusal
 	switch {
 	case errors.As(err, &e):
-		if e.status == http.StatusTooManyRequests {
-			now := s.Now().UTC()
-			left := now.Truncate(time.Hour).Add(time.Hour).Sub(now)
-			w.Header().Set("Retry-After", strconv.Itoa(int((left+time.Second-1)/time.Second)))
+		if e.after > 0 {
+			w.Header().Set("Retry-After", inSeconds(e.after))
 		}
 		writeJSON(w, e.status, map[string]string{"error": e.code, "error_description": e.description + ".",
 			"request_id": w.Header().Get("X-Request-Id")})
 	case err != nil:
 		slog.Error("a program was not answered", "path", r.URL.Path, "error", err)
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "temporarily_unavailable",
-			"error_description": messageUnavailable})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": temporarily,
+			"error_description": messageUnavailable, "request_id": w.Header().Get("X-Request-Id")})
 	case body == nil:
 		w.WriteHeader(status)
 	default:
@@ -104,18 +130,32 @@ func (s *site) serveProgram(w http.ResponseWriter, r *http.Request,
 	}
 }
 
+// inSeconds returns a time as Retry-After has it.
+func inSeconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
+
+// addressOf returns the address that a request comes from.
+func addressOf(r *http.Request) string {
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	return gateway.Identity.SourceIP
+}
+
+// messageGuesses is the public message of a network that has sent too many wrong codes or links.
+const messageGuesses = "Too many wrong codes or links came from this network. Try again in five minutes."
+
 // oauthMetadata describes the server (RFC 8414).
 func (s *site) oauthMetadata(w http.ResponseWriter, _ *http.Request) {
 	var scopes []string
 	for _, scope := range auth.AllScopes() {
 		scopes = append(scopes, string(scope))
 	}
+	w.Header().Set("Access-Control-Allow-Origin", "*")
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + authorizePath, "token_endpoint": s.URL + tokenPath,
 		"revocation_endpoint": s.URL + revokePath, "registration_endpoint": s.URL + registerPath,
 		"scopes_supported": scopes, "response_types_supported": []string{"code"},
-		"response_modes_supported": []string{"query"}, "grant_types_supported": []string{"authorization_code",
-			"refresh_token"}, "code_challenge_methods_supported": []string{"S256"},
+		"response_modes_supported": []string{"query"}, "grant_types_supported": grants,
+		"code_challenge_methods_supported":               []string{"S256"},
+		"client_id_metadata_document_supported":          true,
 		"token_endpoint_auth_methods_supported":          []string{"none"},
 		"revocation_endpoint_auth_methods_supported":     []string{"none"},
 		"authorization_response_iss_parameter_supported": true,
@@ -123,8 +163,8 @@ func (s *site) oauthMetadata(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// parameters reads the form of a request. A parameter that is sent twice, one that is too long, and a credential in a
-// header are refused.
+// parameters reads the form of a request. A parameter of ours that is sent twice, one that is too long, and a
+// credential in a header are refused.
 func parameters(r *http.Request, needed ...string) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -148,159 +188,67 @@ func parameters(r *http.Request, needed ...string) (url.Values, error) {
 			return nil, bad(invalidRequest, "The parameter "+name+" is missing")
 		}
 	}
-	if r.PostForm.Has("client_secret") {
+	if r.PostForm.Get("client_secret") != "" {
 		return nil, &refusal{status: http.StatusUnauthorized, code: invalidClient, description: "Programs have no " +
 			"secret: leave out client_secret"}
 	}
 	return r.PostForm, nil
 }
 
-// misshapen says which parameter is sent twice or is too long, or returns an empty text.
+// misshapen says which parameter of ours is sent twice or is too long, or returns an empty text. A program may ask for
+// several resources (RFC 8707, 2).
 func misshapen(q url.Values) string {
-	for name, values := range q {
-		if len(values) > 1 {
-			return "The parameter " + clipped(name) + " is sent twice"
+	for _, name := range slices.Sorted(maps.Keys(lengths)) {
+		values, most := q[name], lengths[name]
+		if len(values) > 1 && (name != "resource" || len(values) > mostResources) {
+			return "The parameter " + name + " is sent twice"
 		}
-		if len(values[0]) > longestToken {
-			return "The parameter " + clipped(name) + " is too long"
+		if slices.ContainsFunc(values, func(v string) bool { return len(v) > most }) {
+			return "The parameter " + name + " is too long"
 		}
 	}
 	return ""
 }
 
-// clipped returns the beginning of a name that a program has sent, without characters that could mislead.
-func clipped(name string) string {
-	if !isToken(name, 1, 32) {
-		return "with that name"
+// program returns the program of a request, or a message that says why there is none.
+func (s *site) program(r *http.Request, id string) (p session.Program, message string, err error) {
+	if strings.Contains(id, ":") {
+		return s.described(r, id)
 	}
-	return name
+	p, err = s.registeredProgram(r.Context(), id)
+	if errors.Is(err, session.ErrProgram) {
+		return p, "The program is not registered. Start again in the program.", nil
+	}
+	return p, "", err
 }
 
-// program returns the program of a request.
-func (s *site) program(ctx context.Context, id string) (session.Program, error) {
+// registeredProgram returns a program that was registered, or session.ErrProgram.
+func (s *site) registeredProgram(ctx context.Context, id string) (session.Program, error) {
 	if !isToken(strings.TrimPrefix(id, "prg_"), 1, 64) {
 		return session.Program{}, session.ErrProgram
 	}
 	return s.Sessions.Program(ctx, id)
 }
 
-// registered returns the program that calls. One that is not registered is refused.
-func (s *site) registered(ctx context.Context, id string) (session.Program, error) {
-	p, err := s.program(ctx, id)
+// caller returns the id of the program that calls. One that is not registered is refused. A program that a document
+// describes is known by its address: its codes and tokens work with that address alone.
+func (s *site) caller(ctx context.Context, id string) (string, error) {
+	if documentAddress(id) {
+		return id, nil
+	}
+	_, err := s.registeredProgram(ctx, id)
 	if errors.Is(err, session.ErrProgram) {
 		err = &refusal{status: http.StatusUnauthorized, code: invalidClient,
 			description: "The program is not registered. Register it again"}
 	}
-	return p, err
+	return id, err
 }
 
-// targets reports whether a resource (RFC 8707) is one of this service. Without one it is.
-func (s *site) targets(resource string) bool {
-	resource = strings.TrimSuffix(resource, "/")
-	return resource == "" || resource == s.URL || resource == s.URL+"/mcp"
-}
-
-// register registers a program (RFC 7591). Anybody may, within bounds: a program can do nothing before a person has
-// connected it, on a page that shows its address.
-func (s *site) register(r *http.Request) (int, any, error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return 0, nil, bad(invalidMetadata, "Send the program as JSON")
-	}
-	var in struct {
-		Name      string   `json:"client_name"`
-		Redirects []string `json:"redirect_uris"`
-		Method    string   `json:"token_endpoint_auth_method"`
-		Grants    []string `json:"grant_types"`
-		Responses []string `json:"response_types"`
-	}
-	raw, err := io.ReadAll(io.LimitReader(r.Body, 16<<10))
-	if err != nil || json.Unmarshal(raw, &in) != nil {
-		return 0, nil, bad(invalidMetadata, "The body is not a program in JSON of up to 16 KiB")
-	}
-	if in.Name = strings.TrimSpace(in.Name); in.Name == "" {
-		in.Name = "Program"
-	}
-	switch {
-	case utf8.RuneCountInString(in.Name) > longestProgram || !printable(in.Name):
-		return 0, nil, bad(invalidMetadata, "client_name has up to 64 printable characters")
-	case !oneScript(in.Name):
-		return 0, nil, bad(invalidMetadata, "client_name mixes letters of scripts that look alike, such as Latin and "+
-			"Cyrillic: write it in one")
-	case !ownsName(in.Name, in.Redirects):
-		return 0, nil, bad(invalidMetadata, "client_name is that of a known program, and redirect_uris has addresses "+
-			"of others: choose another name")
-	case in.Method != "" && in.Method != "none":
-		return 0, nil, bad(invalidMetadata, "token_endpoint_auth_method is none: programs have no secret, and use PKCE")
-	case !within(in.Grants, "authorization_code", "refresh_token"), !within(in.Responses, "code"):
-		return 0, nil, bad(invalidMetadata, "grant_types are authorization_code and refresh_token, response_types code")
-	case len(in.Redirects) == 0 || len(in.Redirects) > mostRedirects:
-		return 0, nil, bad(invalidRedirect, "redirect_uris has one to five addresses")
-	}
-	for _, address := range in.Redirects {
-		if !redirectable(address) {
-			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
-				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. It is "+
-				"ASCII: a host with other letters is written as xn--…")
-		}
-	}
-	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects},
-		gateway.Identity.SourceIP)
-	if errors.Is(err, session.ErrRegistrations) {
-		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: invalidRequest, description: "Too many " +
-			"programs were registered from this network. Repeat the request in the next hour, after the seconds in " +
-			"Retry-After"}
-	}
-	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),
-		"client_name": p.Name, "redirect_uris": p.Redirects, "token_endpoint_auth_method": "none",
-		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}}, err
-}
-
-// within reports whether a list has known values alone.
-func within(list []string, known ...string) bool {
-	return !slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(known, v) })
-}
-
-// schemes are those of programs of the computer that have no dot, as RFC 8252 wants.
-var schemes = []string{"cursor", "vscode", "vscode-insiders"}
-
-// redirectable reports whether an address may get codes: https, the loopback addresses, and schemes of programs of the
-// computer. Scripts, files and data never are.
-func redirectable(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || len(address) > longestRedirect || u.Fragment != "" || strings.Contains(address, "#") ||
-		u.User != nil || u.Opaque != "" || !ascii(address) || strings.ContainsAny(address, " \\*<>\"'") {
-		return false
-	}
-	switch u.Scheme {
-	case "https":
-		return hostNamed(u.Hostname())
-	case "http":
-		return loopback(u)
-	}
-	return slices.Contains(schemes, u.Scheme) || strings.Contains(u.Scheme, ".") && isToken(
-		strings.ReplaceAll(u.Scheme, ".", ""), 3, 64)
-}
-
-// loopback reports whether an address is on the computer of the browser.
-func loopback(u *url.URL) bool {
-	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, u.Hostname())
-}
-
-// redirects reports whether a program has registered an address. The port of a loopback address does not count, because
-// the computer gives it (RFC 8252).
-func redirects(p session.Program, address string) bool {
-	given, err := url.Parse(address)
-	if err != nil || !redirectable(address) {
-		return false
-	}
-	return slices.ContainsFunc(p.Redirects, func(known string) bool {
-		of, err := url.Parse(known)
-		if err != nil || known == address || !loopback(of) || of.Scheme != "http" {
-			return err == nil && known == address
-		}
-		return given.Scheme == "http" && given.Hostname() == of.Hostname() && given.EscapedPath() == of.EscapedPath() &&
-			given.RawQuery == of.RawQuery
+// targets reports whether resources (RFC 8707) are of this service. Without any they are.
+func (s *site) targets(resources []string) bool {
+	return !slices.ContainsFunc(resources, func(resource string) bool {
+		resource = strings.TrimSuffix(resource, "/")
+		return resource != "" && resource != s.URL && resource != s.URL+"/mcp"
 	})
 }
 
@@ -310,50 +258,68 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	p, err := s.registered(r.Context(), q.Get("client_id"))
+	program, err := s.caller(r.Context(), q.Get("client_id"))
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case !s.targets(q.Get("resource")):
+	case !s.targets(q["resource"]):
 		return 0, nil, bad(invalidTarget, "resource is not one of this service")
 	}
-	var out session.Issued
-	switch q.Get("grant_type") {
-	case "authorization_code":
-		if q, err = parameters(r, "code", "redirect_uri", "code_verifier"); err != nil {
-			return 0, nil, err
-		}
-		if v := q.Get("code_verifier"); len(v) < 43 || len(v) > 128 || !isToken(strings.NewReplacer(".", "", "~", "").
-			Replace(v), 1, 128) {
-			return 0, nil, bad(invalidRequest, "code_verifier has 43 to 128 letters, digits, -, ., _ or ~")
-		}
-		out, err = s.Sessions.Tokens(r.Context(), p.ID, q.Get("code"), q.Get("redirect_uri"), q.Get("code_verifier"))
-	case "refresh_token":
-		if q, err = parameters(r, "refresh_token"); err != nil {
-			return 0, nil, err
-		}
-		out, err = s.Sessions.Renew(r.Context(), p.ID, q.Get("refresh_token"), s.mayStill)
-	default:
-		return 0, nil, bad("unsupported_grant_type", "grant_type is authorization_code or refresh_token")
+	err = s.Sessions.MayGuess(r.Context(), session.ProgramTokens, addressOf(r))
+	if errors.Is(err, session.ErrGuesses) {
+		return 0, nil, &refusal{status: http.StatusTooManyRequests, code: temporarily, after: s.Sessions.GuessesEnd(),
+			description: strings.TrimSuffix(messageGuesses, ".")}
+	} else if err != nil {
+		return 0, nil, err
 	}
-	if errors.Is(err, session.ErrReused) {
-		slog.Warn("a code or a token of a program was used twice", "key_id", out.KeyID)
-		if err := s.endGrant(r.Context(), out.Grant); err != nil {
-			return 0, nil, err
-		}
-		return 0, nil, bad(invalidGrant, "The code or the token was used before. The person connects the program again")
-	}
-	if errors.Is(err, session.ErrGrant) {
-		return 0, nil, bad(invalidGrant, "The code or the token is wrong, used or expired, or belongs to another "+
-			"program")
+	out, err := s.issued(r, program, q)
+	if err != nil {
+		return 0, nil, err
 	}
 	var names []string
 	for _, scope := range out.Scopes {
 		names = append(names, string(scope))
 	}
 	return http.StatusOK, map[string]any{"access_token": out.Access, "token_type": "Bearer",
-		"expires_in": int(session.AccessLifetime.Seconds()), "refresh_token": out.Refresh,
-		"scope": strings.Join(names, " ")}, err
+		"expires_in": int(out.AccessEndsAt.Sub(s.Now()).Round(time.Second).Seconds()), "refresh_token": out.Refresh,
+		"scope": strings.Join(names, " ")}, nil
+}
+
+// issued returns the tokens that a program gets for a code or a refresh token.
+func (s *site) issued(r *http.Request, program string, q url.Values) (out session.Issued, err error) {
+	switch q.Get("grant_type") {
+	case "authorization_code":
+		if q, err = parameters(r, "code", "redirect_uri", "code_verifier"); err != nil {
+			return out, err
+		}
+		if v := q.Get("code_verifier"); len(v) < 43 || len(v) > 128 || !isToken(strings.NewReplacer(".", "", "~", "").
+			Replace(v), 1, 128) {
+			return out, bad(invalidRequest, "code_verifier has 43 to 128 letters, digits, -, ., _ or ~")
+		}
+		out, err = s.Sessions.Tokens(r.Context(), program, q.Get("code"), q.Get("redirect_uri"), q.Get("code_verifier"))
+	case "refresh_token":
+		if q, err = parameters(r, "refresh_token"); err != nil {
+			return out, err
+		}
+		out, err = s.Sessions.Renew(r.Context(), program, q.Get("refresh_token"), s.mayStill)
+	default:
+		return out, bad("unsupported_grant_type", "grant_type is authorization_code or refresh_token")
+	}
+	if errors.Is(err, session.ErrReused) {
+		slog.Warn("a code or a token of a program was used twice", "key_id", out.KeyID)
+		if err := s.endGrant(r.Context(), out.Grant); err != nil {
+			return out, err
+		}
+		return out, bad(invalidGrant, "The code or the token was used before. The person connects the program again")
+	}
+	if errors.Is(err, session.ErrGrant) {
+		if err := s.Sessions.CountGuess(r.Context(), session.ProgramTokens, addressOf(r)); err != nil {
+			return out, err
+		}
+		return out, bad(invalidGrant, "The code or the token is wrong, used or expired, or belongs to another "+
+			"program")
+	}
+	return out, err
 }
 
 // mayStill reports whether the person who has connected a program still has the rights that they have granted.
@@ -381,11 +347,11 @@ func (s *site) revoke(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	p, err := s.registered(r.Context(), q.Get("client_id"))
+	program, err := s.caller(r.Context(), q.Get("client_id"))
 	if err != nil {
 		return 0, nil, err
 	}
-	g, err := s.Sessions.Withdraw(r.Context(), p.ID, q.Get("token"))
+	g, err := s.Sessions.Withdraw(r.Context(), program, q.Get("token"))
 	if errors.Is(err, session.ErrGrant) {
 		return 0, nil, bad(invalidGrant, "The token belongs to another program")
 	}

@@ -34,11 +34,14 @@ func addPrograms(open func(string, func(*request) error)) {
 
 // wish is what a program has asked for.
 type wish struct {
-	Program                              session.Program
-	Redirect, State, Challenge, Resource string
-	Scopes                               []auth.Scope
-	values                               url.Values
+	Program                    session.Program
+	Redirect, State, Challenge string
+	Scopes                     []auth.Scope
+	values                     url.Values
 }
+
+// Source returns the host of the document that describes the program, or an empty text.
+func (w wish) Source() string { return sourceOf(w.Program.ID) }
 
 // Callback returns the address of the program with a result.
 func (w wish) Callback(issuer, name, value string) string {
@@ -67,11 +70,15 @@ func (w wish) Host() string {
 	case u.Host == "" || u.Scheme != "https":
 		return u.Scheme + ":"
 	}
-	shown := shownHost(u.Hostname())
+	return shownAt(u)
+}
+
+// shownAt returns the host of an address as it is shown to people, with its port.
+func shownAt(u *url.URL) string {
 	if u.Port() != "" {
-		shown = net.JoinHostPort(shown, u.Port())
+		return net.JoinHostPort(shownHost(u.Hostname()), u.Port())
 	}
-	return shown
+	return shownHost(u.Hostname())
 }
 
 // asked returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
@@ -81,32 +88,33 @@ func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err
 		return w, message + ".", nil
 	}
 	w = wish{Redirect: q.Get("redirect_uri"), State: q.Get("state"), Challenge: q.Get("code_challenge"),
-		Resource: q.Get("resource"), values: url.Values{}}
+		values: url.Values{}}
 	for _, name := range []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
 		"response_type", "resource", "scope"} {
 		if q.Has(name) {
-			w.values.Set(name, q.Get(name))
+			w.values[name] = q[name]
 		}
 	}
-	w.Program, err = s.program(r.Context(), q.Get("client_id"))
+	w.Program, message, err = s.program(r, q.Get("client_id"))
 	switch {
-	case errors.Is(err, session.ErrProgram):
-		return w, "The program is not registered. Start again in the program.", nil
-	case err != nil:
-		return w, "", err
+	case err != nil || message != "":
+		return w, message, err
 	case !redirects(w.Program, w.Redirect):
 		return w, "The program has not registered the address that it wants to return to.", nil
 	case q.Get("response_type") != "code":
 		return w, "The program asks for something else than a code: response_type must be code.", nil
 	case q.Get("code_challenge_method") != "S256" || !isToken(w.Challenge, challengeLength, challengeLength):
 		return w, "The program does not use PKCE with S256.", nil
-	case !s.targets(w.Resource):
+	case !s.targets(q["resource"]):
 		return w, "The program asks for access to another service.", nil
 	case !printable(w.State):
 		return w, "The program has sent a state with characters that cannot be shown.", nil
 	}
 	for _, name := range strings.Fields(q.Get("scope")) {
 		scope := auth.Scope(name)
+		if slices.Contains(ofPeople, name) {
+			continue
+		}
 		if !scope.Known() {
 			return w, "The program asks for a scope that does not exist.", nil
 		}
@@ -115,6 +123,24 @@ func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err
 		}
 	}
 	return w, "", nil
+}
+
+// ofPeople are the scopes of OpenID Connect, which programs ask for beside ours wherever they connect. They mean
+// nothing here: each connection has a refresh token, and no program learns who the person is.
+var ofPeople = []string{"openid", "profile", "email", "offline_access"}
+
+// longestReturn bounds the path that a sign-in returns to. The cookie of the sign-in has it, and browsers keep up to
+// 4,096 characters.
+const longestReturn = 1500
+
+// consentPathOf returns the path of the page where the person decides. What is too long for a path is kept for it.
+func (s *site) consentPathOf(r *http.Request, w wish) (string, error) {
+	path := consentPath + "?" + w.values.Encode()
+	if len(path) <= longestReturn {
+		return path, nil
+	}
+	id, err := s.Sessions.KeepWish(r.Context(), w.values.Encode(), addressOf(r))
+	return consentPath + "?" + url.Values{"kept": {id}}.Encode(), err
 }
 
 // authorize checks what a program asks for, and leads to the page where the person decides.
@@ -126,7 +152,16 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	case message != "":
 		s.failed(w, r, http.StatusBadRequest, message)
 	default:
-		http.Redirect(w, r, s.prefix+consentPath+"?"+of.values.Encode(), http.StatusSeeOther)
+		path, err := s.consentPathOf(r, of)
+		if errors.Is(err, session.ErrRegistrations) {
+			s.failed(w, r, http.StatusTooManyRequests, messageDocumentMany)
+			return
+		}
+		if err != nil {
+			s.answer(w, r, nil, err)
+			return
+		}
+		http.Redirect(w, r, s.prefix+path, http.StatusSeeOther)
 	}
 }
 
@@ -135,14 +170,9 @@ func (r *request) consenting(handle func(*request, wish) error) error {
 	if err := r.ParseForm(); err != nil {
 		return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
 	}
-	q := r.URL.Query()
-	if r.Method == http.MethodPost {
-		if q = (url.Values{}); r.PostForm.Get("wish") != "" {
-			var err error
-			if q, err = url.ParseQuery(r.PostForm.Get("wish")); err != nil {
-				return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
-			}
-		}
+	q, err := r.wished()
+	if err != nil {
+		return err
 	}
 	w, message, err := r.site.asked(r.Request, q)
 	if err != nil {
@@ -151,12 +181,40 @@ func (r *request) consenting(handle func(*request, wish) error) error {
 	if message != "" {
 		return &failure{Status: http.StatusBadRequest, Message: message}
 	}
-	if err := r.sensitive(consentPath + "?" + w.values.Encode()); errors.Is(err, errAgain) {
+	if !r.session.SignedInRecently(r.site.Now()) {
+		path, err := r.site.consentPathOf(r.Request, w)
+		if err != nil {
+			return err
+		}
+		if err := r.sensitive(path); !errors.Is(err, errAgain) {
+			return err
+		}
 		return nil
-	} else if err != nil {
-		return err
 	}
 	return handle(r, w)
+}
+
+// wished returns the parameters of a program: those of the form, of the address, or those that are kept for it.
+func (r *request) wished() (url.Values, error) {
+	text := r.URL.RawQuery
+	if r.Method == http.MethodPost {
+		text = r.PostForm.Get("wish")
+	} else if id := r.URL.Query().Get("kept"); id != "" {
+		kept, err := r.site.Sessions.Wish(r.Context(), id)
+		if errors.Is(err, session.ErrProgram) {
+			return nil, &failure{Status: http.StatusBadRequest, Message: "The program waits no longer. Start again " +
+				"in " +
+				"the program."}
+		}
+		if text = kept; err != nil {
+			return nil, err
+		}
+	}
+	q, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+	}
+	return q, nil
 }
 
 func showConsent(r *request, w wish) error { return r.showConsent(http.StatusOK, w, "") }
@@ -248,8 +306,8 @@ func consent(r *request, w wish) error {
 		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
 	}
 	code, err := r.site.Sessions.Permit(r.Context(), session.Grant{KeyID: made.ID, Program: w.Program.ID,
-		By:      r.session.ID,
-		Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect, w.Challenge)
+		By: r.session.ID, Name: w.Program.Name, Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect,
+		w.Challenge)
 	if err != nil {
 		return err
 	}

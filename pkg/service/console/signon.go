@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -232,6 +234,15 @@ func (s *site) addSetup(routes *http.ServeMux) {
 		s.showPublic(w, r, http.StatusOK, "setup-open", v)
 	})
 	routes.HandleFunc("POST "+setupPath, func(w http.ResponseWriter, r *http.Request) {
+		err := s.Sessions.MayGuess(r.Context(), session.SetupLinks, addressOf(r))
+		if errors.Is(err, session.ErrGuesses) {
+			w.Header().Set("Retry-After", inSeconds(s.Sessions.GuessesEnd()))
+			s.failed(w, r, http.StatusTooManyRequests, messageGuesses)
+			return
+		} else if err != nil {
+			s.answer(w, r, nil, err)
+			return
+		}
 		if r.PostFormValue("kind") == "" {
 			s.showSetup(w, r, http.StatusOK, nil)
 			return
@@ -267,6 +278,9 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, fou
 // setupFailed answers for a link that does not work. It does not tell whether there ever was one.
 func (s *site) setupFailed(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, store.ErrNotFound) {
+		if err := s.Sessions.CountGuess(r.Context(), session.SetupLinks, addressOf(r)); err != nil {
+			slog.Error("a wrong link was not counted", "error", err)
+		}
 		s.failedAs(w, r, nil, http.StatusNotFound, "This link was used, or has ended. Ask for a new one.")
 		return
 	}

@@ -39,6 +39,8 @@ type Wiring struct {
 	Pool connection.Pool
 	// Resolver looks up the TXT records of domains. If it is nil, the system's does.
 	Resolver connection.Resolver
+	// Documents fetches the documents that describe programs.
+	Documents DocumentClient
 	// Audit is the table of the audit log, and Region the region that writes it.
 	Audit  *store.DB
 	Region string
@@ -54,7 +56,7 @@ func Open(w Wiring) (http.Handler, error) {
 	people := person.NewService(w.DB, w.Now, nil)
 	admissions := admission.NewService(w.DB, people, w.Now)
 	return New(Options{
-		URL: w.URL, API: w.API, HTTP: w.HTTP, Sessions: session.New(w.DB, w.Seal, w.Now),
+		URL: w.URL, API: w.API, HTTP: w.HTTP, Documents: w.Documents, Sessions: session.New(w.DB, w.Seal, w.Now),
 		Issuer:      signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
 		Erasures: erasure.NewService(w.DB, w.Now),

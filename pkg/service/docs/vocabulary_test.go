@@ -133,7 +133,7 @@ func (v *vocabulary) tools(t *testing.T) {
 			v.words[argument] = true
 		}
 	}
-	for _, r := range public.PublicRoutes {
+	for _, r := range slices.Concat(public.PublicRoutes, public.GuardedRoutes) {
 		v.words[strings.TrimPrefix(r.Path, "/")] = true
 	}
 }

@@ -40,6 +40,8 @@ type caller struct {
 	mode string
 	// scopes are the scopes of the credential. Nil means that they are not known.
 	scopes []string
+	// program reports that a person has connected the agent, so that it can ask the person for more scopes.
+	program bool
 }
 
 // live reports whether calls spend credits and publish on real accounts. An unknown mode counts as live.

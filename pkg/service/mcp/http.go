@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	mcpauth "github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -22,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // The paths of the handler. The path of the metadata (RFC 9728) ends with that of the server, or is without it.
@@ -51,7 +53,10 @@ type Options struct {
 // handler serves the protocol and its metadata.
 type handler struct {
 	Options
-	rpc http.Handler
+	// rpc answers messages in JSON, and stream as events, for agents that take nothing else.
+	rpc, stream http.Handler
+	// scopes are those of the tools, by name.
+	scopes func() map[string]string
 }
 
 const (
@@ -68,18 +73,20 @@ func New(o Options) http.Handler {
 	}
 	h := &handler{Options: o}
 	// The schemas of the tools take milliseconds to make, while the function waits for its first request.
-	tools := sync.OnceValue(func() *sdk.Server { return newServer(o.Now, nil).tools })
+	tools := sync.OnceValue(func() *server { return newServer(o.Now, nil) })
 	go tools()
-	server := func(*http.Request) *sdk.Server { return tools() }
-	stream := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mostRequest,
-		// The gateway checks the host. Its address may be local where it runs on one machine.
-		DisableLocalhostProtection: true})
+	h.scopes = func() map[string]string { return tools().scopes }
 	identified := func(ctx context.Context, _ string, _ *http.Request) (*mcpauth.TokenInfo, error) {
 		return &mcpauth.TokenInfo{Extra: map[string]any{callerKey: ctx.Value(callerContext{})}}, nil
 	}
-	h.rpc = mcpauth.RequireBearerToken(identified,
-		&mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	serve := func(asJSON bool) http.Handler {
+		return mcpauth.RequireBearerToken(identified, &mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
+			sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools().tools },
+				&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: asJSON, MaxRequestBodyBytes: mostRequest,
+					// The gateway checks the host. Its address may be local where it runs on one machine.
+					DisableLocalhostProtection: true}))
+	}
+	h.rpc, h.stream = serve(true), serve(false)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusForbidden, errs.InvalidHeader, "Pages of other origins may not call this server.")
@@ -115,10 +122,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.unauthorized(w, r, err)
 			return
 		}
-		if !h.single(w, r) {
+		m, ok := h.single(w, r)
+		if !ok || answered(w, m) || h.lacks(w, r, c, m) {
 			return
 		}
-		h.rpc.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerContext{}, c)))
+		if m.Method == "initialize" {
+			// The version is that of the body: both sides agree on one by this message.
+			r.Header.Del("MCP-Protocol-Version")
+		}
+		serve := h.rpc
+		if onlyEvents(r) {
+			serve = h.stream
+		}
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		serve.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerContext{}, c)))
 	}
 }
 
@@ -126,9 +143,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 var requests = budget.Budget{Name: "request of an agent", Bytes: mostRequest, Elements: 20_000, Depth: 100,
 	Time: 5 * time.Second}
 
-// single reports whether the body of a request is one message, and puts it back. Otherwise it refuses the request: the
-// protocol has no batches since its version 2025-06-18, and one request counts as one call.
-func (h *handler) single(w http.ResponseWriter, r *http.Request) bool {
+// single returns the message in the body of a request, and puts it back. If it is not one message, single refuses the
+// request: the protocol has no batches since its version 2025-06-18, and one request counts as one call.
+func (h *handler) single(w http.ResponseWriter, r *http.Request) (m message, ok bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostRequest))
 	var large *http.MaxBytesError
 	switch {
@@ -141,11 +158,13 @@ func (h *handler) single(w http.ResponseWriter, r *http.Request) bool {
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
 		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "Batches are not taken: send each message in a "+
 			"request of its own, as a JSON object.")
+	case json.Unmarshal(body, &m) != nil:
+		complain(w, http.StatusBadRequest, nil, codeParse, "The body is not a JSON-RPC message: an object in JSON.")
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		return true
+		return m, true
 	}
-	return false
+	return m, false
 }
 
 // newCaller returns a caller. It follows no redirect, because the credential is for the API alone.
@@ -160,9 +179,11 @@ func newCaller(client *http.Client, base, token, mode string) *caller {
 	return &caller{http: &own, base: strings.TrimRight(base, "/"), token: token, mode: mode}
 }
 
-// identify returns the caller of a request. It asks the API for each request, which so counts as a call of the key. It
-// fails only if the API does not know the credential, or takes no more calls of it.
+// identify returns the caller of a request, which counts as a call of the key. Without an answer of the gateway's
+// authorizer, identify asks the API. It fails only if the API does not know the credential, or takes no more calls of
+// it.
 func (h *handler) identify(r *http.Request) (*caller, error) {
+	// one or more (RFC 9110, 11.4)
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
@@ -172,6 +193,15 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 		return nil, &failure{Code: errs.InvalidAPIKey, Message: "The API key is malformed."}
 	}
 	c := newCaller(h.HTTP, h.Base(r), token, r.Header.Get(auth.ModeHeader))
+	// The gateway's authorizer has counted the call. What it has refused is refused by the API, with its exact words.
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	if p, err := auth.Decode(gateway.Authorizer); err == nil && p.Denial == nil {
+		c.program, c.scopes = p.Program, make([]string, 0, len(p.Scopes))
+		for _, s := range p.Scopes {
+			c.scopes = append(c.scopes, string(s))
+		}
+		return c, nil
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), identifyTime)
 	defer cancel()
 	me, err := into[struct{ Key struct{ Scopes []string } }](c.get(ctx, "/v1/me", nil))
@@ -188,14 +218,41 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 
 // unauthorized refuses a request, and names the metadata if people can sign in.
 func (h *handler) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
-	challenge := "Bearer"
-	if h.SignIn.Issuer != "" {
-		challenge += ` resource_metadata="` + h.Public(r) + MetadataPath + Path + `"`
-	}
-	w.Header().Set("WWW-Authenticate", challenge)
 	f := &failure{Code: errs.InvalidAPIKey}
 	errors.As(err, &f)
+	w.Header().Set("WWW-Authenticate", httpapi.Challenge(f.Code, h.metadataURL(r), ""))
 	h.refuse(w, r, http.StatusUnauthorized, f.Code, f.Message)
+}
+
+// metadataURL returns the address of the metadata, or an empty text where people do not sign in.
+func (h *handler) metadataURL(r *http.Request) string {
+	if h.SignIn.Issuer == "" {
+		return ""
+	}
+	return h.Public(r) + MetadataPath + Path
+}
+
+// lacks refuses a call of a tool for which a program lacks a scope, and reports whether it did so: the program can ask
+// the person for more (RFC 6750, 3.1). A key has the scopes that it has, so that the tool tells its agent.
+func (h *handler) lacks(w http.ResponseWriter, r *http.Request, c *caller, m message) bool {
+	if !c.program || m.Method != "tools/call" {
+		return false
+	}
+	scope := h.scopes()[m.Params.Name]
+	if m.Params.Name == callOperationTool {
+		for _, o := range operations() {
+			if o.ID == m.Params.Arguments.OperationID {
+				scope = o.Scope
+			}
+		}
+	}
+	if c.may(scope) {
+		return false
+	}
+	w.Header().Set("WWW-Authenticate", httpapi.Challenge(errs.InsufficientScope, h.metadataURL(r), auth.Scope(scope)))
+	h.refuse(w, r, http.StatusForbidden, errs.InsufficientScope, "The program lacks the scope "+scope+
+		". Connect it again, and permit it.")
+	return true
 }
 
 // metadata describes where people get access tokens.
@@ -214,10 +271,8 @@ func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 
 // scopeNames returns the scopes that programs may ask for.
 func scopeNames() (names []string) {
-	for _, s := range auth.AllScopes() {
-		if s != auth.AccountManage {
-			names = append(names, string(s))
-		}
+	for _, s := range auth.ProgramScopes() {
+		names = append(names, string(s))
 	}
 	return names
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/infra/verify/harness/cost"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -83,6 +85,106 @@ func TestOnlyPagesOfTheServiceItselfCallTheServer(t *testing.T) {
 			Body: listTools})
 		if err != nil || answer.StatusCode != want {
 			t.Errorf("%q: %d, %v, %.200s", origin, answer.StatusCode, err, answer.Body)
+		}
+	}
+}
+
+// What the server does not have is an error of JSON-RPC with the id of the request, and a notification that it does not
+// know is taken. Agents announce what they take in several ways.
+func TestMessagesAsAgentsSendThem(t *testing.T) {
+	h, token := door(1000), newKey(t, tenant.Test)
+	send := func(body string, header ...string) *httptest.ResponseRecorder {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example"+Path, strings.NewReader(body))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Authorization": {"Bearer  " + token}} // two spaces are one separator
+		for i := 0; i+1 < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		return w
+	}
+	for _, id := range []string{`7`, `"seven"`, `null`} {
+		for _, method := range []string{"tasks/list", "resources/list", "prompts/get", "nothing", "tools/List",
+			"completion/complete"} {
+			for _, version := range []string{"", "2025-06-18", "2026-07-28"} {
+				w := send(`{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`"}`, "MCP-Protocol-Version", version)
+				var a struct {
+					ID    json.RawMessage
+					Error struct{ Code int }
+				}
+				if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusOK ||
+					a.Error.Code != -32601 || string(a.ID) != id || w.Header().Get("Content-Type") != "application/json" {
+					t.Errorf("%s with the id %s: %d %s", method, id, w.Code, w.Body)
+				}
+			}
+		}
+	}
+	for _, method := range []string{"notifications/initialized", "notifications/cancelled", "notifications/unknown",
+		"tasks/list"} {
+		if w := send(`{"jsonrpc":"2.0","method":"` + method + `"}`); w.Code != http.StatusAccepted || w.Body.Len() > 0 {
+			t.Errorf("the notification %s: %d %s", method, w.Code, w.Body)
+		}
+	}
+	for _, body := range []string{"", "{", `"text"`, "7", "tools/list"} {
+		if w := send(body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"code":-32700`) {
+			t.Errorf("the body %q: %d %s", body, w.Code, w.Body)
+		}
+	}
+	for accept, kind := range map[string]string{"application/json": "application/json", "text/event-stream": "text/event-stream",
+		"*/*": "application/json", "": "application/json", "text/event-stream, */*;q=0.1": "application/json",
+		"application/json; charset=utf-8": "application/json", "text/html": "application/json"} {
+		w := send(listTools, "Accept", accept)
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind ||
+			!strings.Contains(w.Body.String(), `"list_content"`) || strings.HasPrefix(w.Body.String(), "{") !=
+			(kind == "application/json") {
+			t.Errorf("Accept %q: %d %v %.80s", accept, w.Code, w.Header(), w.Body)
+		}
+	}
+	// The version in the header is that of earlier messages, and there are none before the first (row 37).
+	for version, want := range map[string]int{"2026-07-28": 200, "2025-06-18": 200, "": 200} {
+		w := send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
+			`"clientInfo":{"name":"x","version":"1"}}}`, "MCP-Protocol-Version", version)
+		if w.Code != want || !strings.Contains(w.Body.String(), `"protocolVersion":"2025-06-18"`) {
+			t.Errorf("initialize with the header %q: %d %.200s", version, w.Code, w.Body)
+		}
+	}
+	if w := send(listTools, "MCP-Protocol-Version", "1999-01-01"); w.Code != http.StatusBadRequest { // row 36
+		t.Errorf("an unknown version: %d %.200s", w.Code, w.Body)
+	}
+}
+
+// A program that lacks a scope learns which one, so that it can ask the person for more. A key has what it has.
+func TestAProgramCanAskForMore(t *testing.T) {
+	serve := Lambda(New(Options{Base: func(*http.Request) string { return "https://api.example" }, Now: time.Now,
+		SignIn: signin.Settings{Issuer: "https://issuer.example"}, HTTP: &http.Client{Transport: fake(
+			func(*http.Request, string) (int, string) {
+				return 403, `{"data":null,"error":{"code":"insufficient_scope","message":"No."},"request_id":"r"}`
+			})}}))
+	token := newKey(t, tenant.Test)
+	for _, program := range []bool{true, false} {
+		p := &auth.Principal{Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Program: program,
+			Scopes: []auth.Scope{auth.ContentRead}}
+		values, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tool, lacking := range map[string]string{`"create_content","arguments":{}`: "content:write",
+			`"call_operation","arguments":{"operation_id":"listFactories"}`: "factories:read", `"list_content"`: "",
+			`"search_operations","arguments":{"query":"x"}`: ""} {
+			e := events.APIGatewayProxyRequest{HTTPMethod: "POST", Path: Path, Headers: map[string]string{
+				"Content-Type": "application/json", "Authorization": "Bearer " + token, "Host": "api.example"},
+				Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + tool + `}}`}
+			e.RequestContext.Authorizer = values
+			a, err := serve(t.Context(), e)
+			want := `Bearer error="insufficient_scope", resource_metadata="https://api.example` + MetadataPath + Path +
+				`", scope="` + lacking + `"`
+			challenge := http.Header(a.MultiValueHeaders).Get("WWW-Authenticate")
+			switch refused := program && lacking != ""; {
+			case err != nil, !refused && (a.StatusCode != 200 || challenge != ""),
+				refused && (a.StatusCode != 403 || challenge != want):
+				t.Errorf("%s, a program %v: %d %q %s, %v", tool, program, a.StatusCode, challenge, a.Body, err)
+			}
 		}
 	}
 }

@@ -53,6 +53,9 @@ var forPeople = map[string]bool{"createApiKey": true, "rotateApiKey": true, "upd
 // free are the operations that are no GET and change nothing.
 var free = map[string]bool{"createEstimate": true, "estimateGeneration": true}
 
+// callOperationTool is the tool whose scope is that of the operation that it calls.
+const callOperationTool = "call_operation"
+
 type operationIn struct {
 	orderIn
 	OperationID string            `json:"operation_id"`
@@ -73,7 +76,7 @@ func (s *server) addOperations() {
 			"in English, German, Spanish, French or Russian.",
 		texts: map[string]string{"query": "words, or an operation id for its parameters"},
 		out:   []string{"operations[]"}, run: search})
-	add(s, tool[operationIn]{name: "call_operation", effect: publishes,
+	add(s, tool[operationIn]{name: callOperationTool, effect: publishes,
 		doc:   "Call an operation that search_operations found.",
 		texts: operationTexts, out: []string{"next_cursor"}, run: callOperation})
 }

@@ -43,6 +43,7 @@ type Control struct {
 	posts    []Post
 	comments []Comment
 	waiting  chan struct{}
+	media    map[string]Medium
 
 	tokens tokens
 }
@@ -236,6 +237,12 @@ func Public(address string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// Web reports whether an address is one of the web, which a post can lead to.
+func Web(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // Sum reads a file, and returns its length and a hash of its content.

@@ -133,8 +133,17 @@ func only(form url.Values, names ...string) bool {
 	return true
 }
 
+// photos, films and reels are the files that Facebook takes (Page Photos: 4 MB; Video API; Reels Publishing: 540x960 and
+// more, 3 to 90 seconds).
+var (
+	photos = control.Bounds{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 4 << 20}
+	films  = control.Bounds{MaxBytes: 10 << 30, MinLength: time.Second, MaxLength: 4 * time.Hour}
+	reels  = control.Bounds{MinShort: 540, MinLong: 960, Narrowest: control.Ratio{Width: 1, Height: 2},
+		Widest: control.Ratio{Width: 1, Height: 1}, MinLength: 3 * time.Second, MaxLength: 90 * time.Second}
+)
+
 func (f *Fake) photo(w http.ResponseWriter, r *http.Request) {
-	if r.FormValue("published") != "false" || !control.Public(r.FormValue("url")) ||
+	if r.FormValue("published") != "false" || !control.Public(r.FormValue("url")) || !photos.Takes(f.Seen(r.FormValue("url"))) ||
 		!only(r.PostForm, "url", "published", "alt_text_custom") {
 		bad(w)
 		return
@@ -175,7 +184,7 @@ func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
 		bad(w)
 		return
 	}
-	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
+	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Web(link) {
 		bad(w)
 		return
 	}
@@ -206,7 +215,7 @@ func (f *Fake) Link(post string) string {
 }
 
 func (f *Fake) video(w http.ResponseWriter, r *http.Request) {
-	if !control.Public(r.FormValue("file_url")) || !only(r.PostForm, "file_url", "description", "title") {
+	if !control.Public(r.FormValue("file_url")) || !films.Takes(f.Seen(r.FormValue("file_url"))) || !only(r.PostForm, "file_url", "description", "title") {
 		bad(w)
 		return
 	}
@@ -258,7 +267,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ok || !f.Good(token):
 		refuse(w, http.StatusUnauthorized, 190, 463)
-	case v == nil || !control.Public(address):
+	case v == nil || !control.Public(address) || !reels.Takes(f.Seen(address)):
 		bad(w)
 	default:
 		f.mu.Lock()
@@ -394,7 +403,7 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 		absent(w)
 		return
 	}
-	if r.FormValue("message") == "" {
+	if text := r.FormValue("message"); text == "" || utf8.RuneCountInString(text) > 8000 {
 		bad(w)
 		return
 	}

@@ -211,11 +211,23 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 const unknown = -1
 
 // codes are the codes of the subcodes of refused containers (Instagram Platform, Error Codes).
-var codes = map[int]int{unknown: 100, 2207010: 36004, 2207040: 100, 2207028: 100, 2207052: 9004, 2207057: 1}
+var codes = map[int]int{unknown: 100, 2207010: 36004, 2207040: 100, 2207028: 100, 2207052: 9004, 2207057: 1,
+	2207009: 36003, 2207026: 352}
 
 // mentions and hashtags find what counts in a caption (IG User Media: at most 20 mentions and 30 hashtags; Instagram
-// announced five hashtags in December 2025).
-var mentions, hashtags = regexp.MustCompile(`(?:^|[^\w.@])@[A-Za-z0-9._]+`), regexp.MustCompile(`#[\pL\pM\pN_]+`)
+// announced five hashtags in December 2025). Hashtags may follow each other without a space; a # in a word begins none.
+var (
+	mentions = regexp.MustCompile(`(?:^|[^\w.@])@[A-Za-z0-9._]+`)
+	hashtags = regexp.MustCompile(`(?:^|[^\pL\pM\pN_&])((?:[#＃][\pL\pM\pN_]+)+)`)
+)
+
+// tags counts the hashtags of a caption.
+func tags(caption string) (n int) {
+	for _, m := range hashtags.FindAllStringSubmatch(caption, -1) {
+		n += strings.Count(m[1], "#") + strings.Count(m[1], "＃")
+	}
+	return n
+}
 
 func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	known, ok := fields[kind]
@@ -230,7 +242,7 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	switch {
 	case utf8.RuneCountInString(c.caption) > 2200:
 		return nil, 2207010
-	case len(hashtags.FindAllString(c.caption, -1)) > 5, len(mentions.FindAllString(c.caption, -1)) > 20:
+	case tags(c.caption) > 5, len(mentions.FindAllString(c.caption, -1)) > 20:
 		return nil, 2207040
 	case c.item && (c.caption != "" || form.Has("is_ai_generated") || form.Has("is_paid_partnership") ||
 		form.Has("collaborators") || form.Has("location_id")), !adorned(kind, form),
@@ -252,6 +264,10 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 		return nil, unknown
 	case !control.Public(image + video):
 		return nil, 2207052
+	case image != "" && !picturesOf(kind).Takes(f.Seen(image)):
+		return nil, 2207009
+	case video != "" && !videosOf(kind).Takes(f.Seen(video)):
+		return nil, 2207026
 	}
 	if video != "" {
 		c.took = f.Took
@@ -400,7 +416,8 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("media")); !ok || r.FormValue("message") == "" ||
+	if p, ok := f.Find(r.PathValue("media")); !ok || strings.HasPrefix(p.Content, "STORIES") ||
+		r.FormValue("message") == "" ||
 		utf8.RuneCountInString(r.FormValue("message")) > 300 {
 		bad(w, 0)
 		return

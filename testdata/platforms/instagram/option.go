@@ -5,10 +5,34 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"time"
+
+	"github.com/content-automation/api/testdata/platforms/control"
 )
 
 // options are the parameters of a container that a post shows.
 var options = []string{"collaborators", "user_tags", "location_id", "share_to_feed", "trial_params", "audio_name"}
+
+// picturesOf and videosOf are the bounds of the files of a type of container (IG User Media, image, reel and story
+// specifications). Images that are narrower than 320 pixels or wider than 1,440 are scaled, so that their width has no
+// bound. The ratio of the image of a story is a recommendation.
+func picturesOf(kind string) control.Bounds {
+	b := control.Bounds{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20}
+	if kind != "STORIES" {
+		b.Narrowest, b.Widest = control.Ratio{Width: 4, Height: 5}, control.Ratio{Width: 191, Height: 100}
+	}
+	return b
+}
+
+func videosOf(kind string) control.Bounds {
+	b := control.Bounds{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MaxWidth: 1920,
+		Narrowest: control.Ratio{Width: 1, Height: 100}, Widest: control.Ratio{Width: 10, Height: 1},
+		MinLength: 3 * time.Second, MaxLength: 15 * time.Minute}
+	if kind != "REELS" {
+		b.MaxBytes, b.MaxLength = 100<<20, time.Minute
+	}
+	return b
+}
 
 var name, place = regexp.MustCompile(`^[A-Za-z0-9._]{1,30}$`), regexp.MustCompile(`^[0-9]+$`)
 

@@ -56,6 +56,7 @@ type file struct {
 	size             int64
 	made             time.Time
 	whole            bool
+	seen             control.Medium // of an image
 }
 
 type post struct{ author, commentary string }
@@ -231,7 +232,8 @@ func (f *Fake) initialize(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
-	n, sum, err := control.Sum(r.Body)
+	content, size := control.Picture(r.Body)
+	n, sum, err := control.Sum(content)
 	part, _ := strconv.Atoi(r.PathValue("part")) // the route of another part has none
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -248,7 +250,8 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 		}
 		c.parts[part] = tag
 	} else {
-		c.whole = true
+		size.Bytes = n
+		c.whole, c.seen = true, size
 	}
 	c.sum += sum
 	w.Header().Set("ETag", tag)
@@ -334,6 +337,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	failed := false
 	f.mu.Lock()
 	content, ok := body.Visibility+" "+body.Commentary, err == nil && body.Content.Poll.fits() &&
 		(len(all) == 0 || body.Content.Poll == nil && body.Reshare.Parent == "")
@@ -347,6 +351,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		content += " " + c.kind + c.sum + m.Alt + m.Title
+		failed = failed || !f.takes(c)
 		ok = c.kind == "image" || len(all) == 1
 	}
 	f.mu.Unlock()
@@ -364,6 +369,10 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		input(w, "FIELD_LENGTH_TOO_LONG", "The commentary has more than 3000 characters")
 		return
 	}
+	if failed || slices.ContainsFunc(all, func(m attached) bool { return utf8.RuneCountInString(m.Alt) > 4086 }) {
+		say(w, http.StatusBadRequest, "MEDIA_ASSET_PROCESSING_FAILED", "The media asset has failed processing.")
+		return
+	}
 	if twin := f.twin(body.Author, content); twin != "" {
 		input(w, "DUPLICATE_POST", "Content is a duplicate of "+twin)
 		return
@@ -378,6 +387,26 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.mu.Unlock()
 	w.Header().Set("X-Restli-Id", id)
 	w.WriteHeader(http.StatusCreated)
+}
+
+// images and videos are the files that LinkedIn takes (Images API: "less than 36152320 pixels"; Videos API: 3 seconds to
+// 30 minutes, 500 MB; linkedin.com/help, Share videos: 1:2.4 to 2.4:1, 256x144 to 4096x2304).
+var (
+	images = control.Bounds{MaxPixels: 36_152_320 - 1}
+	videos = control.Bounds{Narrowest: control.Ratio{Width: 10, Height: 24}, Widest: control.Ratio{Width: 24, Height: 10},
+		MinShort: 144, MaxShort: 2304, MaxLong: 4096, MinLength: 3 * time.Second, MaxLength: 30 * time.Minute,
+		MaxBytes: 500_000_000}
+)
+
+// takes reports whether LinkedIn can process a file.
+func (f *Fake) takes(c *file) bool {
+	switch c.kind {
+	case "image":
+		return images.Takes(c.seen)
+	case "video":
+		return videos.Takes(f.Seen(control.Uploaded))
+	}
+	return true
 }
 
 // longest is the length of a commentary as readers see it.
@@ -453,7 +482,7 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p, ok := f.Find(r.PathValue("urn")); err != nil || !ok || body.Actor != p.Account || body.Object != p.ID ||
-		body.Message.Text == "" {
+		body.Message.Text == "" || utf8.RuneCountInString(body.Message.Text) > 1250 {
 		bad(w)
 		return
 	}

@@ -258,6 +258,14 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// images and films are the files that Pinterest takes (help.pinterest.com, Review pin specs: 20 MB; videos of 4 seconds
+// to 15 minutes, of 1:2 to 1.91:1, and 2 GB).
+var (
+	images = control.Bounds{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 20 << 20}
+	films  = control.Bounds{Narrowest: control.Ratio{Width: 1, Height: 2}, Widest: control.Ratio{Width: 191, Height: 100},
+		MinLength: 4 * time.Second, MaxLength: 15 * time.Minute, MaxBytes: 2 << 30}
+)
+
 // state returns the state of a video. The caller holds mu.
 func (f *Fake) state(v *video) string {
 	switch {
@@ -265,6 +273,8 @@ func (f *Fake) state(v *video) string {
 		return "registered"
 	case f.Now().Sub(v.made) < f.Took:
 		return "processing"
+	case !films.Takes(f.Seen(control.Uploaded)):
+		return "failed"
 	default:
 		return "succeeded"
 	}
@@ -311,7 +321,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	case p.Section != "" && p.Section != "51" && !f.known(f.Sections, p.Section):
 		refuse(w, http.StatusNotFound, 2031, "Board section not found.")
 		return
-	case err != nil || !ok || p.Link != "" && !control.Public(p.Link):
+	case err != nil || !ok || p.Link != "" && !control.Web(p.Link):
 		bad(w)
 		return
 	}
@@ -335,11 +345,11 @@ func (f *Fake) content(p pin) (string, bool) {
 	}
 	switch s.Type {
 	case "image_url":
-		return content + " " + s.URL, control.Public(s.URL)
+		return content + " " + s.URL, control.Public(s.URL) && images.Takes(f.Seen(s.URL))
 	case "multiple_image_urls":
 		for _, i := range s.Items {
 			content += " " + i.URL
-			ok = ok && control.Public(i.URL)
+			ok = ok && control.Public(i.URL) && images.Takes(f.Seen(i.URL))
 		}
 		return content, ok && len(s.Items) >= 2 && len(s.Items) <= 5
 	case "video_id":

@@ -3,14 +3,9 @@
 package telegram
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	_ "image/jpeg"
-	_ "image/png"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -141,7 +136,7 @@ type input struct {
 type file struct {
 	mime, sum string
 	bytes     int64
-	sides     int // width and height together; 0 if it cannot be decoded
+	size      control.Medium // of a photo; the zero value if it cannot be decoded
 }
 
 // read reads a body in JSON or a form.
@@ -182,18 +177,12 @@ func read(r *http.Request) (input, *refusal) {
 				return in, bad("can't read the form")
 			}
 			if part.FileName() != "" {
-				content := bufio.NewReaderSize(part, 64<<10)
-				var sides int
-				if head, err := content.Peek(64 << 10); err == nil || errors.Is(err, io.EOF) {
-					if c, _, err := image.DecodeConfig(bytes.NewReader(head)); err == nil {
-						sides = c.Width + c.Height
-					}
-				}
+				content, size := control.Picture(part)
 				n, sum, err := control.Sum(content)
 				if err != nil {
 					return in, bad("can't read the file")
 				}
-				in.files[part.FormName()] = file{part.Header.Get("Content-Type"), sum, n, sides}
+				in.files[part.FormName()] = file{part.Header.Get("Content-Type"), sum, n, size}
 				continue
 			}
 			value, err := io.ReadAll(io.LimitReader(part, 1<<20))
@@ -333,6 +322,11 @@ func fits(text, mode string, message bool) (string, *refusal) {
 	return seen, nil
 }
 
+// photos are the photos that the Bot API takes (sendPhoto: "The photo's width and height must not exceed 10000 in total.
+// Width and height ratio must be at most 20").
+var photos = control.Bounds{Narrowest: control.Ratio{Width: 1, Height: 20}, Widest: control.Ratio{Width: 20, Height: 1},
+	MaxSum: 10_000}
+
 // check refuses a message that the API would refuse, and returns its content.
 func check(method string, in input) (string, *refusal) {
 	text := in.params["caption"]
@@ -389,7 +383,7 @@ func check(method string, in input) (string, *refusal) {
 		if !ok || f.bytes == 0 || f.bytes > most || !strings.HasPrefix(f.mime, want) {
 			return "", bad("wrong file of the %s: %+v", it.Type, f)
 		}
-		if it.Type == "photo" && f.sides > 10_000 {
+		if it.Type == "photo" && !photos.Takes(f.size) {
 			return "", bad("PHOTO_INVALID_DIMENSIONS")
 		}
 		content += " " + f.sum

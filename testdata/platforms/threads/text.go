@@ -4,8 +4,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+)
+
+// pictures and videos are the files that the platform takes (Threads API, Overview, image and video specifications).
+// Images that are narrower than 320 pixels or wider than 1,440 are scaled.
+var (
+	pictures = control.Bounds{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 8 << 20,
+		Narrowest: control.Ratio{Width: 1, Height: 10}, Widest: control.Ratio{Width: 10, Height: 1}}
+	videos = control.Bounds{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1 << 30, MaxWidth: 1920,
+		Narrowest: control.Ratio{Width: 1, Height: 100}, Widest: control.Ratio{Width: 10, Height: 1},
+		MaxLength: 5 * time.Minute}
 )
 
 // topics are the topic tags that the platform takes: 1 to 50 characters without . and &.
@@ -13,7 +26,7 @@ var topics = regexp.MustCompile(`^[^.&]{1,50}$`)
 
 // addresses are the links in a text. The document has an example without a scheme (Text Attachments, "How links are
 // counted").
-var addresses = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"]+`)
+var addresses = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s\pZ<>"]+`)
 
 // links counts the different links of a text.
 func links(text string) int {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/meta"
@@ -225,7 +226,12 @@ func (f *Fake) check(form url.Values) (*container, bool) {
 	c.took = f.Took
 	address := form.Get("image_url") + form.Get("video_url")
 	c.content += " " + address + " " + form.Get("alt_text")
-	return c, ok && control.Public(address)
+	files := pictures
+	if kind == "VIDEO" {
+		files = videos
+	}
+	return c, ok && control.Public(address) && files.Takes(f.Seen(address)) &&
+		utf8.RuneCountInString(form.Get("alt_text")) <= 1000
 }
 
 func (f *Fake) state(c *container) string {

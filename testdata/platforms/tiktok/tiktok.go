@@ -45,6 +45,8 @@ type Fake struct {
 	// the media of tests that have none.
 	PhotoSizes map[string][2]int
 	VideoSize  [2]int
+	// Longest is the length of a video that the account may post.
+	Longest time.Duration
 	// NoComments says that the account permits no comments.
 	NoComments bool
 }
@@ -90,7 +92,7 @@ func New(now func() time.Time) *Fake {
 		},
 		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{},
 		Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
-		Extra:  []string{"user.info.stats"},
+		Extra:  []string{"user.info.stats"}, Longest: 5 * time.Minute,
 	}
 }
 
@@ -157,7 +159,7 @@ func (f *Fake) Handler() http.Handler {
 		answer(w, map[string]any{
 			"creator_username": "acme", "creator_nickname": "Acme", "privacy_level_options": f.Levels,
 			"comment_disabled": f.NoComments, "duet_disabled": false, "stitch_disabled": true,
-			"max_video_post_duration_sec": 300,
+			"max_video_post_duration_sec": int(f.Longest.Seconds()),
 		})
 	})
 	handle("POST /v2/post/publish/video/init/", "video.publish", f.initVideo)
@@ -280,16 +282,30 @@ func (f *Fake) finish(p *publication, media string) {
 		i.Description, i.Privacy, *i.Comment, generated, cover, choices, media)})
 }
 
-// fits reports whether TikTok takes the size of the media: photos of up to 1080 on their shorter side, and
-// videos of 360
-// to 4096 on each. The caller holds mu.
+// photos and videos are the media that TikTok takes (Content Posting API, Media Transfer Guide: images of at most 1080p
+// and 20 MB; videos of 360 to 4,096 pixels on each side and at most 10 minutes; 3 seconds are in its help). 1080p bounds
+// the shorter side (gitroomhq/postiz-app #1875, trypostit/trypost #120), and is 1,920 pixels long.
+var (
+	photos = control.Bounds{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20, MaxShort: 1080, MaxLong: 1920}
+	videos = control.Bounds{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MinShort: 360, MaxLong: 4096,
+		MinLength: 3 * time.Second, MaxLength: 10 * time.Minute, MaxBytes: 4 << 30}
+)
+
+// fits reports whether TikTok takes the media of a publication. One that it does not take fails all. The caller holds mu.
 func (f *Fake) fits(p *publication) bool {
 	if p.photos == nil {
-		small, large := min(f.VideoSize[0], f.VideoSize[1]), max(f.VideoSize[0], f.VideoSize[1])
-		return large == 0 || small >= 360 && large <= 4096
+		m := f.Seen(control.Uploaded)
+		if f.VideoSize[0] > 0 {
+			m.Width, m.Height = f.VideoSize[0], f.VideoSize[1]
+		}
+		return videos.Takes(m)
 	}
 	return !slices.ContainsFunc(p.photos, func(address string) bool {
-		return min(f.PhotoSizes[address][0], f.PhotoSizes[address][1]) > 1080
+		m := f.Seen(address)
+		if size, ok := f.PhotoSizes[address]; ok {
+			m.Width, m.Height = size[0], size[1]
+		}
+		return !photos.Takes(m)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
 )
@@ -11,6 +12,10 @@ import (
 // createComment writes a comment. VK takes a comment with the same guid once.
 func (f *Fake) createComment(w http.ResponseWriter, q url.Values) {
 	to := q.Get("reply_to_comment")
+	if utf8.RuneCountInString(q.Get("message")) > 4096 {
+		refuse(w, 100)
+		return
+	}
 	if to == "" {
 		f.Comment(q.Get("message"))
 		answer(w, map[string]any{"comment_id": f.Small()})

@@ -359,7 +359,7 @@ func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 	}
 	for _, name := range []string{"close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"} {
 		switch value := q.Get(name); {
-		case value != "" && value != "1" && !(name == "copyright" && control.Public(value)):
+		case value != "" && value != "1" && !(name == "copyright" && control.Web(value)):
 			refuse(w, 100)
 			return
 		case value != "":
@@ -378,6 +378,11 @@ func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 	answer(w, map[string]any{"post_id": id})
 }
 
+// photos are the photos that VK takes (dev.vk.com, Uploading Files, Photos on the Wall: at most 50 MB, width and height
+// at most 14,000 in total, and a ratio of at least 1:20).
+var photos = control.Bounds{Narrowest: control.Ratio{Width: 1, Height: 20}, Widest: control.Ratio{Width: 20, Height: 1},
+	MaxSum: 14_000, MaxBytes: 50 << 20}
+
 // upload reads a photo or a video from a form with one file.
 func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -390,7 +395,8 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	n, sum, err := control.Sum(part)
+	content, size := control.Picture(part)
+	n, sum, err := control.Sum(content)
 	if err != nil || n == 0 {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -399,6 +405,11 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("kind") == "photo" {
 		if part.FormName() != "photo" {
 			control.JSON(w, http.StatusOK, map[string]any{"server": 123, "photo": "[]", "hash": "h"})
+			return
+		}
+		if size.Bytes = n; !photos.Takes(size) {
+			control.JSON(w, http.StatusOK, map[string]any{"error": "ERR_UPLOAD_BAD_IMAGE_SIZE: " +
+				"sum of width and height is too large"})
 			return
 		}
 		raw, err := json.Marshal([]map[string]string{{"photo": id}})

@@ -26,8 +26,10 @@ func (f *Fake) initialize(w http.ResponseWriter, r *http.Request) {
 		Category string `json:"media_category"`
 	}
 	err := json.NewDecoder(r.Body).Decode(&body)
+	// The sizes are those of the page on best practices for media.
 	kind, _, _ := strings.Cut(body.MIME, "/")
-	if err != nil || body.Bytes <= 0 || body.Category != "tweet_"+kind {
+	if err != nil || body.Bytes <= 0 || body.Category != "tweet_"+kind ||
+		kind == "image" && body.Bytes > 5_000_000 || kind == "video" && body.Bytes > 512_000_000 {
 		bad(w)
 		return
 	}

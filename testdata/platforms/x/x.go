@@ -277,6 +277,11 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusCreated, map[string]any{"data": map[string]string{"id": id, "text": shown(body)}})
 }
 
+// videos are the videos that X takes (Media, Best practices). The page bounds the dimensions by 1280x1024, too, and says
+// that subscribers upload 1080p: larger videos are taken.
+var videos = control.Bounds{Narrowest: control.Ratio{Width: 1, Height: 3}, Widest: control.Ratio{Width: 3, Height: 1},
+	MinShort: 32, MinLength: 500 * time.Millisecond, MaxLength: longest}
+
 // longest is the length of a video that an account may post.
 const longest = 140 * time.Second
 
@@ -295,7 +300,8 @@ func (f *Fake) content(b Body) (string, bool) {
 	content, ok := b.Text, len(b.Media.IDs) <= 4 && (b.Text != "" || len(b.Media.IDs) > 0)
 	for _, id := range b.Media.IDs {
 		c := f.files[id]
-		if c == nil || !f.done(c) || strings.HasPrefix(c.mime, "video/") && len(b.Media.IDs) > 1 {
+		if c == nil || !f.done(c) || utf8.RuneCountInString(c.alt) > 1000 ||
+			strings.HasPrefix(c.mime, "video/") && !videos.Takes(f.Seen(control.Uploaded)) || strings.HasPrefix(c.mime, "video/") && len(b.Media.IDs) > 1 {
 			return "", false
 		}
 		for n := range len(c.segments) {

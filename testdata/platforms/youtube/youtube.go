@@ -327,7 +327,11 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "badRequest")
 		return
 	}
+	// A tag with a space counts as if it were in quotes (Videos, snippet.tags[]).
 	tags := strings.Join(body.Snippet.Tags, ",")
+	for _, tag := range body.Snippet.Tags {
+		tags += strings.Repeat(`"`, 2*min(strings.Count(tag, " "), 1))
+	}
 	switch s := body.Snippet; {
 	case s.Title == "" || utf8.RuneCountInString(s.Title) > 100 || strings.ContainsAny(s.Title, "<>"):
 		refuse(w, http.StatusBadRequest, "invalidTitle")

@@ -6095,6 +6095,16 @@ class FileLimit(TypedDict):
     """Maximum of width divided by height. Null: none."""
     max_sides: Optional[int]
     """Maximum of width and height together, in pixels. Null: none."""
+    max_width: Optional[int]
+    """Maximum width in pixels. Null: none."""
+    min_shorter_side: Optional[int]
+    """Minimum of the shorter of width and height, in pixels. Null: none."""
+    max_shorter_side: Optional[int]
+    """Maximum of the shorter of width and height, in pixels. Null: none."""
+    max_longer_side: Optional[int]
+    """Maximum of the longer of width and height, in pixels. Null: none."""
+    max_pixels: Optional[int]
+    """Maximum of width multiplied by height. Null: none."""
     min_seconds: Optional[float]
     """Minimum duration. Null: none."""
     max_seconds: Optional[float]
@@ -11707,6 +11717,12 @@ class TextLimit(TypedDict):
     """Further maximum of the length in bytes of UTF-8. Null: none."""
     required: bool
     """Whether it is required."""
+    max_links: Optional[int]
+    """Maximum number of different links in a text. Null: none."""
+    max_mentions: Optional[int]
+    """Maximum number of mentions of accounts in a text. Null: none."""
+    max_cashtags: Optional[int]
+    """Maximum number of cashtags, such as $ACME, in a text. Null: none."""
 
 
 TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes", "graphemes", "characters_and_bytes_of_emoji", "weighted_characters"], str]

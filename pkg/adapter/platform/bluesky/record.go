@@ -1,6 +1,7 @@
 package bluesky
 
 import (
+	"net/url"
 	"strings"
 	"time"
 
@@ -66,7 +67,10 @@ func (s state) facets(text string) (all []map[string]any) {
 			"features": []map[string]string{feature}})
 	}
 	for _, l := range texts.Bluesky.Links(text) {
-		add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": l.Address(text)})
+		// Bluesky refuses a post for an address that is none, and shows it as plain text without a facet.
+		if u, err := url.Parse(l.Address(text)); err == nil && u.Host != "" {
+			add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": l.Address(text)})
+		}
 	}
 	for _, t := range texts.Bluesky.Hashtags(text) {
 		add(t.Start, t.End, map[string]string{"$type": "app.bsky.richtext.facet#tag", "tag": t.Text})

@@ -45,7 +45,7 @@ func reel(post platform.Post) bool {
 	}
 	m := post.Media[0]
 	ratio := float64(m.Width) / float64(max(m.Height, 1))
-	return m.Width >= 540 && ratio > 0.55 && ratio < 0.58 && m.Duration >= 3*time.Second &&
+	return m.Width >= 540 && m.Height >= 960 && ratio > 0.55 && ratio < 0.58 && m.Duration >= 3*time.Second &&
 		m.Duration <= 90*time.Second
 }
 

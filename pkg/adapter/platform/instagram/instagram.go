@@ -29,17 +29,17 @@ var version = "/" + platform.Versions[Name].Name
 var (
 	picture = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
 	reel    = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01,
-		MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
+		MaxRatio: 10, MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
 	clip = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10,
-		MinTime: 3 * time.Second, MaxTime: time.Minute}
+		MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: time.Minute}
 	still = &platform.File{MIMEs: picture.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
 
-	caption = platform.Text{Max: 2200}
+	caption = platform.Text{Max: 2200, MaxMentions: 20}
 
 	// ofPosts lists the options that stories do not have.
 	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionPaid,
-		platform.OptionPartners, platform.OptionLocation, optionCollaborators, optionTags, optionFeed, optionTrial,
-		optionAudio}
+		platform.OptionPartners, platform.OptionLocation, platform.OptionFirstComment, optionCollaborators, optionTags,
+		optionFeed, optionTrial, optionAudio}
 	// ofReels lists the options that pictures do not have.
 	ofReels = []platform.Option{optionFeed, optionTrial, optionAudio}
 )
@@ -63,7 +63,7 @@ var capabilities = platform.Capabilities{
 	},
 	Origin: platform.Origin{Flag: true, Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
 		Source: "https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media"},
-	Hashtags: platform.Hashtags{Max: 5, Written: true},
+	Hashtags: platform.Hashtags{Max: 5, Written: true, Strict: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 300},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
@@ -89,7 +89,7 @@ var capabilities = platform.Capabilities{
 			"is worth saving is a list of short lines."},
 	Notes: []string{
 		"The account must be a professional one that is connected to a Facebook page.",
-		"Instagram shows no caption on stories.",
+		"Instagram shows no caption on stories, and takes no comments on them.",
 		"Hashtags in the caption count, too.",
 		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several " +
 			"media. What exceeds them waits.",

@@ -157,7 +157,8 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 		return platform.Reject(platform.CodeContentRefused, "LinkedIn refuses the post: an equal one exists already, "+
 			twin(b.Message)+".")
 	case m == waits:
-		return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has not processed a file yet.").After(processing)
+		return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has not processed a file "+
+			"yet.").After(processing)
 	case m == restart, m == absent && !posts:
 		return platform.Again(nil)
 	case m == file:

@@ -38,9 +38,11 @@ const (
 )
 
 var (
-	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 20 << 20, MaxSides: 12_000}
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 20 << 20,
+		MaxPixels: 36_152_320 - 1}
 	// LinkedIn takes videos of 500 MB. All parts of one are uploaded in one step.
-	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 200 << 20, MinTime: 3 * time.Second,
+	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 200 << 20, MinRatio: 1 / 2.4,
+		MaxRatio: 2.4, MinShort: 144, MaxShort: 2304, MaxLong: 4096, MinTime: 3 * time.Second,
 		MaxTime: 30 * time.Minute}
 
 	caption = platform.Text{Max: 3000}
@@ -222,7 +224,8 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 			} `json:"elements"`
 			Paging paging `json:"paging"`
 		}
-		err := p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"},
+		err := p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
+			"state": {"APPROVED"},
 			"start": {strconv.Itoa(start)}, "count": {strconv.Itoa(rolePage)}}, &page)
 		if platform.Denied(err) {
 			return nil, nil

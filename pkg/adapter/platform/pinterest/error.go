@@ -150,7 +150,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 
 // limited returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
 func limited(a wire.Answer) *platform.Error {
-	if n, err := strconv.Atoi(a.Header.Get("X-RateLimit-Reset")); err == nil && n > 0 && a.Header.Get("Retry-After") == "" {
+	if n, err := strconv.Atoi(a.Header.Get("X-RateLimit-Reset")); err == nil && n > 0 &&
+		a.Header.Get("Retry-After") == "" {
 		return platform.Limited(min(time.Duration(n)*time.Second, 24*time.Hour))
 	}
 	return platform.Limited(0)

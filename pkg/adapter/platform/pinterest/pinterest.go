@@ -25,7 +25,7 @@ const (
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 20 << 20}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2 << 30, MinRatio: 0.5,
-		MaxRatio: 1.91, MaxTime: 15 * time.Minute}
+		MaxRatio: 1.91, MinTime: 4 * time.Second, MaxTime: 15 * time.Minute}
 
 	title   = platform.Text{Max: 100}
 	caption = platform.Text{Max: 800}

@@ -125,15 +125,18 @@ func (p *SandboxPlatform) Check(ctx context.Context, _ platform.Account, post pl
 	return platform.Go(platform.StageFinalize, w, 0)
 }
 
+// said is what the simulated platforms say about a failure.
+const said = "This is what a platform says about its refusal."
+
 // rehearsed returns the requested failure, of the kind that has its code.
 func rehearsed(code platform.Code) error {
 	switch code {
 	case platform.CodeOutcomeUnknown:
 		return platform.Lost(nil)
 	case platform.CodeNeedsReconnect, platform.CodeMissingPermission:
-		return platform.NeedsReconnect(code, "The account has to be connected again, as was asked for.")
+		return platform.NeedsReconnect(code, "The account has to be connected again, as was asked for.").Saying(said)
 	default:
-		return platform.Reject(code, "The publication failed, as was asked for.")
+		return platform.Reject(code, "The publication failed, as was asked for.").Saying(said)
 	}
 }
 

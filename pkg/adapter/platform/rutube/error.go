@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// Rutube answers in the form of the Django REST framework (django-rest-framework.org, Exceptions): {"detail": "…"}, or a
-// list of texts for each member. It has no codes: the status and, for 403, the text tell the outcome.
+// Rutube answers in the form of the Django REST framework (django-rest-framework.org, Exceptions): {"detail": "…"}, or
+// a list of texts for each member. It has no codes: the status and, for 403, the text tell the outcome.
 var (
 	// invalid are the texts of a token that is not valid: Invalid token., User inactive or deleted., Authentication
 	// credentials were not provided., Invalid token header., and their translations.

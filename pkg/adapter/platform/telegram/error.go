@@ -140,7 +140,8 @@ func (o outcome) error(sends bool) *platform.Error {
 		if !sends {
 			return denied()
 		}
-		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. Make it "+
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
+			"Make it "+
 			"an administrator again.")
 	case token:
 		return platform.Disconnected()

@@ -66,9 +66,8 @@ var capabilities = platform.Capabilities{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +
 			"the rest.",
-		"With the option format, the tags of HTML count as characters of the caption, and a text that is changed " +
-			"later " +
-			"has the format, too.",
+		"With the option format, Telegram counts what readers see of the caption, without the tags of HTML. A text " +
+			"that is changed later has the format, too.",
 		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot " +
 			"within 24 hours and the bot has no webhook.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",

@@ -183,7 +183,8 @@ func cashtagsOfBluesky(s string) (all []Part) {
 		name := tickerText().FindString(s[at:])
 		end := at + len(name)
 		r := after(s, end)
-		if ends := r < 0 || space(r) || strings.ContainsRune(".,;:!?)\"'’", r); ends && begins(s, start) && name != "" &&
+		if ends := r < 0 || space(r) || strings.ContainsRune(".,;:!?)\"'’", r); ends && begins(s, start) &&
+			name != "" &&
 			len(name) <= longestTicker {
 			all, at = append(all, Part{start, end, name}), end
 		}

@@ -281,7 +281,8 @@ func domainAt(s string, last, start, domain int) (all []Link, end int) {
 
 // validHost reports whether the labels of a host have lengths that the domain name system permits.
 func validHost(host string) bool {
-	if strings.HasPrefix(host, "xn--") && strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+	if strings.HasPrefix(host, "xn--") && strings.IndexFunc(host,
+		func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		return false
 	}
 	for label := range strings.SplitSeq(host, ".") {

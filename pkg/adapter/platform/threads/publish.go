@@ -28,7 +28,8 @@ func containers(g graph.API) *graph.Containers {
 // states are the explanations of containers that have failed for good. The others may pass: FAILED_DOWNLOADING_VIDEO,
 // FAILED_PROCESSING_AUDIO, FAILED_PROCESSING_VIDEO and UNKNOWN.
 var states = []graph.State{
-	refused("INVALID_ASPEC", "Threads does not take the ratio of width to height."), // ASPEC_RATIO, as Threads spells it
+	refused("INVALID_ASPEC", "Threads does not take the ratio of width to "+
+		"height."), // ASPEC_RATIO, as Threads spells it
 	refused("INVALID_BIT_RATE", "Threads does not take the bit rate of the video."),
 	refused("INVALID_DURATION", "Threads does not take the length of the video."),
 	refused("INVALID_FRAME_RATE", "Threads does not take the frame rate of the video."),

@@ -37,9 +37,9 @@ const long = 60 * 24 * time.Hour
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 8 << 20, MinRatio: 0.1, MaxRatio: 10}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1 << 30, MinRatio: 0.01,
-		MaxRatio: 10, MaxTime: 5 * time.Minute}
+		MaxRatio: 10, MaxWidth: 1920, MaxTime: 5 * time.Minute}
 
-	caption = platform.Text{Max: 500, Unit: platform.EmojiBytes}
+	caption = platform.Text{Max: 500, Unit: platform.EmojiBytes, MaxLinks: 5}
 )
 
 // thread is the greatest number of posts in a thread.

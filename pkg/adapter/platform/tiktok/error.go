@@ -55,11 +55,12 @@ var codes = map[string]meaning{
 	"privacy_level_option_mismatch":                      privacy,    // D: 403
 	"invalid_param":                                      content,    // D: 400
 	"invalid_params":                                     content,    // E: 400
-	"app_version_check_failed":                           content,    // P: 400, an old TikTok on the phone of the person
-	"invalid_file_upload":                                file,       // E: 400
-	"invalid_publish_id":                                 unknownID,  // S: 400
-	"publish_id_not_found":                               unknownID,
-	"token_not_authorized_for_specified_publish_id":      unknownID, // S: 400
+	// P: 400, an old TikTok on the phone of the person
+	"app_version_check_failed":                      content,
+	"invalid_file_upload":                           file,      // E: 400
+	"invalid_publish_id":                            unknownID, // S: 400
+	"publish_id_not_found":                          unknownID,
+	"token_not_authorized_for_specified_publish_id": unknownID, // S: 400
 }
 
 // reasons are the reasons of a publication that has failed (S). Nothing was posted. Those that are not here begin again

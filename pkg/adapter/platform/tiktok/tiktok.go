@@ -29,8 +29,10 @@ const (
 
 var (
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4 << 30,
-		MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
-	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20}
+		MinShort: 360, MaxLong: 4096, MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
+	// TikTok takes photos of up to 1080p. One that is larger fails the whole post.
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20, MaxShort: 1080,
+		MaxLong: 1920}
 
 	caption    = platform.Text{Max: 2200, Unit: platform.UTF16}
 	text       = platform.Text{Max: 4000, Unit: platform.UTF16}
@@ -195,7 +197,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	}
 	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()},
 		"token": {a.Token.Access.Reveal()}}
-	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/", Form: form,
+	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/v2/oauth/revoke/",
+		Form:    form,
 		Secrets: []platform.Secret{app.Secret, a.Token.Access}}
 	err = p.Client.JSON(ctx, call, tokenRefused, nil)
 	if platform.KindOf(err) == platform.Reconnect {

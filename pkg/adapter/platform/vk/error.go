@@ -229,7 +229,8 @@ func communityToken() *platform.Error {
 }
 
 func idToken() *platform.Error {
-	return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to post "+
+	return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to "+
+		"post "+
 		"on walls.")
 }
 

@@ -31,7 +31,7 @@ var version = platform.Versions[Name].Name
 
 var (
 	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 50 << 20, MinRatio: 1.0 / 20,
-		MaxRatio: 20}
+		MaxRatio: 20, MaxSides: 14_000}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 2 << 30}
 
 	message = platform.Text{Max: 15_895}

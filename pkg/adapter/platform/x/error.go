@@ -54,9 +54,10 @@ var refusals = []refusal{
 	{http.StatusForbidden, "", "used for authentication is suspended", account},
 	{http.StatusForbidden, "", "your account is suspended", account},
 	{http.StatusForbidden, "", "account is temporarily locked", account},
-	// The token. client-forbidden: "App not enrolled or lacks required access" (fundamentals/response-codes-and-errors);
-	// X asks for "keys and tokens" of another application (TwitterAPI #226, tweepy #2098), so that no token of this one
-	// posts. oauth1-permissions: the token may read only. unsupported-authentication: the API's OpenAPI document.
+	// The token. client-forbidden: "App not enrolled or lacks required access"
+	// (fundamentals/response-codes-and-errors); X asks for "keys and tokens" of another application (TwitterAPI #226,
+	// tweepy #2098), so that no token of this one posts. oauth1-permissions: the token may read only.
+	// unsupported-authentication: the API's OpenAPI document.
 	{http.StatusForbidden, "client-forbidden", "", right},
 	{http.StatusForbidden, "oauth1-permissions", "", right},
 	{http.StatusForbidden, "unsupported-authentication", "", right},

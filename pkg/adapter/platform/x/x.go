@@ -47,9 +47,9 @@ const thread = 25
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000, MinRatio: 1.0 / 3,
-		MaxRatio: 3, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second}
+		MaxRatio: 3, MinShort: 32, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second}
 
-	caption = platform.Text{Max: 280, Unit: platform.Weighted}
+	caption = platform.Text{Max: 280, Unit: platform.Weighted, MaxCashtags: 1}
 	noAlt   = []platform.Option{platform.OptionAlt}
 
 	kinds = map[platform.Kind]platform.Rule{
@@ -106,6 +106,7 @@ var capabilities = platform.Capabilities{
 			"fourth of it, and are left out beyond that.",
 		"clicks are those on the links of a post, in its first 30 days.",
 		"A link counts as 23 characters, and an emoji as 2.",
+		"X takes one cashtag in a post.",
 		"X refuses a text that the account has posted lately. Such a publication ends as content_refused, unless X " +
 			"shows that it is the post of the publication itself.",
 		"The replies to a post are read five times in seven days, the newest ten each time, and only if X counts " +

@@ -153,7 +153,8 @@ func unentitled() *platform.Error {
 }
 
 func denied(refusal) *platform.Error {
-	return platform.Reject(platform.CodeMissingPermission, "YouTube does not let the account do this. Connect the account "+
+	return platform.Reject(platform.CodeMissingPermission, "YouTube does not let the account do this. Connect the "+
+		"account "+
 		"again and allow all that the page of Google asks for.")
 }
 
@@ -170,7 +171,8 @@ func wrongText(refusal) *platform.Error {
 }
 
 func option(refusal) *platform.Error {
-	return platform.Reject(platform.CodeInvalidOption, "YouTube does not let the account choose this value of an option.")
+	return platform.Reject(platform.CodeInvalidOption, "YouTube does not let the account choose this value of an "+
+		"option.")
 }
 
 func refused(message string) func(refusal) *platform.Error {

@@ -98,7 +98,8 @@ func sent(ctx context.Context, r *item.Record, pub *item.Publication, files File
 		sum := f.SHA256
 		if ok {
 			if sum, err = sums.Sum(ctx, f.Key); errs.CodeOf(err) == errs.NotFound {
-				return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is gone. Regenerate the item, or "+
+				return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is gone. Regenerate the "+
+					"item, or "+
 					"replace its media, and publish it again.")
 			}
 			if err != nil {
@@ -106,7 +107,8 @@ func sent(ctx context.Context, r *item.Record, pub *item.Publication, files File
 			}
 		}
 		if sum != f.SHA256 {
-			return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is stored with another content than "+
+			return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is stored with another "+
+				"content than "+
 				"its sha256 says, so that it was not sent. Regenerate the item, or replace its media.")
 		}
 		if i < len(words.Files) {
