@@ -129,8 +129,8 @@ func others(f *Fixture, post platform.Placed) map[string]func(context.Context) e
 	return all
 }
 
-// OddOthers is Odd for the calls that do not publish, about the first post. None loses an account, and the page of a proxy tells of no post
-// that it is gone.
+// OddOthers is Odd for the calls that do not publish, about the first post. None loses an account, and the page of a
+// proxy tells of no post that it is gone.
 func (s Suite) OddOthers(ctx context.Context) (wrong []string, err error) {
 	if !s.told() {
 		return nil, nil
