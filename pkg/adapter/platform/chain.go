@@ -208,11 +208,25 @@ func (c Chain[S]) Finalize(ctx context.Context, a Account, p Post,
 // not fail the publication.
 func (c Chain[S]) unwritten(w *Work[S], err error) (Step, error) {
 	kind := KindOf(err)
-	if !w.IsComment() || kind == Retry || kind == Expired || kind == Unknown {
+	if !w.IsComment() || kind == Retry || kind == Expired || kind == Unknown || kind == Unclear {
 		return Step{}, err
 	}
+	return c.without(err), nil
+}
+
+// Leave implements Leaver. A publication may lack its first comment.
+func (c Chain[S]) Leave(a Account, p Post, h Handle, refused error) (Step, bool) {
+	w, err := c.parse(a, p, h)
+	if err != nil || !w.IsComment() {
+		return Step{}, false
+	}
+	return c.without(refused), true
+}
+
+// without returns the step that ends a publication without its first comment.
+func (c Chain[S]) without(refused error) Step {
 	return Step{Next: StageDone, Warning: Warn(CommentNotWritten,
-		c.Caps.Label+" has not taken the first comment.", err)}, nil
+		c.Caps.Label+" has not taken the first comment.", refused)}
 }
 
 // made returns the step after the next post was made.

@@ -180,7 +180,12 @@ func Reject(code Code, message string) *Error {
 
 // Odd returns the error of a refusal whose reason the adapter does not know.
 func Odd() *Error {
-	return &Error{Kind: Unclear, Code: CodeContentRefused, Message: "The platform refuses the post."}
+	return Perhaps(CodeContentRefused, "The platform refuses the post.")
+}
+
+// Perhaps returns the error of a refusal whose reason the adapter does not know, with what it probably concerns.
+func Perhaps(code Code, message string) *Error {
+	return &Error{Kind: Unclear, Code: code, Message: message}
 }
 
 // Later returns an error after which the caller repeats the same step.

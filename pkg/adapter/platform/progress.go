@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,8 @@ type Progress struct {
 	Post     Published `json:"post,omitzero"`
 	// Refusal is the answer to the call of SentAt, or nil if that answer was lost.
 	Refusal *Refusal `json:"refusal,omitempty"`
+	// Words are what the platform has said in the answer to the call of SentAt.
+	Words string `json:"words,omitempty"`
 	// Warning is the last warning of a step, or nil if there was none.
 	Warning *Warning `json:"warning,omitempty"`
 }
@@ -102,7 +105,7 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		kind := KindOf(err)
 		if err != nil && (kind == Unknown || kind == Restart || kind == Unclear || !classified(err)) {
 			// The next step looks for the outcome, because media may be gone after another worker has posted them.
-			p.Refusal = refusal(err)
+			p.Refusal, p.Words = refusal(err), WordsOf(err)
 			return p, reconcileEvery, nil
 		}
 		if p = p.known(); err == nil {
@@ -113,7 +116,11 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
 	}
 	if KindOf(err) == Unclear {
-		p, err = p.unclear(err)
+		if p, err = p.unclear(err); KindOf(err) == BadContent {
+			if left, ok := leave(a, acct, post, p.Handle, err); ok {
+				return p.moved(left), left.Wait, nil
+			}
+		}
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
 		// Another worker may have posted, so look for its post before the publication fails or begins again.
@@ -130,6 +137,21 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 	return p.moved(step), step.Wait, nil
 }
 
+// Leaver is a Publisher whose publications may lack a part that the platform refuses, such as a first comment.
+type Leaver interface {
+	// Leave returns the step that goes on without the next part of a publication, and false if the part is needed.
+	Leave(a Account, p Post, h Handle, refused error) (Step, bool)
+}
+
+// leave returns the step without the part that the platform has refused, and false if there is none.
+func leave(a Publisher, acct Account, post Post, h Handle, refused error) (Step, bool) {
+	l, ok := a.(Leaver)
+	if !ok {
+		return Step{}, false
+	}
+	return l.Leave(acct, post, h, refused)
+}
+
 // refusal returns the refusal that an error is, or nil.
 func refusal(err error) *Refusal {
 	var e *Error
@@ -143,6 +165,12 @@ func refusal(err error) *Refusal {
 func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress,
 	time.Duration, error) {
 	step, err := a.Reconcile(ctx, acct, post, p.Handle, p.SentAt)
+	if p.Refusal != nil && err == nil && step.Warning != nil {
+		// What Reconcile leaves out because it may exist, was refused, and is not there.
+		if left, ok := leave(a, acct, post, p.Handle, p.Refusal.final()); ok {
+			step = left
+		}
+	}
 	if p.Looks++; p.Looks == 1 {
 		p.Doubts++
 	}
@@ -153,7 +181,11 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		// The call may be made again, but not for ever.
 		if p.Refusals++; p.Refusals >= maxUnclear {
 			p.Doubts = 0
-			return p.known(), 0, p.Refusal.final()
+			refused := p.Refusal.final()
+			if left, ok := leave(a, acct, post, p.Handle, refused); ok {
+				return p.known().moved(left), left.Wait, nil
+			}
+			return p.known(), 0, refused
 		}
 		return p.known().moved(step), max(step.Wait, time.Duration(p.Refusals)*unclearEvery), nil
 	case err == nil && step.Next != StageReconcile:
@@ -168,13 +200,13 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 		refused := p.Refusal.final()
 		return p.known(), 0, refused
 	case err == nil:
-		return p, 0, Lost(errors.New("nothing was found in time"))
+		return p, 0, Lost(errors.New("nothing was found in time")).Saying(p.Words)
 	case kind == BadContent, kind == Restart:
 		p.Doubts = 0 // nothing was or will be posted
 		return p.known().failed(err)
 	case kind == Unknown, kind == Reconnect, late:
 		// Nothing can be read without a connection, and the post may exist.
-		lost := Lost(err).Saying(WordsOf(err))
+		lost := Lost(err).Saying(cmp.Or(WordsOf(err), p.Words))
 		if p.Refusal != nil {
 			lost.Message = "The platform has refused the post for a reason that the service does not know, and the " +
 				"service cannot see whether it exists. Look at the account."
@@ -188,7 +220,7 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 
 // known returns the progress after the outcome of the call is known.
 func (p Progress) known() Progress {
-	p.SentAt, p.Looks, p.Refusal = time.Time{}, 0, nil
+	p.SentAt, p.Looks, p.Refusal, p.Words = time.Time{}, 0, nil, ""
 	return p
 }
 

@@ -252,7 +252,8 @@ func (s *Service) remove(ctx context.Context, by signer, told platform.Removal, 
 var errRemoved = platform.NeedsReconnect(platform.CodeNeedsReconnect, "The person who has connected the account has "+
 	"removed the access at the platform. Connect the account again.")
 
-// end ends one account. A repeat changes nothing, and one that was connected again since has rights again.
+// end ends one account. A repeat changes nothing, and one that was connected since, for the first time or again, has
+// rights.
 func (s *Service) end(ctx context.Context, key store.Key, grantor string, at time.Time, erase bool) error {
 	for range removalTries {
 		it, err := s.db.Lookup(ctx, key)
@@ -260,7 +261,11 @@ func (s *Service) end(ctx context.Context, key store.Key, grantor string, at tim
 			return err
 		}
 		r, err := Decode(&it)
-		if err != nil || r.Grantor != grantor || r.Connection > 1 && at.Add(time.Second).Before(r.RefreshedAt) {
+		since := r.CreatedAt.Time
+		if r.Connection > 1 {
+			since = r.RefreshedAt
+		}
+		if err != nil || r.Grantor != grantor || at.Add(time.Second).Before(since) {
 			return err
 		}
 		tx := &store.Tx{}

@@ -139,6 +139,13 @@ func TestTikTokTellsOfRemovedRights(t *testing.T) {
 	if out := w.tell(http.MethodPost, "removed=tiktok", sent, signature); out.Code != http.StatusForbidden {
 		t.Errorf("an old one: %d", out.Code)
 	}
+	// Another customer connects it for the first time. TikTok sends a webhook that was not taken for three days, and
+	// signs each attempt.
+	w.grantedTo(w.Stranger(), "tiktok")
+	if out := w.tell(http.MethodPost, "removed=tiktok", sent, control.TikTokSignature(oauth.ClientSecret, sent,
+		w.Now())); out.Code != http.StatusOK || w.states()["other tiktok"] != social.Connected {
+		t.Errorf("one of before: %d, %v", out.Code, w.states())
+	}
 }
 
 func TestForgedRemovalsAreRefused(t *testing.T) {

@@ -2,9 +2,13 @@ package transfer
 
 import (
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -99,6 +103,49 @@ func inputCheckerOf(t reflect.Type) inputChecker {
 	c := inputChecker{schema.NewChecker(schemas, &root, false, schema.Known{}), &root}
 	inputCheckers.Store(t, c)
 	return c
+}
+
+// The bounds of whatever comes in, which are those of the longest texts and lists that the service itself makes. Many
+// members have no others, because no operation takes them.
+const (
+	mostLetters = 20_000
+	mostListed  = 1000
+	longestName = 100
+)
+
+// checkBounds refuses a value at a place that is larger than what the service makes, or has an address that is none of
+// the web.
+func checkBounds(v any, at string) error {
+	switch v := v.(type) {
+	case string:
+		if utf8.RuneCountInString(v) > mostLetters {
+			return errs.Invalid(at, "is too long: the longest length is %d", mostLetters)
+		}
+		name := at[strings.LastIndexByte(at, '/')+1:]
+		if u, err := url.Parse(v); (name == "url" || strings.HasSuffix(name, "_url")) && (err != nil || u.Scheme != "" &&
+			u.Scheme != "https" && u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
+			return errs.Invalid(at, "is no address of the web")
+		}
+	case []any:
+		if len(v) > mostListed {
+			return errs.Invalid(at, "has too many entries: the most are %d", mostListed)
+		}
+		for i := range v {
+			if err := checkBounds(v[i], at+"/"+strconv.Itoa(i)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if utf8.RuneCountInString(name) > longestName {
+				return errs.Invalid(at, "has a name that is longer than %d", longestName)
+			}
+			if err := checkBounds(v[name], at+"/"+jsontree.Escape(name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkInput checks the members of a resource that the operation which creates such a resource takes, too. A member

@@ -373,11 +373,15 @@ func (s *slow) Range(ctx context.Context, _ string, _, _ int64) (io.ReadCloser, 
 	return nil, ctx.Err()
 }
 
-// Step implements task.Handler.
+// Step implements task.Handler. A function whose time is used up has no outcome.
 func (s *slow) Step(ctx context.Context, step *task.Step) (task.Outcome, error) {
 	ctx, s.end = context.WithCancel(ctx)
 	defer s.end()
-	return s.Importer.Step(ctx, step)
+	o, err := s.Importer.Step(ctx, step)
+	if ctx.Err() != nil {
+		return task.Outcome{}, task.ErrMoved
+	}
+	return o, err
 }
 
 // A step that uses up its function three times ends the import, which says so.

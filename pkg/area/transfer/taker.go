@@ -152,7 +152,7 @@ func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 		return &LeftOut{Code: codeInvalid, Message: "id is not that of data."}, nil
 	}
 	in := admit(tree, membersOfKind(k))
-	if err := cmp.Or(checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
+	if err := cmp.Or(checkBounds(in, ""), checkInput(k.name, in), t.w.checkURL(ctx, k, in)); err != nil {
 		return &LeftOut{Code: codeRefused, Message: errs.As(err).Message}, nil
 	}
 	a := adopted{id: ids.of(l.ID)}

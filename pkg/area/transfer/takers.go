@@ -199,10 +199,15 @@ func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt 
 	return files, attempt, lost
 }
 
-// checkURL refuses the address of a webhook that its creation would refuse.
+// checkURL refuses the address of a webhook or of a feed that its creation would refuse.
 func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) error {
-	address, ok := in["url"].(string)
-	if k.prefix != id.Webhook || !ok {
+	at, of := "/url", in
+	if k.prefix == id.Automation {
+		at = "/trigger/url"
+		of, _ = in["trigger"].(map[string]any)
+	}
+	address, ok := of["url"].(string)
+	if k.prefix != id.Webhook && k.prefix != id.Automation || !ok {
 		return nil
 	}
 	var check safehttp.Checker = w.Addresses
@@ -210,7 +215,7 @@ func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) erro
 		check = safehttp.New(safehttp.Options{})
 	}
 	if err := check.CheckURL(ctx, address); err != nil {
-		return safehttp.InvalidURL(err, "/url")
+		return safehttp.InvalidURL(err, at)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 )
 
 // ascii reports whether a text has visible characters of ASCII alone, and spaces.
@@ -79,17 +80,39 @@ var latin = strings.NewReplacer("а", "a", "в", "b", "с", "c", "ԁ", "d", "е"
 	"т", "t", "ц", "u", "ѵ", "v", "ԝ", "w", "х", "x", "у", "y", "α", "a", "β", "b", "ϲ", "c", "ε", "e", "η", "n", "ι",
 	"i",
 	"κ", "k", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "u", "χ", "x", "ω", "w", "ս", "u", "օ", "o", "ո", "n",
-	"0", "o", "1", "l", "3", "e", "5", "s", "ı", "i", "ɑ", "a", "ɡ", "g", "ß", "b")
+	"0", "o", "1", "l", "3", "e", "5", "s", "ı", "i", "ɑ", "a", "ɡ", "g", "ß", "b",
+	"℮", "e", "ǃ", "l", "|", "l", "@", "a", "$", "s")
+
+// plain returns a name without the marks on its letters, and with the letters that others are made of.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(name))
+}
+
+// together finds where two words stand together, such as in ClaudeDesktop.
+var together = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // ownsName reports whether a program may have a name: one that many people know is for its own hosts, and for programs
 // of the computer, which are shown as such. Letters that look like others count as those.
 func ownsName(name string, redirects []string) bool {
 	// Of i, l and 1 nobody tells one from another in all fonts.
 	fold := func(s string) string { return strings.ReplaceAll(latin.Replace(strings.ToLower(s)), "i", "l") }
-	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	words = append(words, strings.Join(words, ""))
+	name = plain(name)
+	split := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && latin.Replace(string(r)) == string(r)
+		})
+	}
+	words := append(split(name), split(together.ReplaceAllString(name, "$1 $2"))...)
+	words = append(words, strings.Join(split(name), ""))
 	for program, hosts := range famous {
-		if !slices.ContainsFunc(words, func(word string) bool { return fold(word) == fold(program) }) {
+		if !slices.ContainsFunc(words, func(word string) bool {
+			return fold(word) == fold(program) || fold(word) == fold(program+"ai")
+		}) {
 			continue
 		}
 		for _, address := range redirects {

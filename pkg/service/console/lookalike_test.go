@@ -46,6 +46,11 @@ func TestB8NothingLooksLikeAnother(t *testing.T) {
 		{"Claude Desktop", "https://evil.example/", false}, {"CIaude", "https://evil.example/", false},
 		{"\u0421\u04cf\u0430\u0446\u0501\u0435", "https://evil.example/", false}, {"Claude", "http://127.0.0.1:1/cb", true},
 		{"0penAI", "https://evil.example/", false}, {"ChatGPT", "https://chatgpt.com/cb", true}, {"Cursor", "cursor://x/cb", true},
+		{"Cl\u00e1ude", "https://evil.example/", false}, {"Claude\u0332", "https://evil.example/", false},
+		{"\u216dlaude", "https://evil.example/", false}, {"\u24d2laude", "https://evil.example/", false},
+		{"Claud\u212e", "https://evil.example/", false}, {"Cl@ude", "https://evil.example/", false},
+		{"ClaudeDesktop", "https://evil.example/", false}, {"ClaudeAI", "https://evil.example/", false},
+		{"claudeai", "https://evil.example/", false}, {"Clau\u00adde", "https://evil.example/", false},
 		{"Precursor", "https://a.example/", true}, {"Claudette", "https://a.example/", true},
 	} {
 		if ownsName(c.name, []string{c.address}) != c.own {

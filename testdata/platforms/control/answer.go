@@ -10,6 +10,8 @@ import (
 type Answer struct {
 	// Call matches the method and the path of the call, such as "^POST /2/tweets$".
 	Call *regexp.Regexp
+	// After is how many such calls are answered as usual before.
+	After int
 	// Times is how often the answer is given; 0 stands for once, and -1 for always.
 	Times  int
 	Status int
@@ -43,6 +45,10 @@ func (c *Control) said(r *http.Request) (Answer, bool) {
 	for i := range c.answers {
 		a := &c.answers[i]
 		if a.Times == 0 || !a.Call.MatchString(r.Method+" "+r.URL.Path) {
+			continue
+		}
+		if a.After > 0 {
+			a.After--
 			continue
 		}
 		if a.Times > 0 {

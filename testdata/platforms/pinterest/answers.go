@@ -37,6 +37,7 @@ var Answers = map[string]control.Answer{
 		"Your application consumer type is not supported, please contact support."),
 	"missing scope": refused(creates, 403, 29,
 		"Your token does not have sufficient permissions to perform this operation."),
+	"telescopes":    refused(creates, 403, 29, "Pins about telescopes are not permitted here."),
 	"another board": refused(creates, 403, 29, "You are not permitted to access that resource."),
 	"spam":          refused(creates, 403, 9, "This was caught by a block (Pins) we have in place to combat spam."),
 	"no board":      refused(creates, 404, 40, "Board not found."),

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -258,6 +259,10 @@ func (e *Engine) Step() bool {
 		e.clock.Add(wait)
 	}
 	next, err := e.kernel.Do(context.Background(), m.Message, 1)
+	if errors.Is(err, task.ErrMoved) { // its function has died: the queue gives the message to another
+		e.queue = append(e.queue, message{m.Message, e.clock.Now().Add(time.Minute)})
+		return true
+	}
 	if err != nil {
 		e.t.Fatalf("%s: %v", m.ID, err)
 	}

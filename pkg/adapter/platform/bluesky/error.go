@@ -145,9 +145,7 @@ func (p *Platform) videoRefused(a wire.Answer) *platform.Error {
 	if e := videoMeans(f.Error + " " + f.Message); e != nil {
 		return e
 	}
-	e := platform.Odd()
-	e.Message = "Bluesky's video service refuses the video."
-	return e
+	return platform.Perhaps(platform.CodeContentRefused, "Bluesky's video service refuses the video.")
 }
 
 // videoMeans returns what a text of the video service says, or nil.

@@ -18,6 +18,7 @@ type meaning int
 
 const (
 	content   meaning = iota + 1 // LinkedIn refuses the post
+	invalid                      // LinkedIn refuses a request, perhaps for what is in the post
 	file                         // LinkedIn could not process a file
 	waits                        // a file is not ready yet
 	restart                      // what was uploaded is gone
@@ -54,8 +55,11 @@ var refusals = []refusal{
 	{http.StatusBadRequest, "MEDIA_ASSET_WAITING_UPLOAD", "", waits},
 	{http.StatusBadRequest, "EXPIRED_UPLOAD_URL", "", restart},
 	// Posts API: INVALID_URN_TYPE, INVALID_URN_ID, MISSING_FIELD, FIELD_LENGTH_TOO_LONG, INVALID_VALUE_FOR_FIELD, ….
-	{http.StatusBadRequest, "", "", content},
-	{http.StatusUnprocessableEntity, "", "", content},
+	{http.StatusBadRequest, "INVALID_", "", content},
+	{http.StatusBadRequest, "MISSING_FIELD", "", content},
+	{http.StatusBadRequest, "FIELD_LENGTH", "", content},
+	{http.StatusBadRequest, "", "", invalid},
+	{http.StatusUnprocessableEntity, "", "", invalid},
 	{http.StatusRequestEntityTooLarge, "", "", file},
 	{http.StatusNotFound, "", "", absent},
 	{http.StatusGone, "", "", absent},
@@ -85,7 +89,8 @@ func problemOf(a wire.Answer) (b problem, m meaning) {
 	}
 	text := strings.Join(codes, "\n")
 	for _, r := range refusals {
-		if r.status == a.Status && strings.Contains(text, r.code) && strings.Contains(b.Message, r.message) {
+		if r.status == a.Status && strings.Contains(text, r.code) && strings.Contains(b.Message, r.message) &&
+			(r.meaning != absent || b.Status == a.Status) { // a proxy does not know what LinkedIn has
 			return b, r.meaning
 		}
 	}
@@ -158,9 +163,13 @@ func errorOf(m meaning, u use, posts bool, b problem) *platform.Error {
 		return platform.Again(nil)
 	case m == file:
 		return platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.")
+	case m == invalid && u == publishes && !posts:
+		return platform.Perhaps(platform.CodeMediaRefused, "LinkedIn refuses the file.")
+	case m == invalid && !posts:
+		return platform.Odd()
 	case m == content && u == publishes && !posts:
 		return platform.Reject(platform.CodeMediaRefused, "LinkedIn refuses the file.")
-	case m == content:
+	case m == content, m == invalid:
 		return platform.Reject(platform.CodeContentRefused, "LinkedIn refuses the post.")
 	}
 	return nil

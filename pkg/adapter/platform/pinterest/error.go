@@ -3,8 +3,10 @@ package pinterest
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -16,6 +18,7 @@ type meaning int
 
 const (
 	content meaning = iota + 1 // Pinterest refuses the pin
+	other                      // Pinterest refuses a call, perhaps for what is in the pin
 	again                      // Pinterest could not read a file, or had a fault
 	pause                      // Pinterest takes no pins of the account for a while
 	service                    // Pinterest does not let the service's application make pins
@@ -42,19 +45,22 @@ var refusals = []refusal{
 	{http.StatusForbidden, 0, "consumer type", service},
 	// 29: "Your token does not have sufficient permissions to perform this operation."
 	{http.StatusForbidden, 0, "token does not have", right},
-	{http.StatusForbidden, 0, "scope", right},
+	{http.StatusForbidden, 0, "required scope", right},
+	{http.StatusForbidden, 0, "insufficient scope", right},
+	{http.StatusForbidden, 0, "missing scope", right},
 	// postiz (pinterest.provider.ts): "… block (Pins) we have in place to combat spam …", which ends.
 	{http.StatusForbidden, 0, "spam", pause},
 	{http.StatusBadRequest, 0, "combat spam", pause},
-	{http.StatusForbidden, 0, "", content}, // "Not authorized to access board or Pin." (openapi.yaml)
+	{http.StatusForbidden, 0, "", other}, // "Not authorized to access board or Pin." (openapi.yaml)
 	// Pinterest reaches these addresses later (postiz; the code of the first is 1 or 235).
 	{http.StatusBadRequest, 0, "unable to reach the url", again},
 	{http.StatusBadRequest, 0, "could not fetch the image", again},
 	{0, 0, "something went wrong on our end", again},
-	{http.StatusConflict, 0, "", again}, // "Could not get exclusive access to the board …" (openapi.yaml)
-	{http.StatusBadRequest, 0, "", content},
+	{http.StatusConflict, 0, "", again},     // "Could not get exclusive access to the board …" (openapi.yaml)
+	{http.StatusBadRequest, 1, "", content}, // "Invalid request", with the member
+	{http.StatusBadRequest, 0, "", other},
 	{http.StatusRequestEntityTooLarge, 0, "", content},
-	{http.StatusNotFound, 0, "", absent}, // 40 "Board not found.", 50 "Pin not found."
+	{http.StatusNotFound, 0, "not found", absent}, // 40 "Board not found.", 50 "Pin not found."
 }
 
 // problem is the body of a refusal.
@@ -132,9 +138,11 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 		return platform.Again(nil) // the upload is gone
 	case m == absent:
 		return platform.Reject(platform.CodeContentRefused, "Pinterest does not have the board or its section.")
+	case m == other && u == prepares:
+		return platform.Perhaps(platform.CodeMediaRefused, "Pinterest refuses the file.")
 	case m == content && u == prepares:
 		return platform.Reject(platform.CodeMediaRefused, "Pinterest refuses the file.")
-	case m == content:
+	case m == content, m == other:
 		return platform.Reject(platform.CodeContentRefused, "Pinterest refuses the pin.")
 	}
 	return nil
@@ -148,6 +156,11 @@ func limited(a wire.Answer) *platform.Error {
 	}
 	return platform.Limited(0)
 }
+
+// grants are the words of messages about a code or a refresh token that is not valid.
+var grants = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(token|grant|code|expired|revoked|authenticat\w+|authori[sz]\w+)\b`)
+})
 
 // tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
 // token that is not valid has the status 400, and an application the status 401.
@@ -170,6 +183,8 @@ func tokenRefused(a wire.Answer) *platform.Error {
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	case strings.Contains(text, "missing") || strings.Contains(text, "grant_type"):
 		return platform.Busy() // a fault of the service
+	case grants().MatchString(text):
+		return platform.Disconnected()
 	}
-	return platform.Disconnected()
+	return platform.Busy()
 }

@@ -39,6 +39,7 @@ func TestTheAnswersOfPinterest(t *testing.T) {
 		"trial, code 3":                refused(platform.CodeNotConfigured, "Standard access"),
 		"consumer type":                refused(platform.CodeNotConfigured, "consumer type"),
 		"missing scope":                barred,
+		"telescopes":                   content("Pins about telescopes"),
 		"another board":                content("You are not permitted to access that resource."),
 		"spam":                         later(time.Hour, "combat spam"),
 		"no board":                     content("Board not found."),

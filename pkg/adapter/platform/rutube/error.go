@@ -25,22 +25,35 @@ var (
 	throttled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)available in (\d+) second`) })
 )
 
-// own reports whether an answer is in Rutube's own form, and not that of a proxy.
-func own(a wire.Answer) bool {
+// said returns the detail of an answer in Rutube's own form, and reports whether it is in that form, and not that of a
+// proxy: it has a detail, or lists of texts.
+func said(a wire.Answer) (detail string, own bool) {
 	var body map[string]any
-	return json.Unmarshal(a.Body, &body) == nil
+	if json.Unmarshal(a.Body, &body) != nil {
+		return "", false
+	}
+	if detail, own = body["detail"].(string); own {
+		return detail, true
+	}
+	for _, member := range body {
+		if _, own = member.([]any); !own {
+			return "", false
+		}
+	}
+	return "", own
 }
 
 // refused classifies refusals.
 func refused(a wire.Answer) *platform.Error {
-	switch said := string(a.Body); {
+	switch detail, own := said(a); {
 	case a.OK() || a.Status >= 500:
 		return nil
 	case a.Status == http.StatusTooManyRequests:
-		return limited(said)
-	case !own(a) && a.Status != http.StatusNotFound && a.Status != http.StatusRequestEntityTooLarge:
+		return limited(detail)
+	case !own && a.Status != http.StatusRequestEntityTooLarge:
 		return platform.Odd()
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden && invalid().MatchString(said):
+	case a.Status == http.StatusUnauthorized && detail != "",
+		a.Status == http.StatusForbidden && invalid().MatchString(detail):
 		return platform.Disconnected()
 	}
 	switch a.Status {
@@ -56,12 +69,12 @@ func refused(a wire.Answer) *platform.Error {
 
 // refusedLogin classifies refusals of the login. Only Rutube's own answers concern the name and the password.
 func refusedLogin(a wire.Answer) *platform.Error {
-	switch {
+	switch detail, own := said(a); {
 	case a.OK() || a.Status >= 500:
 		return nil
 	case a.Status == http.StatusTooManyRequests:
-		return limited(string(a.Body))
-	case own(a) && (a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized ||
+		return limited(detail)
+	case own && (a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized ||
 		a.Status == http.StatusForbidden):
 		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password. "+
 			needsPassword)

@@ -64,7 +64,7 @@ func TestTheAnswersOfTikTok(t *testing.T) {
 		"state: outage":                later(platform.Retry, 0, "Something is wrong."),
 		"state: limit":                 later(platform.Retry, time.Minute, "rate limit"),
 		"upload: expired":              {},
-		"upload: refused":              refused(platform.CodeMediaRefused, ""),
+		"upload: refused":              {Always: true, Kind: platform.BadContent, Code: platform.CodeMediaRefused},
 		"figures: scope":               {},
 		"token: revoked":               revoked,
 		"token: revoked, 200":          revoked,

@@ -232,7 +232,9 @@ func (p *Platform) upload(ctx context.Context, w *platform.Work[state], length i
 			return platform.Lost(nil) // TikTok has received more than the handle says
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
 			return platform.Busy()
-		case a.Status == http.StatusBadRequest, a.Status == http.StatusRequestEntityTooLarge:
+		case a.Status == http.StatusBadRequest:
+			return platform.Perhaps(platform.CodeMediaRefused, "TikTok refuses the video.")
+		case a.Status == http.StatusRequestEntityTooLarge:
 			return platform.Reject(platform.CodeMediaRefused, "TikTok refuses the video.")
 		default:
 			return nil

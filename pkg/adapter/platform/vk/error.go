@@ -150,6 +150,9 @@ func (p *Platform) refused(t platform.Token, method string, posts bool) wire.Ref
 				return r.means(of)
 			}
 		}
+		if !a.OK() {
+			return nil // the status tells it
+		}
 		return platform.Odd()
 	}
 }

@@ -25,6 +25,7 @@ type meaning int
 
 const (
 	content   meaning = iota + 1 // X refuses the text, or another part of the post
+	malformed                    // X refuses a request, and does not say why
 	policy                       // X refuses the post by its rules
 	file                         // X refuses the media
 	reply                        // X does not permit the reply or the quotation
@@ -84,9 +85,11 @@ var refusals = []refusal{
 	// "Malformed request or invalid parameters" (response-codes-and-errors). Uploads live for 24 hours; X answers so to
 	// an upload that it no longer has.
 	{http.StatusBadRequest, "", "media ids are invalid", gone},
-	{http.StatusBadRequest, "", "", content},
+	{http.StatusBadRequest, "invalid-request", "", content},
+	{http.StatusBadRequest, "", "", malformed},
 	{http.StatusRequestEntityTooLarge, "", "", file},
-	{http.StatusNotFound, "", "", gone},
+	{http.StatusNotFound, "resource-not-found", "", gone},
+	{http.StatusNotFound, "", "not found", gone}, // the title is "Not Found Error" or "Not Found"
 }
 
 // problem is the body of a refusal.
@@ -178,6 +181,8 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 		return platform.Reject(platform.CodeContentPolicy, "X does not permit the post.")
 	case m == gone && (u == prepares || status == http.StatusBadRequest):
 		return platform.Again(nil) // nothing was posted
+	case u == prepares && m == malformed:
+		return platform.Perhaps(platform.CodeMediaRefused, "X refuses the file.")
 	case m == file, u == prepares && m == content:
 		return platform.Reject(platform.CodeMediaRefused, "X refuses the file.")
 	case m == reply:
@@ -186,10 +191,9 @@ func errorOf(m meaning, u use, status int) *platform.Error {
 		return platform.Reject(platform.CodeContentRefused, "X does not have the post that is answered or quoted.")
 	case m == duplicate:
 		// The equal text may be that of another worker. If it is not found, the refusal is final.
-		e := platform.Odd()
-		e.Message = "X refuses the text: the account has posted an equal one lately."
-		return e
-	case m == content:
+		return platform.Perhaps(platform.CodeContentRefused, "X refuses the text: the account has posted an equal one "+
+			"lately.")
+	case m == content, m == malformed:
 		return platform.Reject(platform.CodeContentRefused, "X refuses the post.")
 	}
 	return nil

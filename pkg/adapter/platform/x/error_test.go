@@ -2,6 +2,7 @@ package x_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +213,18 @@ func TestWhatXCounts(t *testing.T) {
 			t.Errorf("%.30q with %d letters: %v", text, len([]rune(text)), err)
 		}
 		f.Close()
+	}
+}
+
+// What X has said stays with a post whose outcome is looked for in vain.
+func TestTheWordsOfALostAnswerStay(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	f.Fake.(fixture.Fake).Say(control.Answer{Call: regexp.MustCompile("^POST /2/tweets$"), Times: -1, Status: 503,
+		Body: `{"title":"Service Unavailable","detail":"X is over capacity."}`})
+	post := platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe"}
+	_, _, last := fixture.Follow(t.Context(), t, f, post)
+	if last == nil || last.Kind != platform.Unknown || last.Words != "X is over capacity." {
+		t.Errorf("it ends with %+v", last)
 	}
 }

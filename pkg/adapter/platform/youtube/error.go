@@ -55,8 +55,6 @@ var reasons = map[string]func(refusal) *platform.Error{
 	"concurrentLimitExceeded": limited, "servingLimitExceeded": limited, "limitExceeded": limited,
 	// Global errors: failures inside Google, whatever the status.
 	"backendError": busy, "internalError": busy, "notReady": busy, "backendNotConnected": busy,
-	// Global errors: the token has ended or was not sent.
-	"authError": expired, "required": expired, "expired": expired, "CREDENTIALS_MISSING": expired,
 	// General errors, forbidden: the account or the channel of the token. tokland/youtube-upload #288: no channel.
 	"youtubeSignupRequired": ofPublisher(platform.Disconnected), "accountClosed": ofPublisher(platform.Disconnected),
 	"accountSuspended": ofPublisher(platform.Disconnected), "channelClosed": ofPublisher(platform.Disconnected),
@@ -128,7 +126,6 @@ func (p *Platform) classify(a wire.Answer, of refusal) *platform.Error {
 
 func limited(refusal) *platform.Error { return platform.Limited(0) }
 func busy(refusal) *platform.Error    { return platform.Busy() }
-func expired(refusal) *platform.Error { return platform.TokenExpired() }
 
 // untilMidnight is the meaning of a quota that starts again at midnight, Pacific time.
 func untilMidnight(of refusal) *platform.Error {

@@ -51,6 +51,7 @@ func TestRefusals(t *testing.T) {
 		{503, "", same(platform.Retry), 0},
 		{500, "forbidden", same(platform.Retry), 0},
 		{400, "", same(platform.Unclear), 0},
+		{400, "required", same(platform.Unclear), 0}, // of a parameter, and not of a token
 		{400, "somethingNew", same(platform.Unclear), 0},
 	} {
 		bodies := []string{"<html>quotaExceeded</html>"}
