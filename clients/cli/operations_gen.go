@@ -111,53 +111,6 @@ var groups = []group{
 			args: []string{"post_import_id"},
 			ends: &ends{"wait-for-import", "/v1/analytics/imports/{post_import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
 		},
-		{
-			id: "listExperiments", name: "list-experiments", method: "GET", path: "/v1/experiments",
-			summary: "List the experiments", doc: "Newest first.\n\nNeeds the scope `factories:read`.",
-			query: []parameter{
-				{name: "limit", kind: "integer", doc: "Maximum number of results"},
-				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
-				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
-				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
-				{name: "factory_id", kind: "string", doc: "Only experiments of this factory"},
-				{name: "state", kind: "list", doc: "Only experiments in these states, separated by commas. A running one is decided within six hours of its last figure", values: []string{"draft", "running", "decided", "inconclusive", "stopped"}},
-			},
-			paged: true,
-		},
-		{
-			id: "createExperiment", name: "create-experiment", method: "POST", path: "/v1/experiments",
-			summary: "Create an experiment", doc: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.\n\nNeeds the scope `factories:write`.",
-			takesBody: true, bodyOptional: false,
-			body: []parameter{
-				{name: "factory_id", kind: "string", doc: "Factory whose posts are compared", required: true},
-				{name: "question", kind: "string", doc: "What it is to answer, in words", required: true},
-				{name: "auto_apply", kind: "boolean", doc: "Whether its proposal is applied by itself as soon as it is decided"},
-			},
-		},
-		{
-			id: "getExperiment", name: "get-experiment", method: "GET", path: "/v1/experiments/{experiment_id}",
-			summary: "Get an experiment", doc: "With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after its creation, or three days after the time that it is planned for.\n\nNeeds the scope `factories:read`.",
-			args: []string{"experiment_id"},
-		},
-		{
-			id: "updateExperiment", name: "update-experiment", method: "PATCH", path: "/v1/experiments/{experiment_id}",
-			summary: "Start or stop an experiment", doc: "Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has no winner.\n\nNeeds the scope `factories:write`.",
-			args:      []string{"experiment_id"},
-			takesBody: true, bodyOptional: false,
-			body: []parameter{
-				{name: "state", kind: "string", doc: "running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it", values: []string{"running", "stopped"}},
-			},
-			match: true,
-		},
-		{
-			id: "applyExperiment", name: "apply-experiment", method: "POST", path: "/v1/experiments/{experiment_id}/apply",
-			summary: "Apply the result of an experiment", doc: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.\n\nNeeds the scope `factories:write`.",
-			args:      []string{"experiment_id"},
-			takesBody: true, bodyOptional: false,
-			body: []parameter{
-				{name: "apply", kind: "boolean", doc: "Whether the factory is changed at once. Absent: an open proposal is made, for you to apply"},
-			},
-		},
 	}},
 	{name: "api-keys", doc: "Keys, their scopes, addresses, expiry and rotation", operations: []operation{
 		{
@@ -671,6 +624,53 @@ var groups = []group{
 		},
 	}},
 	{name: "experiments", doc: "Compare arms of factors of content, read the result, and apply it", operations: []operation{
+		{
+			id: "listExperiments", name: "list", method: "GET", path: "/v1/experiments",
+			summary: "List the experiments", doc: "Newest first.\n\nNeeds the scope `factories:read`.",
+			query: []parameter{
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
+				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
+				{name: "factory_id", kind: "string", doc: "Only experiments of this factory"},
+				{name: "state", kind: "list", doc: "Only experiments in these states, separated by commas. A running one is decided within six hours of its last figure", values: []string{"draft", "running", "decided", "inconclusive", "stopped"}},
+			},
+			paged: true,
+		},
+		{
+			id: "createExperiment", name: "create", method: "POST", path: "/v1/experiments",
+			summary: "Create an experiment", doc: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.\n\nNeeds the scope `factories:write`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "factory_id", kind: "string", doc: "Factory whose posts are compared", required: true},
+				{name: "question", kind: "string", doc: "What it is to answer, in words", required: true},
+				{name: "auto_apply", kind: "boolean", doc: "Whether its proposal is applied by itself as soon as it is decided"},
+			},
+		},
+		{
+			id: "getExperiment", name: "get", method: "GET", path: "/v1/experiments/{experiment_id}",
+			summary: "Get an experiment", doc: "With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after its creation, or three days after the time that it is planned for.\n\nNeeds the scope `factories:read`.",
+			args: []string{"experiment_id"},
+		},
+		{
+			id: "updateExperiment", name: "update", method: "PATCH", path: "/v1/experiments/{experiment_id}",
+			summary: "Start or stop an experiment", doc: "Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has no winner.\n\nNeeds the scope `factories:write`.",
+			args:      []string{"experiment_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "state", kind: "string", doc: "running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it", values: []string{"running", "stopped"}},
+			},
+			match: true,
+		},
+		{
+			id: "applyExperiment", name: "apply", method: "POST", path: "/v1/experiments/{experiment_id}/apply",
+			summary: "Apply the result of an experiment", doc: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.\n\nNeeds the scope `factories:write`.",
+			args:      []string{"experiment_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "apply", kind: "boolean", doc: "Whether the factory is changed at once. Absent: an open proposal is made, for you to apply"},
+			},
+		},
 		{
 			id: "listExperimentPosts", name: "list-posts", method: "GET", path: "/v1/experiments/{experiment_id}/posts",
 			summary: "List the posts of an experiment", doc: "Lists the raw rows from which the results follow, in the order in which items were given their arms: each item with each of its arms, the probability of the arm, and the figure of its post. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all rows.\n\nNeeds the scope `factories:read`.",

@@ -388,108 +388,6 @@ func (s *AnalyticsService) WaitForImport(ctx context.Context, postImportID strin
 	return wait[PostImport](ctx, s.t, "/v1/analytics/imports/"+pPostImportID, waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
 }
 
-// ListExperimentsParams are the parameters of AnalyticsService.ListExperiments.
-type ListExperimentsParams struct {
-	// Maximum number of results.
-	Limit *int64 `query:"limit"`
-	// next_cursor of the previous page. The filters and the order must be the same.
-	Cursor *string `query:"cursor"`
-	// Order of the results: desc is newest first, asc oldest first.
-	Order *ListOrder `query:"order"`
-	// Returns only the resources of this profile.
-	ProfileID *string `query:"profile_id"`
-	// Only experiments of this factory.
-	FactoryID *string `query:"factory_id"`
-	// Only experiments in these states, separated by commas. A running one is decided within six hours of its last figure.
-	State []ExperimentStateInput `query:"state"`
-}
-
-// ListExperiments reads all pages, as the caller goes on: List the experiments.
-//
-// Newest first.
-//
-// Needs the scope `factories:read`.
-func (s *AnalyticsService) ListExperiments(ctx context.Context, params *ListExperimentsParams, options ...RequestOption) iter.Seq2[Experiment, error] {
-	return all[Experiment](ctx, s.t, "/v1/experiments", queryOf(params), options)
-}
-
-// ListExperimentsPage reads one page.
-func (s *AnalyticsService) ListExperimentsPage(ctx context.Context, params *ListExperimentsParams, options ...RequestOption) (*Page[Experiment], error) {
-	return page[Experiment](ctx, s.t, "/v1/experiments", queryOf(params), options)
-}
-
-// CreateExperiment: Create an experiment.
-//
-// Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state
-// running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later
-// those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with
-// the probability `alpha` at most, however often you look.
-//
-// Needs the scope `factories:write`.
-func (s *AnalyticsService) CreateExperiment(ctx context.Context, body ExperimentCreate, options ...RequestOption) (*Experiment, error) {
-	result := new(Experiment)
-	if _, err := s.t.do(ctx, newCall("POST", "/v1/experiments", url.Values(nil), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// GetExperiment: Get an experiment.
-//
-// With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in
-// the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after its
-// creation, or three days after the time that it is planned for.
-//
-// Needs the scope `factories:read`.
-func (s *AnalyticsService) GetExperiment(ctx context.Context, experimentID string, options ...RequestOption) (*ExperimentDetails, error) {
-	pExperimentID, err := segment("experiment_id", experimentID)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ExperimentDetails)
-	if _, err := s.t.do(ctx, newCall("GET", "/v1/experiments/"+pExperimentID, url.Values(nil), nil, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// UpdateExperiment: Start or stop an experiment.
-//
-// Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has
-// no winner.
-//
-// Needs the scope `factories:write`.
-func (s *AnalyticsService) UpdateExperiment(ctx context.Context, experimentID string, body ExperimentUpdate, options ...RequestOption) (*Experiment, error) {
-	pExperimentID, err := segment("experiment_id", experimentID)
-	if err != nil {
-		return nil, err
-	}
-	result := new(Experiment)
-	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/experiments/"+pExperimentID, url.Values(nil), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// ApplyExperiment: Apply the result of an experiment.
-//
-// Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
-// changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
-// with your items, or name the experiment in `from_experiment_ids` of a content plan.
-//
-// Needs the scope `factories:write`.
-func (s *AnalyticsService) ApplyExperiment(ctx context.Context, experimentID string, body DiagnosisApplyExperimentCreate, options ...RequestOption) (*Proposal, error) {
-	pExperimentID, err := segment("experiment_id", experimentID)
-	if err != nil {
-		return nil, err
-	}
-	result := new(Proposal)
-	if _, err := s.t.do(ctx, newCall("POST", "/v1/experiments/"+pExperimentID+"/apply", url.Values(nil), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
 // APIKeysService: Keys, their scopes, addresses, expiry and rotation.
 type APIKeysService struct{ t *transport }
 
@@ -1573,6 +1471,108 @@ func (s *EventsService) Get(ctx context.Context, eventID string, options ...Requ
 
 // ExperimentsService: Compare arms of factors of content, read the result, and apply it.
 type ExperimentsService struct{ t *transport }
+
+// ListExperimentsParams are the parameters of ExperimentsService.List.
+type ListExperimentsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only experiments of this factory.
+	FactoryID *string `query:"factory_id"`
+	// Only experiments in these states, separated by commas. A running one is decided within six hours of its last figure.
+	State []ExperimentStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the experiments.
+//
+// Newest first.
+//
+// Needs the scope `factories:read`.
+func (s *ExperimentsService) List(ctx context.Context, params *ListExperimentsParams, options ...RequestOption) iter.Seq2[Experiment, error] {
+	return all[Experiment](ctx, s.t, "/v1/experiments", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ExperimentsService) ListPage(ctx context.Context, params *ListExperimentsParams, options ...RequestOption) (*Page[Experiment], error) {
+	return page[Experiment](ctx, s.t, "/v1/experiments", queryOf(params), options)
+}
+
+// Create: Create an experiment.
+//
+// Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state
+// running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later
+// those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with
+// the probability `alpha` at most, however often you look.
+//
+// Needs the scope `factories:write`.
+func (s *ExperimentsService) Create(ctx context.Context, body ExperimentCreate, options ...RequestOption) (*Experiment, error) {
+	result := new(Experiment)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/experiments", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an experiment.
+//
+// With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in
+// the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after its
+// creation, or three days after the time that it is planned for.
+//
+// Needs the scope `factories:read`.
+func (s *ExperimentsService) Get(ctx context.Context, experimentID string, options ...RequestOption) (*ExperimentDetails, error) {
+	pExperimentID, err := segment("experiment_id", experimentID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ExperimentDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/experiments/"+pExperimentID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Start or stop an experiment.
+//
+// Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has
+// no winner.
+//
+// Needs the scope `factories:write`.
+func (s *ExperimentsService) Update(ctx context.Context, experimentID string, body ExperimentUpdate, options ...RequestOption) (*Experiment, error) {
+	pExperimentID, err := segment("experiment_id", experimentID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Experiment)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/experiments/"+pExperimentID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Apply: Apply the result of an experiment.
+//
+// Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
+// changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
+// with your items, or name the experiment in `from_experiment_ids` of a content plan.
+//
+// Needs the scope `factories:write`.
+func (s *ExperimentsService) Apply(ctx context.Context, experimentID string, body DiagnosisApplyExperimentCreate, options ...RequestOption) (*Proposal, error) {
+	pExperimentID, err := segment("experiment_id", experimentID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Proposal)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/experiments/"+pExperimentID+"/apply", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
 
 // ListExperimentPostsParams are the parameters of ExperimentsService.ListPosts.
 type ListExperimentPostsParams struct {

@@ -199,25 +199,6 @@ export interface GetBestTimesParams {
   timezone?: string | undefined;
 }
 
-/** The parameters of listExperiments. */
-export interface ListExperimentsParams {
-  /** Maximum number of results. */
-  limit?: number | undefined;
-  /** next_cursor of the previous page. The filters and the order must be the same. */
-  cursor?: string | undefined;
-  /** Order of the results: desc is newest first, asc oldest first. */
-  order?: T.ListOrder | undefined;
-  /** Returns only the resources of this profile. */
-  profile_id?: string | undefined;
-  /** Only experiments of this factory. */
-  factory_id?: string | undefined;
-  /**
-   * Only experiments in these states, separated by commas. A running one is decided within six hours of its last
-   * figure.
-   */
-  state?: T.ExperimentStateInput[] | undefined;
-}
-
 /** The best times to publish, and the figures of social accounts by day. */
 export class AnalyticsResource {
   readonly #core: Core;
@@ -283,69 +264,6 @@ export class AnalyticsResource {
   /** Calls getImport until the work has ended. Failed work is a FailedError. */
   waitForImport(postImportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.PostImport> {
     return this.#core.wait('/v1/analytics/imports/{post_import_id}', [postImportId], ['state', ['completed'], ['failed']], options);
-  }
-
-  /**
-   * List the experiments.
-   *
-   * Newest first.
-   *
-   * Needs the scope `factories:read`.
-   */
-  listExperiments(params?: ListExperimentsParams, options?: RequestOptions): Pages<T.Experiment> {
-    return this.#core.pages('/v1/experiments', [], params, options);
-  }
-
-  /**
-   * Create an experiment.
-   *
-   * Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the
-   * state running starts it. New content items with its `experiment_id` then get their arms: at first each as often,
-   * and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is
-   * chance with the probability `alpha` at most, however often you look.
-   *
-   * Needs the scope `factories:write`.
-   */
-  createExperiment(body: T.ExperimentCreate, options?: RequestOptions): Call<T.Experiment> {
-    return this.#core.call('POST', '/v1/experiments', [], { body }, options);
-  }
-
-  /**
-   * Get an experiment.
-   *
-   * With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in
-   * the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after
-   * its creation, or three days after the time that it is planned for.
-   *
-   * Needs the scope `factories:read`.
-   */
-  getExperiment(experimentId: string, options?: RequestOptions): Call<T.ExperimentDetails> {
-    return this.#core.call('GET', '/v1/experiments/{experiment_id}', [experimentId], {}, options);
-  }
-
-  /**
-   * Start or stop an experiment.
-   *
-   * Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has
-   * no winner.
-   *
-   * Needs the scope `factories:write`.
-   */
-  updateExperiment(experimentId: string, body: T.ExperimentUpdate, options?: RequestOptions): Call<T.Experiment> {
-    return this.#core.call('PATCH', '/v1/experiments/{experiment_id}', [experimentId], { body }, options);
-  }
-
-  /**
-   * Apply the result of an experiment.
-   *
-   * Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
-   * changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
-   * with your items, or name the experiment in `from_experiment_ids` of a content plan.
-   *
-   * Needs the scope `factories:write`.
-   */
-  applyExperiment(experimentId: string, body: T.DiagnosisApplyExperimentCreate, options?: RequestOptions): Call<T.Proposal> {
-    return this.#core.call('POST', '/v1/experiments/{experiment_id}/apply', [experimentId], { body }, options);
   }
 }
 
@@ -1246,6 +1164,25 @@ export class EventsResource {
   }
 }
 
+/** The parameters of listExperiments. */
+export interface ListExperimentsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only experiments of this factory. */
+  factory_id?: string | undefined;
+  /**
+   * Only experiments in these states, separated by commas. A running one is decided within six hours of its last
+   * figure.
+   */
+  state?: T.ExperimentStateInput[] | undefined;
+}
+
 /** The parameters of listExperimentPosts. */
 export interface ListExperimentPostsParams {
   /** Maximum number of results. */
@@ -1260,6 +1197,69 @@ export class ExperimentsResource {
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * List the experiments.
+   *
+   * Newest first.
+   *
+   * Needs the scope `factories:read`.
+   */
+  list(params?: ListExperimentsParams, options?: RequestOptions): Pages<T.Experiment> {
+    return this.#core.pages('/v1/experiments', [], params, options);
+  }
+
+  /**
+   * Create an experiment.
+   *
+   * Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the
+   * state running starts it. New content items with its `experiment_id` then get their arms: at first each as often,
+   * and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is
+   * chance with the probability `alpha` at most, however often you look.
+   *
+   * Needs the scope `factories:write`.
+   */
+  create(body: T.ExperimentCreate, options?: RequestOptions): Call<T.Experiment> {
+    return this.#core.call('POST', '/v1/experiments', [], { body }, options);
+  }
+
+  /**
+   * Get an experiment.
+   *
+   * With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in
+   * the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after
+   * its creation, or three days after the time that it is planned for.
+   *
+   * Needs the scope `factories:read`.
+   */
+  get(experimentId: string, options?: RequestOptions): Call<T.ExperimentDetails> {
+    return this.#core.call('GET', '/v1/experiments/{experiment_id}', [experimentId], {}, options);
+  }
+
+  /**
+   * Start or stop an experiment.
+   *
+   * Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has
+   * no winner.
+   *
+   * Needs the scope `factories:write`.
+   */
+  update(experimentId: string, body: T.ExperimentUpdate, options?: RequestOptions): Call<T.Experiment> {
+    return this.#core.call('PATCH', '/v1/experiments/{experiment_id}', [experimentId], { body }, options);
+  }
+
+  /**
+   * Apply the result of an experiment.
+   *
+   * Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
+   * changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
+   * with your items, or name the experiment in `from_experiment_ids` of a content plan.
+   *
+   * Needs the scope `factories:write`.
+   */
+  apply(experimentId: string, body: T.DiagnosisApplyExperimentCreate, options?: RequestOptions): Call<T.Proposal> {
+    return this.#core.call('POST', '/v1/experiments/{experiment_id}/apply', [experimentId], { body }, options);
   }
 
   /**

@@ -44,7 +44,8 @@ func Words(said string) string {
 // hidden reports whether the address of a page has a part that may be a token.
 func hidden(address string) bool {
 	for part := range strings.FieldsFuncSeq(address, func(r rune) bool { return r == '/' || r == '-' || r == '_' }) {
-		if len(part) >= 20 && strings.ContainsAny(part, "0123456789") && strings.IndexFunc(part, unicode.IsLetter) >= 0 {
+		if len(part) >= 20 && strings.ContainsAny(part, "0123456789") && strings.IndexFunc(part,
+			unicode.IsLetter) >= 0 {
 			return true
 		}
 	}

@@ -122,8 +122,9 @@ func checkBounds(v any, at string) error {
 			return errs.Invalid(at, "is too long: the longest length is %d", mostLetters)
 		}
 		name := at[strings.LastIndexByte(at, '/')+1:]
-		if u, err := url.Parse(v); (name == "url" || strings.HasSuffix(name, "_url")) && (err != nil || u.Scheme != "" &&
-			u.Scheme != "https" && u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
+		if u, err := url.Parse(v); (name == "url" || strings.HasSuffix(name, "_url")) && (err != nil ||
+			u.Scheme != "" &&
+				u.Scheme != "https" && u.Scheme != "http" && !strings.HasPrefix(v, FileScheme)) {
 			return errs.Invalid(at, "is no address of the web")
 		}
 	case []any:

@@ -192,81 +192,6 @@ class AsyncAnalyticsResource:
         rule = Rule("state", ("completed",), ("failed",))
         return cast("types.PostImport", await self._client.wait("/v1/analytics/imports/{post_import_id}", (post_import_id, ), rule, options))
 
-    def list_experiments(
-        self, params: types.ListExperimentsParams | None = None, **options: Unpack[RequestOptions]
-    ) -> AsyncPages[types.Experiment]:
-        """List the experiments.
-
-        Newest first.
-
-        Needs the scope `factories:read`.
-        """
-        return self._client.pages("/v1/experiments", (), params, options)
-
-    async def create_experiment(
-        self, body: types.ExperimentCreate, **options: Unpack[RequestOptions]
-    ) -> types.Experiment:
-        """Create an experiment.
-
-        Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with
-        the state running starts it. New content items with its `experiment_id` then get their arms: at first each as
-        often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only
-        if that is chance with the probability `alpha` at most, however often you look.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "POST", "/v1/experiments", (), None, body, options
-        )
-        return cast("types.Experiment", data)
-
-    async def get_experiment(
-        self, experiment_id: str, **options: Unpack[RequestOptions]
-    ) -> types.ExperimentDetails:
-        """Get an experiment.
-
-        With its results up to now, and over time. A post counts once its figure has the age of the metric; posts
-        count in the order of their items, so that a result waits for an earlier item that is not published yet: for
-        14 days after its creation, or three days after the time that it is planned for.
-
-        Needs the scope `factories:read`.
-        """
-        data = await self._client.call(
-            "GET", "/v1/experiments/{experiment_id}", (experiment_id, ), None, None, options
-        )
-        return cast("types.ExperimentDetails", data)
-
-    async def update_experiment(
-        self, experiment_id: str, body: types.ExperimentUpdate, **options: Unpack[RequestOptions]
-    ) -> types.Experiment:
-        """Start or stop an experiment.
-
-        Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped
-        one has no winner.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "PATCH", "/v1/experiments/{experiment_id}", (experiment_id, ), None, body, options
-        )
-        return cast("types.Experiment", data)
-
-    async def apply_experiment(
-        self, experiment_id: str, body: types.DiagnosisApplyExperimentCreate, **options: Unpack[RequestOptions]
-    ) -> types.Proposal:
-        """Apply the result of an experiment.
-
-        Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With
-        `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a
-        factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "POST", "/v1/experiments/{experiment_id}/apply", (experiment_id, ), None, body, options
-        )
-        return cast("types.Proposal", data)
-
 
 class AsyncApiKeysResource:
     """Keys, their scopes, addresses, expiry and rotation."""
@@ -1045,6 +970,81 @@ class AsyncExperimentsResource:
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
+
+    def list(
+        self, params: types.ListExperimentsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Experiment]:
+        """List the experiments.
+
+        Newest first.
+
+        Needs the scope `factories:read`.
+        """
+        return self._client.pages("/v1/experiments", (), params, options)
+
+    async def create(
+        self, body: types.ExperimentCreate, **options: Unpack[RequestOptions]
+    ) -> types.Experiment:
+        """Create an experiment.
+
+        Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with
+        the state running starts it. New content items with its `experiment_id` then get their arms: at first each as
+        often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only
+        if that is chance with the probability `alpha` at most, however often you look.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/experiments", (), None, body, options
+        )
+        return cast("types.Experiment", data)
+
+    async def get(
+        self, experiment_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ExperimentDetails:
+        """Get an experiment.
+
+        With its results up to now, and over time. A post counts once its figure has the age of the metric; posts
+        count in the order of their items, so that a result waits for an earlier item that is not published yet: for
+        14 days after its creation, or three days after the time that it is planned for.
+
+        Needs the scope `factories:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/experiments/{experiment_id}", (experiment_id, ), None, None, options
+        )
+        return cast("types.ExperimentDetails", data)
+
+    async def update(
+        self, experiment_id: str, body: types.ExperimentUpdate, **options: Unpack[RequestOptions]
+    ) -> types.Experiment:
+        """Start or stop an experiment.
+
+        Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped
+        one has no winner.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/experiments/{experiment_id}", (experiment_id, ), None, body, options
+        )
+        return cast("types.Experiment", data)
+
+    async def apply(
+        self, experiment_id: str, body: types.DiagnosisApplyExperimentCreate, **options: Unpack[RequestOptions]
+    ) -> types.Proposal:
+        """Apply the result of an experiment.
+
+        Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With
+        `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a
+        factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/experiments/{experiment_id}/apply", (experiment_id, ), None, body, options
+        )
+        return cast("types.Proposal", data)
 
     def list_posts(
         self, experiment_id: str, params: types.ListExperimentPostsParams | None = None, **options: Unpack[RequestOptions]

@@ -12602,26 +12602,6 @@ class GetBestTimesParams(TypedDict, total=False):
 
 
 
-class ListExperimentsParams(TypedDict, total=False):
-    """The parameters of listExperiments."""
-
-    limit: int
-    """Maximum number of results."""
-    cursor: str
-    """next_cursor of the previous page. The filters and the order must be the same."""
-    order: "ListOrder"
-    """Order of the results: desc is newest first, asc oldest first."""
-    profile_id: str
-    """Returns only the resources of this profile."""
-    factory_id: str
-    """Only experiments of this factory."""
-    state: List["ExperimentStateInput"]
-    """Only experiments in these states, separated by commas. A running one is decided within six hours of its last
-    figure.
-    """
-
-
-
 class ListApiKeysParams(TypedDict, total=False):
     """The parameters of listApiKeys."""
 
@@ -12819,6 +12799,26 @@ ListEventsParams = TypedDict(
     },
     total=False,
 )
+
+
+class ListExperimentsParams(TypedDict, total=False):
+    """The parameters of listExperiments."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Returns only the resources of this profile."""
+    factory_id: str
+    """Only experiments of this factory."""
+    state: List["ExperimentStateInput"]
+    """Only experiments in these states, separated by commas. A running one is decided within six hours of its last
+    figure.
+    """
+
 
 
 class ListExperimentPostsParams(TypedDict, total=False):
