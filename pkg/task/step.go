@@ -334,6 +334,9 @@ func (k *Kernel) Renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
 	defer cancel()
 	for _, s := range soon {
+		if ctx.Err() != nil {
+			return // the function has ended its work, or its time for this heartbeat is over
+		}
 		s.renew(ctx)
 	}
 }

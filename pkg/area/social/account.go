@@ -159,6 +159,9 @@ func (r *Record) View() Account {
 	row, _ := registry.Find(r.Platform)
 	a.Comments, a.Figures = Commenting{AbilitiesOf(row.Capabilities), r.Barred}, Figures{r.FiguresBarred}
 	a.AuthorizationURL = nil
+	if a.State != NeedsReconnect {
+		a.Failure = nil
+	}
 	return a
 }
 
