@@ -344,13 +344,8 @@ diff: tools ## Show what a deployment would change
 	@$(GO) run ./infra/operate/deploy diff $(TARGET) -version '$(VERSION)'
 
 .PHONY: deploy-all
-deploy-all: tools ## Deploy all customers in waves; stops at the first burned budget of errors, and may be repeated. PARALLEL=4, ORCHESTRATED=yes
-	@$(GO) run ./infra/operate/deploy deploy-all -version '$(VERSION)' -parallel $(or $(PARALLEL),4) -approval $(or $(APPROVAL),never) \
-		$(if $(filter yes,$(ORCHESTRATED)),-orchestrated)
-
-.PHONY: orchestrator
-orchestrator: tools ## Deploy the orchestrator of the operators' account into a region; REGION=eu-central-1
-	@.tools/node/node_modules/.bin/cdk deploy --all --no-notices --build true -c orchestrator=$(REGION)
+deploy-all: tools ## Deploy all customers in waves, one after another; stops at the first failure, and may be repeated
+	@$(GO) run ./infra/operate/deploy deploy-all -version '$(VERSION)' -approval $(or $(APPROVAL),never)
 
 .PHONY: diff-all
 diff-all: ## Show which customers deploy-all would deploy, and which budget of errors is burned

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/app/orchestrator"
 	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/service/api"
 )
@@ -28,15 +27,6 @@ func main() {
 func run() error {
 	app := awscdk.NewApp(nil)
 	context := func(key string) any { return app.Node().TryGetContext(jsii.String(key)) }
-	if region, ok := context("orchestrator").(string); ok {
-		operators, err := orchestrator.Read(context)
-		if err != nil {
-			return err
-		}
-		orchestrator.Add(app, operators, region)
-		app.Synth(nil)
-		return nil
-	}
 	settings, err := customer.Read(context)
 	if err != nil {
 		return err

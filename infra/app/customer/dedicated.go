@@ -37,6 +37,9 @@ type Isolation struct {
 	// Found has the resources of the replica that `make deploy` has looked up. It is not a
 	// setting.
 	Found Found `json:"-"`
+	// Offered are the names of the providers of people that the pool has, as `make deploy` has looked them up: an update
+	// of the pool's client leaves those that its template names. It is not a setting.
+	Offered []string `json:"-"`
 	// GlobalProfiles lets Bedrock process calls anywhere in the world if a model has no
 	// inference profile for the geography of the region.
 	GlobalProfiles bool `json:"globalProfiles"`

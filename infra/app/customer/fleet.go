@@ -20,9 +20,6 @@ type Membership struct {
 	// DeployRole is the ARN of the role that deploys, in the customer's account. If it is
 	// empty, the credentials of the command belong to that account.
 	DeployRole string `json:"deployRole"`
-	// Releases is the beginning of the names of the buckets with templates and code, one a region, if the orchestrator
-	// deploys. It is not a setting. If it is empty, each account has a bucket of its own.
-	Releases string `json:"-"`
 	// Version is the version to deploy. It is not a setting; the stack of the API outputs it.
 	Version string `json:"-"`
 }
@@ -30,8 +27,7 @@ type Membership struct {
 // VersionOutput names the output of the API's stack with the version that it runs.
 const VersionOutput = "Version"
 
-// Wave is a set of stacks that are deployed at the same time. They are watched for a while
-// before the next wave.
+// Wave is a set of stacks that are deployed one after another. They are watched for a while before the next wave.
 type Wave struct {
 	Name string
 	Soak time.Duration
@@ -44,9 +40,6 @@ const longestSoak = 24 * 60
 
 var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/\S+$`)
 
-// longestCanary is the longest time of a canary that fits twice into a deployment by an assumed role.
-const longestCanary = 10
-
 func (s Settings) checkMembership() error {
 	role := roleARN.FindStringSubmatch(s.DeployRole)
 	switch {
@@ -58,10 +51,6 @@ func (s Settings) checkMembership() error {
 	case role != nil && role[1] != s.Account:
 		return fmt.Errorf("deployRole is a role of the account %s, and the customer has the account %s",
 			role[1], s.Account)
-	case role != nil && s.CanaryMinutes > longestCanary:
-		// AWS ends the session of an assumed role after an hour, and two stacks take the time of a canary each.
-		return fmt.Errorf("canaryMinutes is %d: with deployRole it is 0 or %d, since the credentials of a deployment end "+
-			"after an hour", s.CanaryMinutes, longestCanary)
 	case len(s.Regions) > 0 && !slices.Contains(s.Regions, s.Home):
 		return fmt.Errorf("regions does not have %s, the region of the customer", s.Home)
 	}

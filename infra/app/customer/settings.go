@@ -216,7 +216,7 @@ func (s *Settings) override(context func(key string) any) error {
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
 		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
 		"permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
-		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version, "releases": &s.Releases,
+		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -228,6 +228,11 @@ func (s *Settings) override(context func(key string) any) error {
 	if text, ok := context("found").(string); ok && text != "" {
 		if err := json.Unmarshal([]byte(text), &s.Found); err != nil {
 			return fmt.Errorf("found is what `make deploy` finds of the tables and the replica: %w", err)
+		}
+	}
+	if text, ok := context("offered").(string); ok && text != "" {
+		if err := json.Unmarshal([]byte(text), &s.Offered); err != nil {
+			return fmt.Errorf("offered is the list of the pool's providers that `make deploy` finds: %w", err)
 		}
 	}
 	if text, ok := context("keylessLimit").(string); ok {

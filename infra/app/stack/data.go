@@ -112,13 +112,7 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 		env.Account = jsii.String(s.Account)
 	}
 	name := s.StackName(part)
-	var synthesizer awscdk.IStackSynthesizer
-	if s.Releases != "" {
-		synthesizer = awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{
-			FileAssetsBucketName: jsii.String(s.Releases + "-" + s.Region)})
-	}
 	stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
-		Synthesizer: synthesizer,
 		StackName:   jsii.String(name),
 		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
 		Env:         env,

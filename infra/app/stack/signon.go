@@ -95,8 +95,12 @@ func attributes() awscognito.ClientAttributes {
 }
 
 // client makes the client of the account area, which is public: it proves the sign-in by PKCE
-// and has no secret. Base is the address of the API.
-func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClient {
+// and has no secret. Base is the address of the API, and offered are the providers of the pool.
+func (o *signOn) client(stack awscdk.Stack, base string, offered []string) awscognito.UserPoolClient {
+	providers := []awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()}
+	for _, name := range offered {
+		providers = append(providers, awscognito.UserPoolClientIdentityProvider_Custom(jsii.String(name)))
+	}
 	minutes := func(n float64) awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(n)) }
 	client := awscognito.NewUserPoolClient(stack, jsii.String("AccountArea"), &awscognito.UserPoolClientProps{
 		UserPool:           o.pool,
@@ -120,8 +124,7 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 		RefreshTokenValidity:       minutes(refreshMinutes),
 		EnableTokenRevocation:      jsii.Bool(true),
 		PreventUserExistenceErrors: jsii.Bool(true),
-		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{
-			awscognito.UserPoolClientIdentityProvider_COGNITO()},
+		SupportedIdentityProviders: &providers,
 	})
 	// People sign in on the pages of the pool only. Without a list, AWS permits passwords by SRP and custom flows as
 	// well, whose tokens may change the attributes of their person.
@@ -171,7 +174,7 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 	s := l.data.settings
 	issuer := o.issuer(s)
 	base, pages, keys := o.addresses(l, g, issuer)
-	client := o.client(l.stack, base)
+	client := o.client(l.stack, base, l.data.settings.Offered)
 	variables := map[string]*string{
 		"SIGN_IN_ISSUER":    jsii.String(issuer),
 		"SIGN_IN_POOL":      jsii.String(s.Short()),

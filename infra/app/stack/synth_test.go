@@ -86,7 +86,7 @@ func TestMain(m *testing.M) {
 		defer func() { _ = os.RemoveAll(dir) }()
 		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
 		globex = brief(dir, map[string]any{"customer": "globex", "region": "us-east-1", "version": "1f2e3d4c5b6a"})
-		initech = brief(dir, map[string]any{"customer": "initech",
+		initech = brief(dir, map[string]any{"customer": "initech", "offered": `["con_okta"]`,
 			"customers": map[string]any{"initech": map[string]any{
 				"account": "777788889999", "region": "eu-west-1", "mailSender": "no-reply@initech.example",
 				"permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",

@@ -24,8 +24,6 @@ import (
 func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy-all", flag.ContinueOnError)
 	version := flags.String("version", "", "version to deploy: the commit of the checkout")
-	parallel := flags.Int("parallel", 4, "stacks that are deployed at the same time")
-	orchestrated := flags.Bool("orchestrated", false, "let the orchestrator of the operators' account deploy")
 	approval := flags.String("approval", "never", "when to ask before permissions change; the command cannot answer")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -36,8 +34,6 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	case strings.HasSuffix(*version, changed) && !plan:
 		return errors.New("the checkout has changes that are not committed: all customers get a version that can be " +
 			"found again")
-	case *parallel < 1 || *parallel > 50:
-		return fmt.Errorf("-parallel is 1 to 50, not %d", *parallel)
 	}
 	context, err := cdkContext()
 	if err != nil {
@@ -48,15 +44,9 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 		return err
 	}
 	c := &cells{approval: *approval, sessions: sessions{byRole: map[string]aws.CredentialsProvider{}}}
-	r := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Parallel: *parallel, Now: time.Now,
-		Wait: release.Wait, Out: out}
+	r := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Now: time.Now, Wait: release.Wait, Out: out}
 	if plan {
 		return r.Plan(ctx)
-	}
-	if *orchestrated {
-		if r.Orchestrator, err = newOrchestrator(ctx, c, context, *parallel, out); err != nil {
-			return err
-		}
 	}
 	if err := build(ctx, waves); err != nil {
 		return err
@@ -110,14 +100,14 @@ func (c *cells) Deploy(ctx context.Context, of customer.Settings, version string
 	return nil
 }
 
-// orderOf returns the order for stacks of the fleet. Each order has its own folder for
-// templates, and the functions are already built.
+// orderOf returns the order for stacks of the fleet, whose functions are already built.
 func orderOf(of customer.Settings, version, folder string) order {
 	of.Version = version
 	o := order{Settings: of}
 	for name, value := range map[string]string{"customer": of.Customer, "region": of.Region, "version": version} {
 		o.context = append(o.context, "-c", name+"="+value)
 	}
-	o.context = append(o.context, "--output", filepath.Join(folder, of.Name()), "--build", "true")
+	o.built = true
+	o.folder = filepath.Join(folder, of.Name())
 	return o
 }

@@ -21,7 +21,11 @@ func cdk(ctx context.Context, o order, args ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := command(ctx, append(append(args, o.context...), known...)...)
+	providers, err := offered(ctx, o)
+	if err != nil {
+		return err
+	}
+	cmd, err := command(ctx, slices.Concat(args, o.context, known, providers)...)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.Credential
 			of.DeployRole, func(o *stscreds.AssumeRoleOptions) {
 				o.RoleSessionName, o.Duration = "deploy-all", time.Hour
 			}), func(o *aws.CredentialsCacheOptions) {
-			// A deployment begins with a session of at least 45 minutes, so that it ends within it.
+			// A stack gets a session of at least 45 minutes, and takes less.
 			o.ExpiryWindow = 45 * time.Minute
 		})
 	}

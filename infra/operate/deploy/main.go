@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -45,6 +46,10 @@ type order struct {
 	confirmed, data bool
 	// credentials belong to the customer's account. If nil, those of the command are used.
 	credentials aws.CredentialsProvider
+	// built reports that the functions are built, so that the CDK need not do it.
+	built bool
+	// folder gets the synthesised templates. If it is empty, build/deploy does.
+	folder string
 	// log takes the output of the CDK. If it is nil, the terminal does.
 	log io.Writer
 }
@@ -78,9 +83,9 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 // wait waits between two questions about what AWS has begun.
 func wait(d time.Duration) { <-time.After(d) }
 
-// deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the
-// protection of each stack that it deploys. After a success it offers the providers of people again, and
-// deletes old versions of functions.
+// deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the protection of each stack
+// that it deploys. It also offers the providers of people again then. After a success it deletes old versions of
+// functions.
 func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := check(ctx, o, in, out); err != nil {
 		return err
@@ -88,12 +93,29 @@ func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := prepareRestored(ctx, o, wait); err != nil {
 		return err
 	}
-	err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
+	err := stackDeployment(o).stacks(ctx, o.approval)
+	after := context.WithoutCancel(ctx)
+	failed := errors.Join(offerProviders(after, o), protectAll(after, o))
 	if err == nil {
-		err = errors.Join(shareKey(ctx, o), offerProviders(ctx, o))
+		failed = errors.Join(failed, shareKey(ctx, o))
 		pruneVersions(ctx, o, out)
 	}
-	return errors.Join(err, protectAll(context.WithoutCancel(ctx), o))
+	return errors.Join(err, failed)
+}
+
+// stackDeployment returns the deployment of an order by the CDK.
+func stackDeployment(o order) deployment {
+	folder := o.folder
+	if folder == "" {
+		folder = filepath.Join("build", "deploy", o.Name())
+	}
+	return deployment{folder: folder, deployed: o.deployedTemplate,
+		cdk: func(ctx context.Context, args ...string) error {
+			if o.built || args[0] != "synth" {
+				args = append(args, "--build", "true")
+			}
+			return cdk(ctx, o, args...)
+		}}
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,13 +28,17 @@ func pruneVersions(ctx context.Context, o order, out io.Writer) {
 	}
 }
 
-// pruneAll prunes each function, and stops at the first failure.
+// pruneAll prunes each function with an alias, and goes on after a failure.
 func pruneAll(ctx context.Context, o order,
 	prune func(ctx context.Context, function string, keep int) ([]string, error)) error {
+	var failed []error
 	for _, f := range topology.Functions {
+		if f.Trigger == topology.ByRotation {
+			continue // Secrets Manager calls it without an alias, so that no release has versions of it.
+		}
 		if _, err := prune(ctx, o.Short()+"-"+f.Name, keptVersions); err != nil {
-			return err
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }

@@ -2,26 +2,36 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
+// Lambda answers ResourceNotFoundException for the alias of a function that has none.
 func TestOldVersionsGoAfterADeployment(t *testing.T) {
 	o, err := read([]string{"-customer", "acme"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pruned := map[string]int{}
-	err = pruneAll(t.Context(), o, func(_ context.Context, function string, keep int) ([]string, error) {
-		pruned[function] = keep
-		return nil, nil
-	})
-	if err != nil || len(pruned) != len(topology.Functions) || pruned["acme-prod-content"] != keptVersions {
-		t.Errorf("pruned %v, %v", pruned, err)
+	for name, without := range map[string][]string{"": {"acme-prod-rotate-seal"},
+		"a failure": {"acme-prod-rotate-seal", "acme-prod-content"}} {
+		pruned := map[string]int{}
+		err = pruneAll(t.Context(), o, func(_ context.Context, function string, keep int) ([]string, error) {
+			if slices.Contains(without, function) {
+				return nil, errors.New("ResourceNotFoundException")
+			}
+			pruned[function] = keep
+			return nil, nil
+		})
+		if (err != nil) != (name != "") || len(pruned) != len(topology.Functions)-len(without) ||
+			pruned["acme-prod-factory"] != keptVersions {
+			t.Errorf("%s: pruned %v, %v", name, pruned, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,8 +11,30 @@ import (
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 )
 
-// offerProviders lets people sign in by the providers of the user pool again: an update of the pool's client by its
-// template has removed them. A system without a pool has none.
+// offered returns the context value with the providers of the user pool, so that a deployment leaves them in its client
+// all the time. There is none before the first deployment.
+func offered(ctx context.Context, o order) ([]string, error) {
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := preflight.AWS{Config: cfg}.Outputs(ctx, o.StackName("data"))
+	if errors.Is(err, preflight.ErrMissing) || err == nil && outputs["UserPoolId"] == "" {
+		return nil, nil
+	}
+	var names []string
+	if err == nil {
+		names, err = cognito.New(cfg, outputs["UserPoolId"], "").Providers(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the providers of the user pool of %s: %w", o.Name(), err)
+	}
+	text, err := json.Marshal(names)
+	return []string{"-c", "offered=" + string(text)}, err
+}
+
+// offerProviders lets people sign in by all providers of the user pool after a deployment: one that was added during it
+// is not in the template. A system without a pool has none.
 func offerProviders(ctx context.Context, o order) error {
 	cfg, err := o.config(ctx)
 	if err != nil {

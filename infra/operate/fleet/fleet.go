@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/infra/app/customer"
@@ -38,29 +37,16 @@ type Cloud interface {
 	Deploy(ctx context.Context, of customer.Settings, version string) error
 }
 
-// Orchestrator deploys many cells at once, in place of the command.
-type Orchestrator interface {
-	// Await waits for what an earlier command has begun.
-	Await(ctx context.Context, w customer.Wave) error
-	// Deploy deploys the version to cells of a wave. After a failure of one it begins no others.
-	Deploy(ctx context.Context, wave string, cells []customer.Settings, version string) error
-}
-
 // Run is one run through the waves.
 type Run struct {
-	Cloud Cloud
-	// Orchestrator, unless it is nil, deploys in place of Cloud, which only reads the states.
-	Orchestrator Orchestrator
-	Waves        []customer.Wave
-	Version      string
-	// Parallel is the number of stacks that are deployed at the same time.
-	Parallel int
-	Now      func() time.Time
+	Cloud   Cloud
+	Waves   []customer.Wave
+	Version string
+	Now     func() time.Time
 	// Wait waits, or returns the error of the context.
 	Wait func(ctx context.Context, d time.Duration) error
 	Out  io.Writer
 
-	mu    sync.Mutex
 	print error
 }
 
@@ -110,88 +96,23 @@ func (r *Run) Deploy(ctx context.Context) error {
 	return r.print
 }
 
-// deployWave deploys the stacks of a wave, several at a time, and returns the time at which
-// the last of them was deployed. After a failure it begins no more deployments.
+// deployWave deploys the stacks of a wave one after another, and returns the time at which the last of them was
+// deployed. The first failure ends it.
 func (r *Run) deployWave(ctx context.Context, w customer.Wave) (newest time.Time, err error) {
-	if r.Orchestrator != nil {
-		return r.orchestrate(ctx, w)
-	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var failed []error
-	turns := make(chan struct{}, max(r.Parallel, 1))
 	for _, c := range w.Cells {
-		turns <- struct{}{}
-		mu.Lock()
-		stop := len(failed) > 0 || ctx.Err() != nil
-		mu.Unlock()
-		if stop {
-			<-turns
-			break
+		at, err := r.deployCell(ctx, w, c)
+		if ctx.Err() != nil {
+			return newest, errors.Join(err, fmt.Errorf("interrupted in the wave %s; run the same command again: %w",
+				w.Name, ctx.Err()))
 		}
-		all.Go(func() {
-			defer func() { <-turns }()
-			at, err := r.deployCell(ctx, w, c)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				failed = append(failed, fmt.Errorf("%s: %w", c.Name(), err))
-			}
-			if at.After(newest) {
-				newest = at
-			}
-		})
-	}
-	all.Wait()
-	if err := ctx.Err(); err != nil {
-		return newest, errors.Join(append(failed, fmt.Errorf("interrupted in the wave %s; run the same command "+
-			"again: %w", w.Name, err))...)
-	}
-	if len(failed) > 0 {
-		return newest, errors.Join(append([]error{ErrStopped}, failed...)...)
+		if err != nil {
+			return newest, errors.Join(ErrStopped, fmt.Errorf("%s: %w", c.Name(), err))
+		}
+		if at.After(newest) {
+			newest = at
+		}
 	}
 	return newest, nil
-}
-
-// orchestrate is deployWave by the orchestrator, which gets the cells that do not run the version.
-func (r *Run) orchestrate(ctx context.Context, w customer.Wave) (newest time.Time, err error) {
-	if err := r.Orchestrator.Await(ctx, w); err != nil {
-		return newest, err
-	}
-	before, errs := r.states(ctx, w.Cells)
-	var cells []customer.Settings
-	for i, c := range w.Cells {
-		if errs[i] == nil {
-			errs[i] = burned(before[i])
-		}
-		if errs[i] != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", c.Name(), errs[i]))
-		} else if !r.done(before[i]) {
-			cells = append(cells, c)
-		}
-	}
-	if err != nil {
-		return newest, errors.Join(ErrStopped, err)
-	}
-	if len(cells) > 0 {
-		if err := r.Orchestrator.Deploy(ctx, w.Name, cells, r.Version); err != nil {
-			return newest, errors.Join(ErrStopped, err)
-		}
-	}
-	after, errs := r.states(ctx, w.Cells)
-	for i, c := range w.Cells {
-		if errs[i] == nil && !r.done(after[i]) {
-			errs[i] = fmt.Errorf("after the deployment they run %s, not %s", orNone(after[i].Version), r.Version)
-		}
-		if errs[i] != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", c.Name(), errs[i]))
-		}
-		if after[i].Since.After(newest) {
-			newest = after[i].Since
-		}
-		r.row(w.Name, c.Name(), c.Account, orNone(before[i].Version), orNone(after[i].Version), "")
-	}
-	return newest, err
 }
 
 // deployCell deploys the stacks of a customer in a region, unless they run the version.
@@ -257,20 +178,12 @@ func (r *Run) watch(ctx context.Context, w customer.Wave, cells []customer.Setti
 	}
 }
 
-// states reads the states of stacks, several at a time.
+// states reads the states of stacks.
 func (r *Run) states(ctx context.Context, cells []customer.Settings) ([]State, []error) {
 	states, errs := make([]State, len(cells)), make([]error, len(cells))
-	const most = 16
-	turns := make(chan struct{}, most)
-	var all sync.WaitGroup
 	for i, c := range cells {
-		turns <- struct{}{}
-		all.Go(func() {
-			defer func() { <-turns }()
-			states[i], errs[i] = r.Cloud.State(ctx, c)
-		})
+		states[i], errs[i] = r.Cloud.State(ctx, c)
 	}
-	all.Wait()
 	return states, errs
 }
 
@@ -300,8 +213,6 @@ func orNone(version string) string {
 
 // row prints a row of the table.
 func (r *Run) row(columns ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	_, err := fmt.Fprintf(r.Out, "%-10s  %-36s  %-12s  %-20s  %-20s  %s\n", columns...)
 	r.print = errors.Join(r.print, err)
 }

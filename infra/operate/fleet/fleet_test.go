@@ -98,7 +98,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 func runOf(a *accounts) (*Run, *strings.Builder) {
 	var out strings.Builder
-	return &Run{Cloud: a, Waves: three(), Version: "v2", Parallel: 2, Now: time.Now, Wait: wait, Out: &out}, &out
+	return &Run{Cloud: a, Waves: three(), Version: "v2", Now: time.Now, Wait: wait, Out: &out}, &out
 }
 
 func TestWavesGoInTheirOrderAndAreWatched(t *testing.T) {
@@ -109,11 +109,11 @@ func TestWavesGoInTheirOrderAndAreWatched(t *testing.T) {
 		if err := r.Deploy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(a.order[:1], " "); got != "c0" || len(a.order) != 7 || a.most != 2 {
+		if got := strings.Join(a.order[:1], " "); got != "c0" || len(a.order) != 7 || a.most != 1 {
 			t.Errorf("deployed %v, %d at a time", a.order, a.most)
 		}
-		// 20 minutes and two hours; 20 and 30; two times 20.
-		if took := time.Since(began); took != 140*time.Minute+50*time.Minute+40*time.Minute {
+		// 20 minutes and two hours; twice 20, and 30; four times 20.
+		if took := time.Since(began); took != 140*time.Minute+70*time.Minute+80*time.Minute {
 			t.Errorf("it took %v", took)
 		}
 		if n := strings.Count(out.String(), "deployed\n"); n != 7 ||
@@ -139,7 +139,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 			}
 		}, "c0-prod-eu-central-1: an alarm that stops the wave is raised: FastBurn", "c0"},
 		"of an earlier wave, while a later one is watched": {func(a *accounts) {
-			at := time.Now().Add(165 * time.Minute)
+			at := time.Now().Add(185 * time.Minute)
 			a.looked = func(string) {
 				if time.Now().After(at) {
 					a.burn("c0")
@@ -164,7 +164,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 				}
 				return nil
 			}
-		}, "c3-prod-eu-central-1: UPDATE_ROLLBACK_COMPLETE", "c0 c1 c2 c3 c4"},
+		}, "c3-prod-eu-central-1: UPDATE_ROLLBACK_COMPLETE", "c0 c1 c2 c3"},
 		"alarms cannot be read": {func(a *accounts) { a.unread = map[string]error{"c1": errors.New("AccessDenied")} },
 			"c1-prod-eu-central-1: AccessDenied", "c0"},
 	} {
@@ -187,7 +187,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 					}
 					delete(deployed, name)
 				}
-				if name != "alarms cannot be read" && len(deployed) > 0 || len(deployed) > 1 {
+				if len(deployed) > 0 {
 					t.Errorf("deployed were also %v", deployed)
 				}
 			})
@@ -214,7 +214,7 @@ func TestARunGoesOnWhereItWas(t *testing.T) {
 		if err := r.Deploy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took != 90*time.Minute+50*time.Minute+40*time.Minute {
+		if took := time.Since(began); took != 90*time.Minute+70*time.Minute+80*time.Minute {
 			t.Errorf("it took %v", took)
 		}
 		if len(a.order) != 6 || !strings.Contains(out.String(), "skipped") {

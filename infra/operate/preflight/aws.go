@@ -85,7 +85,7 @@ func (a AWS) Sends(ctx context.Context, domain string) (verified, production boo
 	if err != nil {
 		return false, false, a.known(err, "NotFoundException")
 	}
-	account, err := client.GetAccount(ctx, nil)
+	account, err := client.GetAccount(ctx, &sesv2.GetAccountInput{})
 	if err != nil {
 		return false, false, a.known(err)
 	}

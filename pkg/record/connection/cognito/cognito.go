@@ -104,9 +104,15 @@ func (p *Pool) Forget(ctx context.Context, email string) (deleted int, err error
 	return deleted, nil
 }
 
-// OfferAll lets the client use every provider of the pool. The template of the client names none of them, so that an
-// update by the template leaves only the pool's own people.
+// OfferAll lets the client use every provider of the pool. An update of the client by its template leaves those that
+// the template names.
 func (p *Pool) OfferAll(ctx context.Context) error { return p.offer(ctx, "") }
+
+// Providers returns the names of the providers of the pool, sorted.
+func (p *Pool) Providers(ctx context.Context) ([]string, error) {
+	all, err := p.providers(ctx, "")
+	return slices.DeleteFunc(all, func(name string) bool { return name == native }), err
+}
 
 // native is the name of the pool's own people among the providers of a client.
 const native = "COGNITO"

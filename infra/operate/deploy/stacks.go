@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+)
+
+// deployment deploys the stacks of an order.
+type deployment struct {
+	// cdk runs a command of the CDK with credentials that it gets anew.
+	cdk func(ctx context.Context, args ...string) error
+	// deployed returns the template of a stack, or "" if there is no stack yet.
+	deployed func(ctx context.Context, stack string) (string, error)
+	// folder gets the synthesised templates.
+	folder string
+}
+
+// stacks deploys the stacks in their order. Each gets a session of its own, since the session of an assumed role ends
+// after an hour and a stack takes up to three quarters of it.
+//
+// The gateway names its functions by their addresses, so that CloudFormation does not know who calls them. A function
+// that a release removes therefore stays until the last stack, which has the gateway, is deployed.
+func (d deployment) stacks(ctx context.Context, approval string) error {
+	if err := d.cdk(ctx, "synth", "--quiet", "--output", d.folder); err != nil {
+		return err
+	}
+	names, err := stacksIn(d.folder)
+	if err != nil {
+		return err
+	}
+	deploy := func(folder, name string) error {
+		return d.cdk(ctx, "deploy", name, "--exclusively", "--app", folder, "--require-approval", approval)
+	}
+	var later []string
+	for _, name := range names {
+		folder := d.folder
+		if name != names[len(names)-1] {
+			if folder, err = d.keepRemoved(ctx, name); err != nil {
+				return err
+			}
+		}
+		if folder != d.folder {
+			later = append(later, name)
+		}
+		if err := deploy(folder, name); err != nil {
+			return fmt.Errorf("deploy the stack %s: %w", name, err)
+		}
+	}
+	for _, name := range later {
+		if err := deploy(d.folder, name); err != nil {
+			return fmt.Errorf("delete what the release removes from the stack %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// manifest is the part of manifest.json of a cloud assembly that lists the stacks.
+type manifest struct {
+	Artifacts map[string]struct {
+		Type         string
+		Dependencies []string
+		Properties   struct{ TemplateFile string }
+	}
+}
+
+func readManifest(folder string) (m manifest, err error) {
+	data, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(data, &m)
+}
+
+// stacksIn returns the names of the stacks of an assembly, each after those that it depends on.
+func stacksIn(folder string) (names []string, err error) {
+	m, err := readManifest(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the synthesised stacks: %w", err)
+	}
+	var add func(name string)
+	add = func(name string) {
+		a := m.Artifacts[name]
+		if a.Type != "aws:cloudformation:stack" || slices.Contains(names, name) {
+			return
+		}
+		for _, before := range slices.Sorted(slices.Values(a.Dependencies)) {
+			add(before)
+		}
+		names = append(names, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Artifacts)) {
+		add(name)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the CDK synthesised no stacks")
+	}
+	return names, nil
+}
+
+// keepRemoved returns the folder of an assembly whose template of the stack still has what the deployed one has beside.
+// It is the folder of the deployment if the release removes no function from the stack.
+func (d deployment) keepRemoved(ctx context.Context, stack string) (string, error) {
+	text, err := d.deployed(ctx, stack)
+	if err != nil || text == "" {
+		return d.folder, err
+	}
+	m, err := readManifest(d.folder)
+	if err != nil {
+		return "", err
+	}
+	file := m.Artifacts[stack].Properties.TemplateFile
+	next, err := os.ReadFile(filepath.Join(d.folder, file))
+	if err != nil {
+		return "", err
+	}
+	both, err := withRemoved([]byte(text), next)
+	if err != nil {
+		return "", fmt.Errorf("compare the template of %s with the deployed one: %w", stack, err)
+	}
+	if both == nil {
+		return d.folder, nil
+	}
+	folder := d.folder + "-" + stack
+	if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(d.folder))); err != nil {
+		return "", err
+	}
+	return folder, replaceTemplate(folder, stack, file, next, both)
+}
+
+// replaceTemplate replaces a template in an assembly. Its name in the bucket of the CDK is the hash of its content, so
+// that it does not take the place of the template that follows.
+func replaceTemplate(folder, stack, file string, before, after []byte) error {
+	old, now := sha256.Sum256(before), sha256.Sum256(after)
+	failed := os.WriteFile(filepath.Join(folder, file), after, 0o644)
+	for _, name := range []string{"manifest.json", stack + ".assets.json"} {
+		path := filepath.Join(folder, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		text := string(data)
+		hash := hex.EncodeToString(old[:])
+		if !strings.Contains(text, hash) {
+			return fmt.Errorf("%s does not name the template of %s by its hash", path, stack)
+		}
+		failed = errors.Join(failed, os.WriteFile(path,
+			[]byte(strings.ReplaceAll(text, hash, hex.EncodeToString(now[:]))), 0o644))
+	}
+	return failed
+}
+
+// sections are the sections of a template whose entries a function may need.
+var sections = []string{"Parameters", "Mappings", "Conditions", "Resources", "Outputs"}
+
+// withRemoved returns the next template with all entries of the deployed one that it lacks, or nil if it lacks none of
+// the functions.
+func withRemoved(deployed, next []byte) ([]byte, error) {
+	was, err := readTemplate(deployed)
+	if err != nil {
+		return nil, err
+	}
+	will, err := readTemplate(next)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]any{}
+	if err := json.Unmarshal(next, &all); err != nil {
+		return nil, err
+	}
+	removed := false
+	for _, section := range sections {
+		for name, entry := range was[section] {
+			if _, stays := will[section][name]; stays {
+				continue
+			}
+			resource, _ := entry.(map[string]any)
+			removed = removed || section == "Resources" && resource["Type"] == "AWS::Lambda::Function"
+			if will[section] == nil {
+				will[section] = map[string]any{}
+			}
+			will[section][name] = entry
+		}
+		if will[section] != nil {
+			all[section] = will[section]
+		}
+	}
+	if !removed {
+		return nil, nil
+	}
+	return json.MarshalIndent(all, "", " ")
+}
+
+// readTemplate returns the sections of a template.
+func readTemplate(text []byte) (map[string]map[string]any, error) {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	read := map[string]map[string]any{}
+	for _, section := range sections {
+		if all[section] == nil {
+			continue
+		}
+		entries := map[string]any{}
+		if err := json.Unmarshal(all[section], &entries); err != nil {
+			return nil, fmt.Errorf("%s: %w", section, err)
+		}
+		read[section] = entries
+	}
+	return read, nil
+}
+
+// deployedTemplate reads the template of a stack from CloudFormation.
+func (o order) deployedTemplate(ctx context.Context, stack string) (string, error) {
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, err := cloudformation.NewFromConfig(cfg).GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &stack})
+	if missing(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the template of %s: %w", stack, err)
+	}
+	return aws.ToString(out.TemplateBody), nil
+}
