@@ -158,7 +158,8 @@ func TestFunctionsStayShort(t *testing.T) {
 			if !ok || f.test || f.generated() {
 				continue
 			}
-			if n := f.set.Position(fn.End()).Line - f.set.Position(fn.Pos()).Line + 1; n > max(longestFunction, longer[f.path+" "+fn.Name.Name]) {
+			n := f.set.Position(fn.End()).Line - f.set.Position(fn.Pos()).Line + 1
+			if n > max(longestFunction, longer[f.path+" "+fn.Name.Name]) {
 				t.Errorf("%s of %s has %d lines, more than %d", fn.Name.Name, f.path, n, longestFunction)
 			}
 		}
