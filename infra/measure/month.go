@@ -194,6 +194,13 @@ func standingSection(m measured) string {
 	t.row("Polling of empty queues, and scheduled functions", fmt.Sprint(len(topology.Queues), " queues"),
 		dollars(billOf(&idle, 1, inVirginia).sum))
 	t.row("Custom metrics", "of the canary", dollars(profiles[0].customMetrics()))
+	_, virginia := profiles[0].monthOf(m, inVirginia)
+	t.row("**Sum**", "", dollars(virginia))
+	t.row("A quiet stack, which has no dashboard", "", dollars(virginia-standing.Dashboard))
+	for year := 2; year <= 3; year++ {
+		t.row(fmt.Sprintf("More from year %d on, for rotations of %d keys", year, standing.Rotated), "",
+			dollars(standing.Rotations(year)))
+	}
 
 	own := newTable("A dedicated customer", "Number", "us-east-1", "eu-central-1")
 	line := func(what string, number any, prices [2]float64) {
@@ -207,7 +214,6 @@ func standingSection(m measured) string {
 		}
 		return sum
 	}
-	_, virginia := profiles[0].monthOf(m, inVirginia)
 	_, frankfurt := profiles[0].monthOf(m, inFrankfurt)
 	line("A stack, as above", "", [2]float64{virginia, frankfurt})
 	line("**Sum of its region**", "", lines(standing.Dedicated, [2]float64{virginia, frankfurt}))

@@ -94,6 +94,9 @@ type Settings struct {
 	// SignInSender is the address that e-mails of the sign-in come from: of a domain that Amazon SES has verified in
 	// the region of the stacks. If it is empty, Cognito sends them, which is 50 a day for the AWS account.
 	SignInSender string `json:"signInSender"`
+	// SignInFirewall limits the tries of an address at the pages of the pool. A dedicated customer has it without the
+	// setting.
+	SignInFirewall bool `json:"signInFirewall"`
 	// MailSender is the address of e-mails to people, as SignInSender is. If it is empty, people get none.
 	MailSender string `json:"mailSender"`
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before

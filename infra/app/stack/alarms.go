@@ -84,27 +84,21 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	})
 }
 
-// errors adds the alarm for a function that fails.
-func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
-	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
-		says:    "The function " + f.Name + " reports errors. Read its log.",
+// functions adds the alarms for functions that fail, and for messages that Lambda dropped because it mistook a chain of
+// calls for an endless loop. Each watches the metric that Lambda has for all functions of the account in the region: one
+// for each function would cost as much as all the other alarms. The runbooks say how to find the function.
+func (a alarms) functions() {
+	a.add("ErrorsAlarm", alarm{
+		says:    "A function reports errors. Find it by the command of the runbook, and read its log.",
 		runbook: "errors-of-a-function",
-		metric:  fn.MetricErrors(metric("Sum")),
+		metric:  lambdaMetric("Errors", "Sum"),
 		above:   0,
 	})
-}
-
-// loops adds the alarm for messages that Lambda dropped because it mistook a chain of calls
-// for an endless loop.
-func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
-	if f.Trigger != topology.ByQueue && !f.Follows() && !f.FollowsAudit() {
-		return
-	}
-	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
-		says: "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The " +
-			"function needs RecursiveLoop: Allow.",
+	a.add("LoopsAlarm", alarm{
+		says: "Lambda has dropped messages of a function, because it takes its steps for an endless loop. Find the " +
+			"function by the command of the runbook: it needs RecursiveLoop: Allow.",
 		runbook: "messages-dropped-as-a-loop",
-		metric:  fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
+		metric:  lambdaMetric("RecursiveInvocationsDropped", "Sum"),
 		above:   0,
 	})
 }

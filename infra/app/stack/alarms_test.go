@@ -27,19 +27,16 @@ func alarmOn(s stacks, stackName, metric, logicalID string) bool {
 func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	for name, in := range acme {
 		for id, r := range in.Resources {
-			metric := ""
-			switch {
-			case r.Type == "AWS::Lambda::Function":
-				metric = "Errors"
-			case r.Type == "AWS::SQS::Queue" && strings.Contains(id, "DeadLetters"):
-				metric = "ApproximateNumberOfMessagesVisible"
-			default:
-				continue
-			}
-			if !alarmOn(acme, name, metric, id) {
-				t.Errorf("nobody hears of %s of %s/%s", metric, name, id)
+			if r.Type == "AWS::SQS::Queue" && strings.Contains(id, "DeadLetters") &&
+				!alarmOn(acme, name, "ApproximateNumberOfMessagesVisible", id) {
+				t.Errorf("nobody hears of the messages of %s/%s", name, id)
 			}
 		}
+	}
+	// Lambda has the errors of all functions of the account as one metric, without a dimension.
+	if _, all := named(t, acme[workStack], "AWS::CloudWatch::Alarm", "ErrorsAlarm"); all["MetricName"] != "Errors" ||
+		all["Namespace"] != "AWS/Lambda" || all["Dimensions"] != nil || all["Threshold"] != 0. {
+		t.Errorf("nobody hears of errors: %v", all)
 	}
 	relay, _ := named(t, acme[workStack], "AWS::Lambda::Function", "RelayFunction")
 	if !alarmOn(acme, workStack, "IteratorAge", relay) {

@@ -109,9 +109,11 @@ func either(statements []any) *awswafv2.CfnWebACL_StatementProperty {
 
 // protect limits the forms that one address sends to the pages of the pool, and its calls of the pool's API: a guess at
 // a password or code is one of them. The token endpoint is left out, because the account area calls it for all people
-// from one address, and so are the answers of customers' providers, which are signed.
+// from one address, and so are the answers of customers' providers, which are signed. Cognito itself locks a person out
+// after five wrong passwords, for longer each time, which suffices for the few people of a customer: only a dedicated
+// customer, or one that asks for it, has this firewall.
 func (o *signOn) protect(stack constructs.Construct, s customer.Settings) {
-	if s.Local() {
+	if s.Local() || !s.Dedicated && !s.SignInFirewall {
 		return
 	}
 	firewall(stack, "PoolFirewall", "Limits guesses by address", o.pool.UserPoolArn(),

@@ -9,8 +9,8 @@ import (
 func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 	for name, s := range map[string]stacks{"acme": acme, "initech": initech} {
 		firewalls := s.of("AWS::WAFv2::WebACL")
-		if len(firewalls) != 2 {
-			t.Fatalf("%s has %d firewalls", name, len(firewalls))
+		if want := map[string]int{"acme": 1, "initech": 2}[name]; len(firewalls) != want {
+			t.Fatalf("%s has %d firewalls, want %d", name, len(firewalls), want)
 		}
 		for id, r := range firewalls {
 			if strings.HasSuffix(id, "/PoolFirewall") {
@@ -32,7 +32,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 8 {
+			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 6 {
 				t.Fatalf("%s has the rules %s, %v", id, text, err)
 			}
 			header := func(name, where, text string) string {
@@ -58,9 +58,8 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				return `{"OrStatement":{"Statements":[` + all + `]}}`
 			}
 			hooks := paths("/integrations/hooks/", "/integrations/callback", "/social/callback")
-			programs, directories := paths("/oauth/", "/.well-known/", "/mcp"), paths("/scim/")
-			pages := paths("/review/", "/docs", "/api-docs", "/openapi.", "/llms")
-			entrances, area := paths("/auth/", "/setup"), paths("/settings")
+			programs, area := paths("/oauth/", "/.well-known/", "/mcp"), paths("/settings")
+			people := paths("/auth/", "/setup", "/scim/", "/review/", "/docs", "/api-docs", "/openapi.", "/llms")
 			session := header("cookie", "CONTAINS", "__host-session=")
 			for i, want := range []struct {
 				name  string
@@ -71,14 +70,11 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 					header("authorization", "STARTS_WITH", "bearer svc_") + "," +
 					header("authorization", "STARTS_WITH", "bearer eyj") + "," +
 					header("authorization", "STARTS_WITH", "bearer scim_") + "," +
-					header("cookie", "CONTAINS", "__host-session=") + `]}},` + hooks + "," + programs + "," + directories + "," + pages +
-					"," + entrances + "," + area + `]}}}}`},
+					header("cookie", "CONTAINS", "__host-session=") + `]}},` + hooks + "," + programs + "," + people + "," + area + `]}}}}`},
 				// Headers mean nothing on these paths.
 				{"hooks", 10_000, hooks},
 				{"programs", 10_000, programs},
-				{"directories", 5_000, directories},
-				{"pages", 1_000, pages},
-				{"entrances", 5_000, entrances},
+				{"people", 5_000, people},
 				// The requests of those who have signed in are limited with all others.
 				{"area", 10_000, `{"AndStatement":{"Statements":[` + area + `,{"NotStatement":{"Statement":` + session + `}}]}}`},
 				{"address", 40_000, ""},
@@ -109,16 +105,16 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				t.Errorf("%s is %s, %v", id, text, err)
 			}
 		}
-		if len(associations) != 2 {
+		if len(associations) != len(firewalls) {
 			t.Errorf("%s: the firewalls are associated with %d stages and pools", name, len(associations))
 		}
 	}
 }
 
 // Whoever guesses at passwords or codes at the pool is limited by address. The calls that the account area makes for
-// all people do not count.
+// all people do not count. Customers with an account of their own have the limit, and those that ask for it.
 func TestGuessesAtThePoolAreLimitedByAddress(t *testing.T) {
-	for name, s := range map[string]stacks{"acme": acme, "initech": initech} {
+	for name, s := range map[string]stacks{"hooli": hooli, "initech": initech} {
 		found := 0
 		for id, r := range s.of("AWS::WAFv2::WebACL") {
 			if !strings.HasSuffix(id, "/PoolFirewall") {

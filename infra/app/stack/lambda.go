@@ -98,8 +98,6 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to " +
 			"name. Objects of the bucket, invocations and trainings of models and the roles of customers have no " +
 			"names yet. An inference profile of Bedrock chooses among the regions of its geography."})
-	l.alarms.loops(f, fn)
-	l.alarms.errors(f, fn)
 	return l.releases.alias(f, fn, l.alarms)
 }
 

@@ -87,8 +87,8 @@ func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	}
 }
 
-// probes adds the alarms for probes that fail twice in a row, and for a canary that is silent
-// because it has no target or does not run. A canary that cannot reach the API is always
+// probes adds the alarms for probes that fail twice in a row, and for a canary that does not run. One without a target
+// is not silent, so that a new stack raises no alarm. A canary that cannot reach the API is always
 // silent, so it gets no such alarm.
 func (a alarms) probes(s customer.Settings) {
 	a.add("ProbesAlarm", alarm{
@@ -104,7 +104,7 @@ func (a alarms) probes(s customer.Settings) {
 	})
 	count := metric("SampleCount")
 	a.add("ProbesSilentAlarm", alarm{
-		says:    "The canary has not probed for 15 minutes: it has no address and key, or it does not run.",
+		says:    "The canary has not run for 15 minutes.",
 		runbook: "the-canary-is-silent", silent: true, periods: 3,
 		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 			Namespace: jsii.String(a.namespace), MetricName: jsii.String(worker.Failed), Statistic: count.Statistic,
@@ -113,9 +113,12 @@ func (a alarms) probes(s customer.Settings) {
 	})
 }
 
-// dashboard adds the dashboard with the metrics of the service.
+// dashboard adds the dashboard with the metrics of the service. A quiet stack has none.
 func (w *work) dashboard(d *data) {
 	s := d.settings
+	if s.Quiet {
+		return
+	}
 	api := func(name, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 			Namespace: jsii.String("AWS/ApiGateway"), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
@@ -192,5 +195,5 @@ func (w *work) dashboard(d *data) {
 // lambdaMetric returns a metric of all functions of the region.
 func lambdaMetric(name, statistic string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/Lambda"),
-		MetricName: jsii.String(name), Statistic: jsii.String(statistic)})
+		MetricName: jsii.String(name), Statistic: jsii.String(statistic), Period: metric(statistic).Period})
 }

@@ -124,7 +124,7 @@ func TestPeopleBehindOneAddressReachNoLimit(t *testing.T) {
 		calls    []*http.Request
 	}{"an office": {"Firewall", office}, "a service that runs agents": {"Firewall", agents}, "its sign-ins at the pool": {
 		"PoolFirewall", pool}} {
-		for _, s := range []stacks{acme, initech} {
+		for _, s := range []stacks{hooli, initech} {
 			for _, rule := range rulesOf(t, s, c.firewall) {
 				rate, n := rule.Statement.RateBasedStatement, 0
 				if rate == nil {
@@ -145,9 +145,9 @@ func TestPeopleBehindOneAddressReachNoLimit(t *testing.T) {
 
 // A call that two groups count has the smaller limit.
 func TestAPathIsInOneGroupAtMost(t *testing.T) {
-	groups := map[string]string{"/": "", "/oauth/{step+}": "programs", "/mcp": "programs", "/auth/{step+}": "entrances",
+	groups := map[string]string{"/": "", "/oauth/{step+}": "programs", "/mcp": "programs", "/auth/{step+}": "people",
 		"/integrations/hooks/{token}": "hooks", "/integrations/callback": "hooks", "/v1/social/callback": "hooks",
-		"/.well-known/oauth-authorization-server": "programs", "/setup": "entrances", "/settings/{page+}": "area"}
+		"/.well-known/oauth-authorization-server": "programs", "/setup": "people", "/settings/{page+}": "area"}
 	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes, api.GuardedRoutes) {
 		var of []string
 		for _, g := range gatewayresponse.Groups {

@@ -29,6 +29,8 @@ type releases struct {
 	// All aliases share application and role.
 	application awscdk.CfnResource
 	role        awsiam.Role
+	// gated is the condition under which the stack has gates.
+	gated awscdk.CfnCondition
 }
 
 // released is an alias with its new version and the alarms of its stack.
@@ -97,6 +99,12 @@ func (r *releases) guard() {
 		return
 	}
 	r.prepare()
+	parameter := awscdk.NewCfnParameter(r.stack, jsii.String(customer.GatesParameter), &awscdk.CfnParameterProps{
+		Type: jsii.String("String"), AllowedValues: jsii.Strings("on", "off"), Default: "on",
+		Description: jsii.String("Whether alarms watch the versions of a release; off between releases"),
+	})
+	r.gated = awscdk.NewCfnCondition(r.stack, jsii.String("Gated"), &awscdk.CfnConditionProps{
+		Expression: awscdk.Fn_ConditionEquals(parameter.ValueAsString(), jsii.String("on"))})
 	for _, a := range r.aliases {
 		r.step(a, r.gate(a))
 	}
@@ -143,6 +151,7 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 			UsingMetrics: &metrics,
 		}),
 	})
+	gate.Node().DefaultChild().(awscloudwatch.CfnAlarm).CfnOptions().SetCondition(r.gated)
 	// The alarm must watch the new version before the alias moves to it.
 	a.alias.Node().AddDependency(gate)
 	return gate
@@ -183,8 +192,8 @@ func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 					r.settings.CanaryMinutes),
 				"DeploymentStyle": map[string]any{"DeploymentType": "BLUE_GREEN",
 					"DeploymentOption": "WITH_TRAFFIC_CONTROL"},
-				"AlarmConfiguration": map[string]any{"Enabled": true,
-					"Alarms": []any{map[string]any{"Name": gate.AlarmName()}}},
+				"AlarmConfiguration": awscdk.Fn_ConditionIf(r.gated.LogicalId(), map[string]any{"Enabled": true,
+					"Alarms": []any{map[string]any{"Name": gate.AlarmName()}}}, map[string]any{"Enabled": false}),
 				"AutoRollbackConfiguration": map[string]any{"Enabled": true,
 					"Events": []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}},
 			},

@@ -50,7 +50,7 @@ func TestAlarmsHaveTwoSeverities(t *testing.T) {
 			}
 		}
 	}
-	if sent["Pages"] < 40 || sent["Alarms"] < 40 {
+	if sent["Pages"] < 40 || sent["Alarms"] < 10 {
 		t.Errorf("%v alarms are sent", sent)
 	}
 	addresses := map[any]any{}

@@ -67,8 +67,8 @@ func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
 		"make them no stronger (NIST SP 800-63B)."},
 		finding{"AwsSolutions-COG2", "People choose a second factor. Customers who require one sign in by their own " +
 			"provider."},
-		finding{"AwsSolutions-COG3", "It needs the plan Plus. The pool's own firewall limits the tries " +
-			"of an address."},
+		finding{"AwsSolutions-COG3", "It needs the plan Plus. Cognito locks a person out after wrong passwords; a " +
+			"firewall limits the tries of an address where a customer asks for it."},
 		finding{"AwsSolutions-COG8", "The plan Plus has no part that is used here."})
 	domain := pool.AddDomain(jsii.String("Domain"), &awscognito.UserPoolDomainOptions{
 		CognitoDomain: &awscognito.CognitoDomainOptions{

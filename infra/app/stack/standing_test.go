@@ -10,10 +10,17 @@ import (
 func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 	for _, want := range standing.Resources {
 		n := len(acme.of(want.Type))
-		if want.Type == "AWS::CloudWatch::Alarm" { // Each metric of an alarm costs money.
+		switch want.Type {
+		case "AWS::CloudWatch::Alarm": // Each metric of an alarm costs money.
 			n = 0
 			for _, r := range acme.of(want.Type) {
-				n += metricsOf(r.Properties)
+				if r.Condition == "" {
+					n += metricsOf(r.Properties)
+				}
+			}
+		case standing.Rule:
+			for _, r := range acme.of("AWS::WAFv2::WebACL") {
+				n += len(list(r.Properties["Rules"]))
 			}
 		}
 		if n != want.Count {
@@ -22,12 +29,25 @@ func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 	}
 }
 
+func TestTheKeysThatAreRotatedAreCounted(t *testing.T) {
+	rotated := 0
+	for _, r := range acme.of("AWS::KMS::Key") {
+		if r.Properties["EnableKeyRotation"] == true {
+			rotated++
+		}
+	}
+	if rotated != standing.Rotated || standing.Rotations(1) != 0 || standing.Rotations(2) != float64(rotated) ||
+		standing.Rotations(9) != float64(2*rotated) {
+		t.Errorf("%d keys are rotated; infra/measure/standing says %d", rotated, standing.Rotated)
+	}
+}
+
 // paid returns the number of billed units of a type of resources. An endpoint counts in each of
 // its subnets, a secret with each of its copies, and instances by their number. The alarms of
 // providers are left out: customers have different providers.
 func paid(all stacks, kind string) (n int) {
 	for id, r := range all.of(kind) {
-		if strings.Contains(id, "FailsAlarm") {
+		if strings.Contains(id, "FailsAlarm") || r.Condition != "" {
 			continue
 		}
 		switch kind {

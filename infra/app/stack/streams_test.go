@@ -59,7 +59,7 @@ func TestStreamsAreTriedUntilTheyForgetAndTell(t *testing.T) {
 		if !pointsAt(p.at("DestinationConfig", "OnFailure", "Destination"), dead) {
 			t.Errorf("%s gives up to %v", name, p["DestinationConfig"])
 		}
-		for _, alarm := range []string{name + "AgeAlarm", name + "DeadLettersAlarm", name + "LoopsAlarm"} {
+		for _, alarm := range []string{name + "AgeAlarm", name + "DeadLettersAlarm", "LoopsAlarm"} {
 			if _, of := named(t, acme[workStack], "AWS::CloudWatch::Alarm", alarm); len(list(of["AlarmActions"])) == 0 {
 				t.Errorf("%s says nothing to anyone", alarm)
 			}

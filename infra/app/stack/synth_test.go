@@ -34,6 +34,7 @@ type resource struct {
 	Properties          properties
 	DependsOn           any
 	DeletionPolicy      string
+	Condition           string
 	UpdateReplacePolicy string
 	UpdatePolicy        properties
 }
@@ -89,6 +90,7 @@ func TestMain(m *testing.M) {
 		initech = brief(dir, map[string]any{"customer": "initech", "offered": `["con_okta"]`,
 			"customers": map[string]any{"initech": map[string]any{
 				"account": "777788889999", "region": "eu-west-1", "mailSender": "no-reply@initech.example",
+				"signInFirewall":      true,
 				"permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
 				"domains": map[string]any{
 					"eu-west-1": map[string]any{"name": "api.initech.example",

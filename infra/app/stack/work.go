@@ -45,6 +45,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.alarms.throttled()
 	w.alarms.throttledTables(d)
 	w.dashboard(d)
+	w.alarms.functions()
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()

@@ -207,8 +207,8 @@ func TestStepsAreNoEndlessLoop(t *testing.T) {
 			t.Errorf("%d functions are named for %s", found, f.Name)
 		}
 	}
-	function, _ := named(t, acme[workStack], "AWS::Lambda::Function", "GenerateFunction")
-	if !alarmOn(acme, workStack, "RecursiveInvocationsDropped", function) {
+	if _, loops := named(t, acme[workStack], "AWS::CloudWatch::Alarm", "LoopsAlarm"); loops["MetricName"] !=
+		"RecursiveInvocationsDropped" || loops["Namespace"] != "AWS/Lambda" || loops["Dimensions"] != nil {
 		t.Error("no alarm watches the chains that Lambda ends")
 	}
 }

@@ -295,7 +295,7 @@ func TestNoHeaderLiftsTheLimitsOfAnAddress(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 		return w.Code
 	}
-	for path, most := range map[string]int{"/review/x": 50, "/revie%77/x": 50, "/api-docs/limits": 50, "/auth/start": 250,
+	for path, most := range map[string]int{"/review/x": 250, "/revie%77/x": 250, "/api-docs/limits": 250, "/auth/start": 250,
 		"/setup": 250, "/auth/callback": 250, "/oauth/token": 500, "/mcp": 500,
 		"/.well-known/oauth-protected-resource/mcp": 500, "/v1/social/callback": 500, "/integrations/callback": 500, "/integrations/hooks/x": 500,
 		"/scim/v2/Users": 250} {

@@ -11,15 +11,30 @@ type Resource struct {
 	Dollars float64
 }
 
-// Resources are the resources of a shared customer's stacks.
+// Rule stands for a rule of a web ACL, which CloudFormation knows as a part of it.
+const Rule = "AWS::WAFv2::WebACL/Rules"
+
+// Dashboard is the price of a dashboard for a month.
+const Dashboard = 3.00
+
+// Resources are the resources of a shared customer's stacks. The gates of releases are not among them: they exist while
+// a release uses them.
 var Resources = []Resource{
 	{"AWS::KMS::Key", "Keys of KMS", 4, 1.00},
 	{"AWS::SecretsManager::Secret", "Secrets", 4, 0.40},
-	{"AWS::WAFv2::WebACL", "Web ACLs with two rules on average", 2, 7.00},
-	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 279, 0.10},
+	{"AWS::WAFv2::WebACL", "Web ACL", 1, 5.00},
+	{Rule, "Rules of the web ACL", 6, 1.00},
+	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 85, 0.10},
 	{"AWS::CloudWatch::CompositeAlarm", "Composite alarms", 2, 0.50},
-	{"AWS::CloudWatch::Dashboard", "Dashboard", 1, 3.00},
+	{"AWS::CloudWatch::Dashboard", "Dashboard", 1, Dashboard},
 }
+
+// Rotated is the number of keys that KMS rotates each year. AWS charges a key's price once more after each of its first
+// two rotations.
+const Rotated = 3
+
+// Rotations returns what the rotations of keys cost a month in a year of a stack, from 1 on.
+func Rotations(year int) float64 { return float64(Rotated * min(year-1, 2)) }
 
 // Month returns the price of Resources for a month.
 func Month() (sum float64) {
@@ -59,6 +74,7 @@ var Dedicated = []Own{
 	{natType, "NAT gateways, one in each of two zones", 2, 0.045 * hours, 0.052 * hours},
 	{endpointType, "Interface endpoints of 6 services, in two zones", 12, 0.01 * hours, 0.012 * hours},
 	{addressType, "Public addresses", 2, 0.005 * hours, 0.005 * hours},
+	{"AWS::WAFv2::WebACL", "Web ACL of the user pool, with its rule", 1, 6, 6},
 	{alarmType, "Alarms of backups and copies", 5, 0.10, 0.10},
 	{"AWS::ApplicationAutoScaling::ScalableTarget", "Instances that are kept started in office hours", 15,
 		instance * officeHours, instance * officeHours},

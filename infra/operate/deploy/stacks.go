@@ -15,6 +15,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // deployment deploys the stacks of an order.
@@ -32,6 +34,9 @@ type deployment struct {
 //
 // The gateway names its functions by their addresses, so that CloudFormation does not know who calls them. A function
 // that a release removes therefore stays until the last stack, which has the gateway, is deployed.
+//
+// The gates of a release, which are alarms, cost money by the hour. They are made with each stack, and deleted once all
+// stacks are deployed.
 func (d deployment) stacks(ctx context.Context, approval string) error {
 	if err := d.cdk(ctx, "synth", "--quiet", "--output", d.folder); err != nil {
 		return err
@@ -40,8 +45,12 @@ func (d deployment) stacks(ctx context.Context, approval string) error {
 	if err != nil {
 		return err
 	}
-	deploy := func(folder, name string) error {
-		return d.cdk(ctx, "deploy", name, "--exclusively", "--app", folder, "--require-approval", approval)
+	deploy := func(folder, name, gates string) error {
+		args := []string{"deploy", name, "--exclusively", "--app", folder, "--require-approval", approval}
+		if gates != "" {
+			args = append(args, "--parameters", name+":"+customer.GatesParameter+"="+gates)
+		}
+		return d.cdk(ctx, args...)
 	}
 	var later []string
 	for _, name := range names {
@@ -51,19 +60,44 @@ func (d deployment) stacks(ctx context.Context, approval string) error {
 				return err
 			}
 		}
-		if folder != d.folder {
+		on, err := d.gates(name, "on")
+		if err != nil {
+			return err
+		}
+		if folder != d.folder || on != "" {
 			later = append(later, name)
 		}
-		if err := deploy(folder, name); err != nil {
+		if err := deploy(folder, name, on); err != nil {
 			return fmt.Errorf("deploy the stack %s: %w", name, err)
 		}
 	}
 	for _, name := range later {
-		if err := deploy(d.folder, name); err != nil {
-			return fmt.Errorf("delete what the release removes from the stack %s: %w", name, err)
+		off, err := d.gates(name, "off")
+		if err == nil {
+			err = deploy(d.folder, name, off)
+		}
+		if err != nil {
+			return fmt.Errorf("delete what the release needed of the stack %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// gates returns a value of the parameter for gates if the synthesised stack has it, and otherwise an empty text.
+func (d deployment) gates(name, value string) (string, error) {
+	m, err := readManifest(d.folder)
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(d.folder, m.Artifacts[name].Properties.TemplateFile))
+	if err != nil {
+		return "", err
+	}
+	template, err := readTemplate(data)
+	if template["Parameters"][customer.GatesParameter] == nil {
+		return "", err
+	}
+	return value, err
 }
 
 // manifest is the part of manifest.json of a cloud assembly that lists the stacks.

@@ -17,6 +17,7 @@ const (
 	withOld = `{"Parameters": {"OldCode": {"Type": "String"}}, "Resources": {
 		"Old": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["OldRole", "Arn"]}}},
 		"OldRole": {"Type": "AWS::IAM::Role"}, "Content": {"Type": "AWS::Lambda::Function", "Properties": {"Timeout": 1}}}}`
+	withGates  = `{"Parameters": {"Gates": {"Type": "String"}}, "Resources": {}}`
 	withoutOld = `{"Resources": {"Content": {"Type": "AWS::Lambda::Function", "Properties": {"Timeout": 2}}}}`
 )
 
@@ -27,9 +28,10 @@ func assembly(t *testing.T, folder, areas string) {
 	for name, text := range map[string]string{
 		"areas.template.json": areas,
 		"areas.assets.json":   `{"files": {"` + hex.EncodeToString(hash[:]) + `": {}}}`,
-		"api.template.json":   `{"Resources": {}}`,
+		"api.template.json":   withoutOld,
 		"manifest.json": `{"artifacts": {
-			"api": {"type": "aws:cloudformation:stack", "dependencies": ["areas", "api.assets"]},
+			"api": {"type": "aws:cloudformation:stack", "dependencies": ["areas", "api.assets"],
+				"properties": {"templateFile": "api.template.json"}},
 			"api.assets": {"type": "cdk:asset-manifest"},
 			"areas": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "areas.template.json",
 				"stackTemplateAssetObjectUrl": "s3://assets/` + hex.EncodeToString(hash[:]) + `.json"}}}}`,
@@ -77,6 +79,9 @@ func releases(t *testing.T, deployed, next string, failing string) (done []strin
 				name += " " + function
 			}
 		}
+		if i := slices.Index(args, "--parameters"); i > 0 {
+			name += " " + strings.TrimPrefix(args[i+1], args[1]+":")
+		}
 		done = append(done, name)
 		if name == failing {
 			return errors.New("UPDATE_ROLLBACK_COMPLETE")
@@ -91,14 +96,18 @@ func TestAFunctionGoesAfterTheGatewayHasMoved(t *testing.T) {
 		deployed, next, failing string
 		want                    []string
 	}{
-		"the first deployment": {next: withOld, want: []string{"areas Old OldRole OldCode Content", "api"}},
-		"nothing is removed":   {deployed: withoutOld, next: withoutOld, want: []string{"areas Content", "api"}},
+		"the first deployment": {next: withOld, want: []string{"areas Old OldRole OldCode Content", "api Content"}},
+		"nothing is removed":   {deployed: withoutOld, next: withoutOld, want: []string{"areas Content", "api Content"}},
 		"a function is added": {deployed: withoutOld, next: withOld,
-			want: []string{"areas Old OldRole OldCode Content", "api"}},
+			want: []string{"areas Old OldRole OldCode Content", "api Content"}},
 		"a function is removed": {deployed: withOld, next: withoutOld,
-			want: []string{"areas Old OldRole OldCode Content", "api", "areas Content"}},
-		"the gateway stays behind": {deployed: withOld, next: withoutOld, failing: "api",
-			want: []string{"areas Old OldRole OldCode Content", "api"}},
+			want: []string{"areas Old OldRole OldCode Content", "api Content", "areas Content"}},
+		"the gateway stays behind": {deployed: withOld, next: withoutOld, failing: "api Content",
+			want: []string{"areas Old OldRole OldCode Content", "api Content"}},
+		"a stack has gates": {deployed: withGates, next: withGates,
+			want: []string{"areas Gates=on", "api Content", "areas Gates=off"}},
+		"the gates end a release": {deployed: withGates, next: withGates, failing: "areas Gates=on",
+			want: []string{"areas Gates=on"}},
 	} {
 		done, err := releases(t, c.deployed, c.next, c.failing)
 		if !slices.Equal(done, c.want) || (err != nil) != (c.failing != "") {
