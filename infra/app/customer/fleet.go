@@ -27,11 +27,12 @@ type Membership struct {
 // VersionOutput names the output of the API's stack with the version that it runs.
 const VersionOutput = "Version"
 
-// GatesParameter is the parameter of a stack that says whether it has the gates of a release, on or off. They cost money
-// by the hour: `make deploy` switches them on for a release, and off after it.
+// GatesParameter is the parameter of a stack that says whether it has the gates of a
+// release, on or off. They cost money by the hour: `make deploy` switches them on for a release, and off after it.
 const GatesParameter = "Gates"
 
-// Wave is a set of stacks that are deployed one after another. They are watched for a while before the next wave.
+// Wave is a set of stacks that are deployed one after another. They are watched for a while
+// before the next wave.
 type Wave struct {
 	Name string
 	Soak time.Duration

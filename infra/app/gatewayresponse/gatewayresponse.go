@@ -132,8 +132,9 @@ var Groups = []Group{
 	{Name: "hooks", Parts: []string{"/integrations/hooks/", "/integrations/callback", "/social/callback"}, Times: 100},
 	// Services that run agents connect, refresh and call for all people from a few addresses.
 	{Name: "programs", Parts: []string{"/oauth/", "/.well-known/", "/mcp"}, Times: 100, OAuth: true},
-	// The people of an office share an address. A sign-in of a person has four calls, and its pages have some more before
-	// it; the first synchronisation of a directory has several calls for each person. The service itself counts guesses.
+	// The people of an office share an address. A sign-in of a person has four calls, and its pages have some
+	// more before it; the first synchronisation of a directory has several calls for each person. The service
+	// itself counts guesses.
 	{Name: "people", Parts: []string{"/auth/", "/setup", "/scim/", "/review/", "/docs", "/api-docs", "/openapi.",
 		"/llms"}, Times: 50},
 	{Name: "area", Parts: []string{"/settings"}, Times: 100, Strangers: true},
