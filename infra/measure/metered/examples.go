@@ -285,7 +285,7 @@ func (w *World) Examples() map[string]Example {
 		"listSocialAccounts": {},
 		"connectSocialAccount": {Body: Object{
 			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news",
-			"late_after": 3600,
+			"late_after_seconds": 3600,
 		}},
 		"listApplications": {},
 		"createApplication": {Body: Object{

@@ -77,7 +77,7 @@ type Checked struct {
 	// part or as plain text. Warnings stop nothing.
 	Warnings []item.PublicationWarning `json:"warnings" nullable:"false"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
-	QuotaLeft *int64 `json:"quota_left"`
+	QuotaLeft *int64 `json:"remaining_posts"`
 	// What would be published. Null if there is no such account.
 	Preview *item.Preview `json:"preview"`
 }

@@ -77,7 +77,7 @@ type Settings struct {
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
-	PlanApproval string            `json:"plan_approval"`
+	PlanApproval string            `json:"plan_approve"`
 	Quality      string            `json:"quality"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
@@ -122,7 +122,7 @@ type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval" enum:"none,required"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval string `json:"plan_approval" enum:"none,topics"`
+	PlanApproval string `json:"plan_approve" enum:"none,topics"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality" example:"standard"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.

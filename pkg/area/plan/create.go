@@ -70,7 +70,7 @@ type createBody struct {
 	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
 	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
 	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
-	// the factory, `plan_approval`.
+	// the factory, `plan_approve`.
 	Approve string `json:"approve,omitempty" enum:"none,topics"`
 	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
 	// slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.

@@ -142,15 +142,15 @@ type FileLimit struct {
 	// Maximum of width divided by height. Null: none.
 	MaxRatio *float64 `json:"max_aspect_ratio"`
 	// Maximum of width and height together, in pixels. Null: none.
-	MaxSides *int `json:"max_sides"`
+	MaxSides *int `json:"max_sides_pixels"`
 	// Maximum width in pixels. Null: none.
-	MaxWidth *int `json:"max_width"`
+	MaxWidth *int `json:"max_width_pixels"`
 	// Minimum of the shorter of width and height, in pixels. Null: none.
-	MinShort *int `json:"min_shorter_side"`
+	MinShort *int `json:"min_shorter_side_pixels"`
 	// Maximum of the shorter of width and height, in pixels. Null: none.
-	MaxShort *int `json:"max_shorter_side"`
+	MaxShort *int `json:"max_shorter_side_pixels"`
 	// Maximum of the longer of width and height, in pixels. Null: none.
-	MaxLong *int `json:"max_longer_side"`
+	MaxLong *int `json:"max_longer_side_pixels"`
 	// Maximum of width multiplied by height. Null: none.
 	MaxPixels *int `json:"max_pixels"`
 	// Minimum duration. Null: none.

@@ -45,7 +45,7 @@ type Header struct {
 	// Profile that the data is of. Null: the whole account.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Start of the export. No resource is younger.
-	ConsistentAsOf resource.Time `json:"consistent_as_of"`
+	ConsistentAsOf resource.Time `json:"consistent_at"`
 	// Number of the part, from 1.
 	Part int `json:"part"`
 }
@@ -82,7 +82,7 @@ type End struct {
 	Last bool `json:"last"`
 	// Number of the resources in the part, by their types.
 	Resources map[string]int `json:"resources"`
-	// Ids of the resources in the part that have changed between consistent_as_of and their reading.
+	// Ids of the resources in the part that have changed between consistent_at and their reading.
 	Changed []string `json:"changed" nullable:"false"`
 }
 

@@ -60,7 +60,7 @@ func (e erasureRow) ScopePath() string { return erasurePath + "/" + erasure.Scop
 // exported is an export as the API answers it.
 type exported struct {
 	State     string         `json:"state"`
-	AsOf      time.Time      `json:"consistent_as_of"`
+	AsOf      time.Time      `json:"consistent_at"`
 	Resources map[string]int `json:"resources"`
 	Files     int            `json:"files"`
 	ExpiresAt *time.Time     `json:"expires_at"`

@@ -30,8 +30,8 @@ type key struct {
 	CreatedAt  time.Time    `json:"created_at"`
 	CreatedBy  string       `json:"created_by"`
 	SpendLimit *int64       `json:"spend_limit_credits"`
-	Spent      int64        `json:"spent_credits_this_month"`
-	SpentToday int64        `json:"spent_credits_today"`
+	Spent      int64        `json:"used_this_month_credits"`
+	SpentToday int64        `json:"used_today_credits"`
 	Mandate    *mandate     `json:"mandate"`
 	OldSecrets []oldSecret  `json:"old_secrets"`
 	Secret     *string      `json:"secret"`
