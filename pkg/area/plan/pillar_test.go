@@ -74,7 +74,7 @@ func TestCampaignsAreSpreadOverTheirDays(t *testing.T) {
 		t.Errorf("the launch is about %q", places[2].about)
 	}
 	for name, campaign := range map[string]Campaign{
-		"/campaigns/0/items":   {Name: "Too many", Items: 11},
+		"/campaigns/0/item_count": {Name: "Too many", Items: 11},
 		"/campaigns/0/ends_on": {Name: "Backwards", Items: 2, StartsOn: "2026-12-05", EndsOn: "2026-12-04"},
 	} {
 		p.Campaigns = []Campaign{campaign}

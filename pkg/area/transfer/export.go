@@ -69,9 +69,9 @@ type Export struct {
 	// Number of exported resources, by their types.
 	Resources map[string]int `json:"resources"`
 	// Number of files in parts.
-	Files int `json:"files"`
+	Files int `json:"file_count"`
 	// Number of files that were gone before they could be copied, such as those of deleted media.
-	MissingFiles int `json:"missing_files"`
+	MissingFiles int `json:"missing_file_count"`
 	// Why it failed. Null unless failed.
 	Failure *ExportFailure `json:"failure"`
 	// Time of its end. Null until then.

@@ -329,7 +329,7 @@ func (w *world) checkSchema(e exported) {
 			w.T.Errorf("%v: %v", l["id"], err)
 		}
 	}
-	empty := map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
+	empty := map[string]any{"kind": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
 	if schema.Validate(empty) == nil {
 		w.T.Error("the schema permits an empty factory")
 	}

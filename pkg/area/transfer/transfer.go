@@ -30,8 +30,8 @@ const (
 
 // Header is the first line of each part of lines.
 type Header struct {
-	// Type of the line: header.
-	Type string `json:"type" enum:"header"`
+	// Kind of the line: header.
+	Kind string `json:"kind" enum:"header"`
 	// Name of the format: content-automation-export.
 	Format string `json:"format" enum:"content-automation-export"`
 	// Version of the format.
@@ -52,8 +52,8 @@ type Header struct {
 
 // Line is the line of a resource.
 type Line struct {
-	// Type of the resource, such as factory.
-	Type string `json:"type"`
+	// Kind of the resource, such as factory.
+	Kind string `json:"kind"`
 	// Id of the resource.
 	ID string `json:"id"`
 	// The resource as its GET shows it, without secrets. URLs of files name entries of the parts of files.
@@ -74,8 +74,8 @@ type LineFile struct {
 
 // End is the last line of each part of lines.
 type End struct {
-	// Type of the line: end.
-	Type string `json:"type" enum:"end"`
+	// Kind of the line: end.
+	Kind string `json:"kind" enum:"end"`
 	// Number of the part.
 	Part int `json:"part"`
 	// Whether no more part of lines follows.

@@ -75,8 +75,8 @@ const (
 
 // Target is a destination in a customer's AWS account.
 type Target struct {
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type string `json:"type" enum:"eventbridge,sqs"`
+	// Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Kind string `json:"kind" enum:"eventbridge,sqs"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
 	// ARN of the role that the service assumes to send events.

@@ -37,7 +37,7 @@ type Rehearsal struct {
 // Refusal is a reason for which the call would be refused.
 type Refusal struct {
 	// Number of the item in the body, from 0. Null: the call as a whole.
-	Item *int `json:"item"`
+	Item *int `json:"item_index"`
 	// Machine-readable code of the error.
 	Code errs.Code `json:"code"`
 	// JSON pointer of the member at fault, empty if there is none.
@@ -110,7 +110,7 @@ type Account struct {
 	// Platform that the account is of.
 	Platform string `json:"platform" example:"instagram"`
 	// Number of its publications without a problem.
-	Publications int `json:"publications"`
+	Publications int `json:"publication_count"`
 	// Time of the first of them. Null: none has a time.
 	FirstAt *resource.Time `json:"first_at"`
 	// Time of the last of them. Null: none has a time.

@@ -88,7 +88,7 @@ var enumNames = map[string]string{
 	"Webhook.disabled_reason":         "WebhookDisabledReason",
 	"Webhook.state":                   "WebhookState",
 	"WebhookCreate.event_types":       "EventPattern",
-	"WebhookDestination.type":         "WebhookDestinationType",
+	"WebhookDestination.kind":         "WebhookDestinationKind",
 	"PublishOptions.replies":          "Replies",
 	"FactoryBase.approval":            "FactoryApproval",
 	"ReviewLink.may":                  "ReviewPermission",

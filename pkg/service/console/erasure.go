@@ -62,7 +62,7 @@ type exported struct {
 	State     string         `json:"state"`
 	AsOf      time.Time      `json:"consistent_at"`
 	Resources map[string]int `json:"resources"`
-	Files     int            `json:"files"`
+	Files     int            `json:"file_count"`
 	ExpiresAt *time.Time     `json:"expires_at"`
 	Parts     []struct {
 		Kind  string `json:"kind"`

@@ -48,7 +48,7 @@ type oldSecret struct {
 }
 
 type calls struct {
-	Requests int64 `json:"requests"`
+	Requests int64 `json:"calls"`
 	Refused  int64 `json:"refused"`
 	Failed   int64 `json:"failed"`
 }
@@ -59,7 +59,7 @@ type usageOfKey struct {
 }
 
 type dayOfKey struct {
-	Date string `json:"date"`
+	Date string `json:"day"`
 	calls
 }
 

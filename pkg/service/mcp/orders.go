@@ -58,7 +58,7 @@ type studioIn struct {
 	Text        string `json:"text,omitempty"`
 	Model       string `json:"model,omitempty"`
 	AspectRatio string `json:"aspect_ratio,omitempty"`
-	Seconds     int    `json:"seconds,omitempty"`
+	Seconds     int    `json:"duration_seconds,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Voice       string `json:"voice,omitempty"`
 	ImageURL    string `json:"image_url,omitempty"`
@@ -66,7 +66,7 @@ type studioIn struct {
 
 var studioTexts = map[string]string{
 	"prompt": "what to make: image, video, music", "text": "text to speak: voice, avatar",
-	"aspect_ratio": "such as 9:16", "seconds": "of a video or music",
+	"aspect_ratio": "such as 9:16", "duration_seconds": "of a video or music",
 	"language": "BCP 47", "voice": "id from listVoices",
 	"image_url": "public https URL or med_… to start from",
 }
@@ -173,7 +173,7 @@ func studio(ctx context.Context, c call, in studioIn) (said, error) {
 		return said{}, err
 	}
 	of := studioOperations[in.Kind]
-	body := pick(in, "prompt", "text", "model", "aspect_ratio", "seconds", "language", "voice", "image_url")
+	body := pick(in, "prompt", "text", "model", "aspect_ratio", "duration_seconds", "language", "voice", "image_url")
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
 		return said{}, err

@@ -169,7 +169,7 @@ type Content struct {
 	AspectRatio *string `json:"aspect_ratio" example:"9:16"`
 	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
 	// pictures, and where the model decides.
-	Seconds *int `json:"seconds"`
+	Seconds *int `json:"clip_seconds"`
 	// Id of the voice of its narration. Null without one, or where the model decides.
 	Voice *string `json:"voice"`
 	Declared
