@@ -24,8 +24,8 @@ import (
 )
 
 var (
-	_ = format.Define("content-type", format.Format{Values: format.Words("post video carousel story music_clip"),
-		Many: 5, Distinct: true})
+	_ = format.Define("content-type", format.Format{Values: factoryrecord.ContentTypes,
+		Many: len(factoryrecord.ContentTypes), Distinct: true})
 	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
 		Wanted: "the id of a media: bring the file in by POST /v1/media first"})
 )

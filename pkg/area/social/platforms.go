@@ -67,6 +67,8 @@ type Platform struct {
 	Comments Comments `json:"comments"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int `json:"daily_limit"`
+	// Unit of daily_limit.
+	DailyLimitUnit string `json:"daily_limit_unit" enum:"posts"`
 	// What else to know.
 	Notes []string `json:"notes" nullable:"false"`
 }
@@ -192,7 +194,7 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		Plain:         c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
-		History: c.Account.History, Past: c.Past.Page > 0, Notes: texts(c.Notes),
+		DailyLimitUnit: "posts", History: c.Account.History, Past: c.Past.Page > 0, Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts

@@ -52,7 +52,7 @@ type Webhook struct {
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 	// Description of the webhook.
-	Description string `json:"description"`
+	Description resource.Text `json:"description"`
 	// State of the webhook. A disabled webhook receives no events.
 	State string `json:"state" enum:"enabled,disabled"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed

@@ -41,7 +41,7 @@ type Refusal struct {
 	// Machine-readable code of the error.
 	Code errs.Code `json:"code"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -98,7 +98,7 @@ type Problem struct {
 	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
 	Code string `json:"code" example:"account"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -169,10 +169,10 @@ func (r *Rehearsal) Refuse(err error, number *int) error {
 	}
 	for _, d := range details {
 		said := func(o Refusal) bool {
-			return o.Param == d.Param && o.Message == d.Message && resource.Equal(o.Item, number)
+			return string(o.Param) == d.Param && o.Message == d.Message && resource.Equal(o.Item, number)
 		}
 		if !slices.ContainsFunc(r.Refusals, said) {
-			r.Refusals = append(r.Refusals, Refusal{number, e.Code, d.Param, d.Message})
+			r.Refusals = append(r.Refusals, Refusal{number, e.Code, resource.Text(d.Param), d.Message})
 		}
 	}
 	return nil

@@ -110,7 +110,7 @@ var enumNames = map[string]string{
 	"ContentItem.hook_kind":           "HookKind",
 	"FactoryVoice.emoji":              "EmojiUse",
 	"ContentPlan.approve":             "PlanApproval",
-	"ContentPlan.content_types":       "ContentPlanContentTypes",
+	"ContentPlan.content_types":       "ContentType",
 	"listLookups.kind":                "LookupKind",
 	"PublishOptions.trial":            "ReelTrial",
 	"PublishOptions.format":           "CaptionFormat",

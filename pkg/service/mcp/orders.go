@@ -81,8 +81,9 @@ func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
 		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, " +
 			"others need schedule_or_publish.",
-		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}},
-		texts:  planTexts, out: []string{"id", "state", "items{}"}, run: plan})
+		values: map[string][]any{"content_types": {"post", "video", "carousel", "story", "music_clip", "short_video",
+			"long_video"}},
+		texts: planTexts, out: []string{"id", "state", "items{}"}, run: plan})
 	add(s, tool[productIn]{name: "save_product", scope: "products:write", effect: changes,
 		doc: "Create a product of a seller factory, or change the one with the same sku.", texts: productTexts,
 		out: []string{"id", "state"}, run: saveProduct})
