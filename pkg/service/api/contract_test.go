@@ -264,6 +264,9 @@ func TestAnswersHaveNullForNothing(t *testing.T) {
 func TestStatesHaveAClass(t *testing.T) {
 	class := map[string]string{}
 	for _, row := range contractRows(t, "States") {
+		if len(row) != 3 {
+			continue // the table by resource
+		}
 		for _, state := range quotedIn(row[1]) {
 			if was, ok := class[state]; ok {
 				t.Errorf("%s is %s and %s", state, was, row[0])
