@@ -63,7 +63,7 @@ func TestListenMissesNothingAndRepeatsNothing(t *testing.T) {
 	}
 	last, err := url.ParseQuery(a.asked[len(a.asked)-1])
 	if want := noon.Add(time.Hour - time.Minute).Format(time.RFC3339Nano); err != nil || last.Get("from") != want ||
-		last.Get("order") != "asc" || last.Get("wait") != "10" || last.Get("after") != "evt_late" {
+		last.Get("order") != "asc" || last.Get("wait_seconds") != "10" || last.Get("after") != "evt_late" {
 		t.Errorf("the last query is %v, want from %s", last, want)
 	}
 }

@@ -57,7 +57,7 @@ func replay(t *testing.T, port, files, seed string, to *receiver) string {
 	to.listen(b)
 	b.note(&b.answers, "%s", b.lines())
 	in := b.call(http.StatusOK, "GET", "/v1/imports/"+b.Import, nil)
-	if in["state"] != "completed" || len(in["left_out"].([]any)) > 0 || in["missing_files"] != 0.0 {
+	if in["state"] != "completed" || len(in["left_out"].([]any)) > 0 || in["missing_file_count"] != 0.0 {
 		t.Fatalf("the import is %v", in)
 	}
 	all := b.call(http.StatusOK, "GET", items, nil)["all"].([]any)

@@ -285,7 +285,7 @@ func (w *World) Examples() map[string]Example {
 		"listSocialAccounts": {},
 		"connectSocialAccount": {Body: Object{
 			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news",
-			"late_after": 3600,
+			"late_after_seconds": 3600,
 		}},
 		"listApplications": {},
 		"createApplication": {Body: Object{
@@ -330,7 +330,7 @@ func (w *World) Examples() map[string]Example {
 		"createImage": {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock",
 			"aspect_ratio": "4:5"}},
 		"createMusic": {Undo: "deleteGeneration", Body: Object{"prompt": "Calm piano over soft rain",
-			"seconds": 30}},
+			"duration_seconds": 30}},
 		"createVoice": {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.",
 			"language": "en"}},
 		"createAvatar": {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.",

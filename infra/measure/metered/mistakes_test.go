@@ -195,7 +195,7 @@ var mistakes = []any{
 	mistake{"a misspelled scope, a bad range and no name", "POST /v1/api-keys",
 		`{"kind":"test","scopes":["content:raed"],"ip_allow_list":["203.0.113"]}`, nil},
 	mistake{"a webhook with two addresses and no types", "POST /v1/webhooks",
-		`{"url":"https://crm.example.com/hooks","destination":{"type":"sqs","arn":"arn:aws:sqs:eu-central-1:111122223333:events","role_arn":"arn:aws:iam::111122223333:role/events"}}`, nil},
+		`{"url":"https://crm.example.com/hooks","destination":{"kind":"sqs","arn":"arn:aws:sqs:eu-central-1:111122223333:events","role_arn":"arn:aws:iam::111122223333:role/events"}}`, nil},
 	mistake{"two items of a batch", "POST /v1/content-items/batch",
 		`{"items":[{"factory_id":"{factory}","kind":"post","prompt":7},{"factory_id":"{factory}","kind":"post","prompt":"A shoe","format":"short"}]}`, nil},
 	mistake{"an avatar with two speeches and a long language", "POST /v1/studio/avatars",

@@ -27,8 +27,8 @@ var months = []month{
 	{name: "A seller in Germany, in English, without a schedule", factory: Object{"type": "seller", "name": "Nordlauf",
 		"language": "en", "region": "DE", "settings": Object{"currency": "EUR", "shop_name": "Nordlauf"}},
 		plan: Object{"content_types": []string{"post", "short_video", "carousel"}, "pillars": []Object{
-			{"name": "Shoes", "share": 2}, {"name": "Training"}, {"name": "Repair and care"}, {"name": "Our customers"}},
-			"campaigns": []Object{{"name": "Christmas offer", "items": 4, "starts_on": "2026-12-01",
+			{"name": "Shoes", "weight": 2}, {"name": "Training"}, {"name": "Repair and care"}, {"name": "Our customers"}},
+			"campaigns": []Object{{"name": "Christmas offer", "item_count": 4, "starts_on": "2026-12-01",
 				"ends_on": "2026-12-20"}}},
 		products: []string{"Trail shoe", "Road shoe", "Rain jacket", "Head lamp"}},
 	{name: "A brand in New York, with a schedule", factory: Object{"type": "brand", "name": "Harbour Coffee",

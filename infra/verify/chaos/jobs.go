@@ -22,13 +22,13 @@ var mix = []struct {
 	{"/v1/content-items", map[string]any{"kind": "post"}},
 	{"/v1/studio/images", map[string]any{"model": "flux-pro-1.1", "count": 2}},
 	{"/v1/content-items", map[string]any{"kind": "carousel", "slides": []map[string]any{{}, {}}}},
-	{"/v1/studio/videos", map[string]any{"model": "runway-gen-4.5", "seconds": 5, "aspect_ratio": "9:16"}},
+	{"/v1/studio/videos", map[string]any{"model": "runway-gen-4.5", "duration_seconds": 5, "aspect_ratio": "9:16"}},
 	{"/v1/content-items", map[string]any{"kind": "story"}},
 	{"/v1/studio/voices", map[string]any{"model": "eleven-flash-2.5", "language": "en"}},
 	{"/v1/content-items", map[string]any{"kind": "video", "duration_seconds": 10, "visuals": "stills"}},
 	{"/v1/studio/images", map[string]any{"model": "stable-image-core"}},
 	{"/v1/studio/voices", map[string]any{"model": "polly-generative", "language": "en"}},
-	{"/v1/studio/music", map[string]any{"model": "ace-step", "seconds": 30}},
+	{"/v1/studio/music", map[string]any{"model": "ace-step", "duration_seconds": 30}},
 	{"/v1/studio/avatars", map[string]any{"model": "heygen-avatar-4"}},
 }
 

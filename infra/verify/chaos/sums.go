@@ -11,7 +11,7 @@ import (
 // sums are the analytics of a factory that its content determines.
 type sums struct {
 	Made, Failed int64
-	SpendCredits int64 `json:"spend_credits"`
+	SpendCredits int64 `json:"cost_credits"`
 }
 
 // truth returns the analytics that the work implies.

@@ -13,7 +13,7 @@ import (
 // amounts are the figures of analytics about the tests' content.
 type amounts struct {
 	Made, Failed, Published int
-	SpendCredits            int64 `json:"spend_credits"`
+	SpendCredits            int64 `json:"cost_credits"`
 }
 
 type analytics struct {

@@ -56,8 +56,8 @@ func TestComments(t *testing.T) {
 	into[readerComment](call(t, secret, http.MethodPatch, second, object{"state": "hidden"}), http.StatusOK)
 	poll.Until(t, "the reply, the suggestion and the hidden comment", func() bool {
 		now := list("&order=asc")
-		return now[0].Reply != nil && now[0].Reply.State == "done" && now[0].SuggestedReply != nil &&
-			now[1].State == "hidden" && now[1].Change.State == "done"
+		return now[0].Reply != nil && now[0].Reply.State == "completed" && now[0].SuggestedReply != nil &&
+			now[1].State == "hidden" && now[1].Change.State == "completed"
 	})
 	into[readerComment](call(t, secret, http.MethodDelete, second, nil), http.StatusOK)
 	poll.Until(t, "the deleted comment", func() bool { return len(list("&state=deleted")) == 1 })
@@ -112,7 +112,7 @@ func TestCommentsOnAPlatform(t *testing.T) {
 	poll.Until(t, "the comment", func() bool { return len(list()) == 1 })
 	into[readerComment](call(t, secret, http.MethodPost, "/v1/comments/"+list()[0].ID+"/replies",
 		object{"text": "Yes: in red."}), http.StatusAccepted)
-	poll.Until(t, "the reply", func() bool { return list()[0].Reply.State == "done" })
+	poll.Until(t, "the reply", func() bool { return list()[0].Reply.State == "completed" })
 	events := func() []struct{ Type string } {
 		return into[[]struct{ Type string }](call(t, secret, http.MethodGet,
 			"/v1/events?type=comment.created,comment.replied", nil), http.StatusOK)

@@ -118,7 +118,7 @@ func foreignIAM(t *testing.T, action string, parameters map[string]string) {
 }
 
 type destination struct {
-	Type         string `json:"type"`
+	Kind         string `json:"kind"`
 	ARN          string `json:"arn"`
 	RoleARN      string `json:"role_arn"`
 	Region       string `json:"region"`
@@ -136,11 +136,11 @@ type targeted struct {
 func aim(t *testing.T, key, kind, arn, role string) targeted {
 	t.Helper()
 	made := into[targeted](call(t, key, "POST", "/v1/webhooks", object{
-		"destination": object{"type": kind, "arn": arn, "role_arn": "arn:aws:iam::" + foreign + ":role/" + role},
+		"destination": object{"kind": kind, "arn": arn, "role_arn": "arn:aws:iam::" + foreign + ":role/" + role},
 		"event_types": []string{"content.*"},
 	}), http.StatusCreated)
 	d := made.Destination
-	if made.URL != nil || d.Type != kind || d.ARN != arn || d.Region != running.Region || len(d.ExternalID) != 26 ||
+	if made.URL != nil || d.Kind != kind || d.ARN != arn || d.Region != running.Region || len(d.ExternalID) != 26 ||
 		!strings.Contains(d.PrincipalARN, ":role/local-local-") {
 		t.Errorf("made %+v", made)
 	}

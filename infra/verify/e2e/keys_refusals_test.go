@@ -26,7 +26,7 @@ type keyDetails struct {
 		LastDay struct{ Requests, Refused int } `json:"last_24h"`
 	}
 	SpendLimit *int64 `json:"spend_limit_credits"`
-	Spent      int64  `json:"spent_credits_this_month"`
+	Spent      int64  `json:"used_this_month_credits"`
 }
 
 // manager makes a live key of the customer that may manage keys.

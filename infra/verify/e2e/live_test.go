@@ -78,12 +78,12 @@ func TestLiveGenerations(t *testing.T) {
 		"fal": {"images", object{"prompt": "A shoe", "model": "flux-pro-1.1", "count": 2,
 			"aspect_ratio": "4:5"}},
 		"bedrock": {"images", object{"prompt": "A shoe", "model": "stable-image-core"}},
-		"replicate": {"videos", object{"prompt": "A shoe", "model": "runway-gen-4.5", "seconds": 5,
+		"replicate": {"videos", object{"prompt": "A shoe", "model": "runway-gen-4.5", "duration_seconds": 5,
 			"aspect_ratio": "9:16"}},
 		"elevenlabs": {"voices", object{"text": "Made of recycled nets.", "model": "eleven-flash-2.5",
 			"language": "en"}},
 		"polly":      {"voices", object{"text": "Aus alten Netzen.", "model": "polly-neural", "language": "de"}},
-		"fal, music": {"music", object{"prompt": "Calm piano over soft rain", "seconds": 30}},
+		"fal, music": {"music", object{"prompt": "Calm piano over soft rain", "duration_seconds": 30}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind := map[string]string{"images": "image", "videos": "video", "voices": "voice", "music": "music"}[g.path]
@@ -142,7 +142,7 @@ func TestLiveGenerations(t *testing.T) {
 	}
 	t.Run("more than there is", func(t *testing.T) {
 		a := call(t, secret, http.MethodPost, "/v1/studio/videos",
-			object{"prompt": "A shoe", "model": "seedance-2-1080p", "seconds": 15})
+			object{"prompt": "A shoe", "model": "seedance-2-1080p", "duration_seconds": 15})
 		if err := a.refused(http.StatusPaymentRequired, "insufficient_balance"); err != nil {
 			t.Error(err)
 		}

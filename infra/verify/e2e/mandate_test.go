@@ -15,7 +15,7 @@ import (
 // mandated is a key with a mandate.
 type mandated struct {
 	ID, Secret string
-	SpentToday int64 `json:"spent_credits_today"`
+	SpentToday int64 `json:"used_today_credits"`
 	Mandate    *struct {
 		ID          string
 		CreditsADay int64 `json:"credits_a_day"`
@@ -67,7 +67,7 @@ func TestAnAgentWithAMandate(t *testing.T) {
 		spent := into[mandated](call(t, owner, http.MethodGet, path, nil), http.StatusOK).SpentToday
 		me := into[struct {
 			Key struct {
-				Left int64 `json:"credits_left_today"`
+				Left int64 `json:"remaining_today_credits"`
 			}
 		}](call(t, agent, http.MethodGet, "/v1/me", nil), http.StatusOK)
 		return me.Key.Left == 12-spent

@@ -66,7 +66,8 @@ func TestOwnPosts(t *testing.T) {
 		t.Errorf("the page answered %d at %s", resp.StatusCode, resp.Request.URL.Path)
 	}
 	until(t, secret, made.ID, "scheduled")
-	calendar := into[[]entry](call(t, secret, http.MethodGet, "/v1/publications?state=pending&factory_id="+factory, nil),
+	calendar := into[[]entry](call(t, secret, http.MethodGet, "/v1/publications?state=pending&factory_id="+factory,
+		nil),
 		http.StatusOK)
 	if len(calendar) != 1 || calendar[0].ContentItemID != made.ID || calendar[0].ID == nil {
 		t.Fatalf("%+v", calendar)
@@ -93,7 +94,7 @@ func TestOwnPosts(t *testing.T) {
 		into[change](call(t, secret, step.method, at, step.body), http.StatusOK)
 		poll.Until(t, step.method+" is done", func() bool {
 			now := into[change](call(t, secret, http.MethodGet, at, nil), http.StatusOK)
-			return now.Change.State == "done" && now.State == step.state
+			return now.Change.State == "completed" && now.State == step.state
 		})
 	}
 	into[object](call(t, secret, http.MethodDelete, "/v1/review-links/"+reviewID(link.URL), nil), http.StatusOK)

@@ -104,7 +104,7 @@ func TestTheLimitOfAProfile(t *testing.T) {
 	}
 	type usage struct {
 		Usage struct {
-			Spent int64 `json:"spent_credits"`
+			Spent int64 `json:"used_credits"`
 			Left  int64 `json:"remaining_credits"`
 		}
 	}

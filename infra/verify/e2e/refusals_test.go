@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 	const queue, role = "arn:aws:sqs:us-east-1:111122223333:content",
 		"arn:aws:iam::111122223333:role/content-automation-events"
 	target := func(arn, role string) object {
-		return object{"destination": object{"type": "sqs", "arn": arn, "role_arn": role}, "event_types": []string{"*"}}
+		return object{"destination": object{"kind": "sqs", "arn": arn, "role_arn": role}, "event_types": []string{"*"}}
 	}
 	poll.Until(t, "the end of a key", func() bool { return time.Now().After(soon) })
 

@@ -82,7 +82,7 @@ func TestTraining(t *testing.T) {
 				sums := into[struct {
 					Series []struct {
 						Kind  *string
-						Spend int64 `json:"spend_credits"`
+						Spend int64 `json:"cost_credits"`
 					}
 				}](call(t, key, http.MethodGet, path+"/analytics?group_by=kind", nil), http.StatusOK)
 				spent := int64(0)

@@ -60,7 +60,7 @@ func TestAnAccountMoves(t *testing.T) {
 	begun := into[transferred](call(t, old, "POST", "/v1/exports", object{}), http.StatusAccepted)
 	x := transferEnds(t, old, "/v1/exports", begun)
 	poll.Until(t, "export.completed", func() bool { return len(hooks.about(x.ID)) == 1 })
-	if first := download(t, x.Parts[0]["url"].(string)); !bytes.HasPrefix(first, []byte(`{"type":"header"`)) {
+	if first := download(t, x.Parts[0]["url"].(string)); !bytes.HasPrefix(first, []byte(`{"kind":"header"`)) {
 		t.Errorf("it begins with %.100s", first)
 	}
 	begun = into[transferred](call(t, other, "POST", "/v1/imports", object{"parts": x.Parts}), http.StatusAccepted)

@@ -295,7 +295,7 @@ func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
 			if err != nil || r.Pending > 0 {
 				broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
 			}
-			if spent := r.Totals["spend_credits"]; spent != paid[factory] {
+			if spent := r.Totals["cost_credits"]; spent != paid[factory] {
 				broken = append(broken, fmt.Sprintf("%s has paid %d for its factory %s, and its analytics show %d",
 					c.name, paid[factory], factory, spent))
 			}

@@ -54,7 +54,7 @@ func (c *caller) found() {
 		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
 		r.Resource, r.FactoryID, r.Kind, r.State, r.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID,
 			item.Post, item.Generated, 1
-		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", fmt.Sprint("Shoe ", n),
+		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", resource.Text(fmt.Sprint("Shoe ", n)),
 			"A new shoe.", []string{}
 		it, err := r.Entry(c.principal.Owner)
 		must(err)

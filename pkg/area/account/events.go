@@ -49,8 +49,8 @@ type eventsInput struct {
 	// Seconds for which the request is held while the page has no event newer than after, or none at all without after.
 	// It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they
 	// can ask more often: with 600 for a second.
-	Wait int `query:"wait" minimum:"0" maximum:"10" default:"0"`
-	// Newest event that you have, for wait: its id.
+	Wait int `query:"wait_seconds" minimum:"0" maximum:"10" default:"0"`
+	// Newest event that you have, for wait_seconds: its id.
 	After string `query:"after" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 

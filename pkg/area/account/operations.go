@@ -87,7 +87,7 @@ type CallingKey struct {
 	// Mandate of the key, which bounds what an agent does with it. Null: none.
 	Mandate *keyrecord.Mandate `json:"mandate"`
 	// Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day.
-	CreditsToday *int64 `json:"credits_left_today"`
+	CreditsToday *int64 `json:"remaining_today_credits"`
 }
 
 // MeBalance is the account's balance.

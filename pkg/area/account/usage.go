@@ -81,7 +81,7 @@ func usageUpdate(records []record) expression.UpdateBuilder {
 // UsageCalls are the numbers of calls in some time.
 type UsageCalls struct {
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Requests int64 `json:"calls"`
 	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
@@ -97,7 +97,7 @@ func (c *UsageCalls) add(o UsageCalls) {
 // UsageDay is the number of calls with API keys on a day.
 type UsageDay struct {
 	// Day (UTC).
-	Date string `json:"date" format:"date" example:"2026-11-26"`
+	Date string `json:"day" format:"date" example:"2026-11-26"`
 	UsageCalls
 }
 
@@ -109,7 +109,7 @@ type UsageOfKey struct {
 	Name *string `json:"name" example:"CRM integration"`
 	UsageCalls
 	// Calls on each day of the period, the first day first.
-	ByDay []int64 `json:"requests_by_day" nullable:"false" example:"[12,0,31]"`
+	ByDay []int64 `json:"calls_by_day" nullable:"false" example:"[12,0,31]"`
 }
 
 // UsageOfKind is the number of calls that concerned a kind of content.
@@ -117,9 +117,9 @@ type UsageOfKind struct {
 	// Kind of the content items or the generations of the studio.
 	Kind string `json:"kind" example:"post"`
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Requests int64 `json:"calls"`
 	// Calls on each day of the period, the first day first.
-	ByDay []int64 `json:"requests_by_day" nullable:"false" example:"[12,0,31]"`
+	ByDay []int64 `json:"calls_by_day" nullable:"false" example:"[12,0,31]"`
 }
 
 // Usage is the number of calls of an account in a period.

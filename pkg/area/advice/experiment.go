@@ -145,7 +145,7 @@ func setting(patch map[string]any, f factory.Factory, r *experiment.Record, w ex
 	}
 	switch w.Factor {
 	case experiment.FactorHook:
-		patch["tone"] = strings.TrimPrefix(f.Tone+"; "+experiment.Hooks[w.Arm], "; ")
+		patch["tone"] = strings.TrimPrefix(string(f.Tone)+"; "+experiment.Hooks[w.Arm], "; ")
 	case experiment.FactorPillar:
 		topics := []any{w.Arm}
 		for _, t := range f.Topics {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 )
 
 const (
@@ -42,7 +43,7 @@ func settings(f Facts) (all []Finding) {
 		return all
 	}
 	for _, kind := range s.ContentTypes {
-		if !slices.ContainsFunc(f.Items, func(it Item) bool { return it.Kind == kind }) {
+		if !slices.ContainsFunc(f.Items, func(it Item) bool { return it.Kind == factoryrecord.KindOf(kind) }) {
 			all = append(all, found(UnusedContentType, Info, fmt.Sprintf("The content types of the factory include "+
 				"%s, but none of its last %d items is of that kind.", kind, len(f.Items)), "items",
 				len(f.Items)).about(kind, ""))

@@ -96,7 +96,8 @@ func topicsIn(text string, topics []string) []string {
 func settingsOf(f factory.Factory) Factory {
 	d := Factory{
 		CreatedAt: f.CreatedAt.Time, Active: f.State == factory.StateActive,
-		Description: f.Description, Audience: f.Audience, Tone: f.Tone, ContentTypes: f.ContentTypes,
+		Description: string(f.Description), Audience: string(f.Audience), Tone: string(f.Tone),
+		ContentTypes: f.ContentTypes,
 	}
 	for _, topic := range f.Topics {
 		d.Topics = append(d.Topics, string(topic))
@@ -130,7 +131,7 @@ func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (al
 
 // postsOf returns the posts of an item that the platforms have reported figures of.
 func postsOf(r *item.Record, topics []string) (all []Post) {
-	topics = topicsIn(r.Prompt+" "+r.Caption, topics)
+	topics = topicsIn(r.Prompt+" "+string(r.Caption), topics)
 	for _, p := range r.Publications {
 		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
 			all = append(all, Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,
@@ -142,7 +143,7 @@ func postsOf(r *item.Record, topics []string) (all []Post) {
 
 func itemOf(r *item.Record) Item {
 	it := Item{
-		Kind: string(r.Kind), State: string(r.State), Caption: r.Caption, Hashtags: r.Hashtags,
+		Kind: string(r.Kind), State: string(r.State), Caption: string(r.Caption), Hashtags: r.Hashtags,
 		Accounts:  r.SocialAccountIDs,
 		CreatedAt: r.CreatedAt.Time, MadeAt: r.GeneratedAt.OrZero(), PublishAt: r.PublishAt.OrZero(),
 	}

@@ -20,7 +20,7 @@ func sampleOf(f factory.Factory, findings []Finding) (all []draft) {
 		}
 	}
 	tone := texts.Tone[1]
-	if f.Tone == tone {
+	if string(f.Tone) == tone {
 		tone = texts.Tone[2]
 	}
 	for _, finding := range findings {

@@ -42,7 +42,7 @@ type Amounts struct {
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
-	SpendCredits int64 `json:"spend_credits"`
+	SpendCredits int64 `json:"cost_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
 	// Likes of the publications.

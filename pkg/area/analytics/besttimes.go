@@ -59,10 +59,10 @@ type BestTimes struct {
 	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live
 	// key.
-	Simulated int `json:"simulated"`
+	Simulated int `json:"simulated_count"`
 	// Number of publications of them that were imported: earlier posts of the accounts, which the service has not
 	// published.
-	Imported int `json:"imported"`
+	Imported int `json:"imported_count"`
 	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
 	// safest choice.
 	Hours []BestHour `json:"hours" nullable:"false"`
@@ -84,11 +84,11 @@ type BestHour struct {
 	// Upper end of the interval.
 	High float64 `json:"high"`
 	// Probability that a publication of the hour does better than one of the others, with ties counted half, as in
-	// experiments and diagnoses. Null where p is null.
+	// experiments and diagnoses. Null where p_value is null.
 	Superiority *float64 `json:"superiority" example:"0.64"`
 	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
 	// than 10 publications of the hour or of the others.
-	P *float64 `json:"p"`
+	P *float64 `json:"p_value"`
 	// Whether p is below 0.05, divided by the number of hours that are tested.
 	Significant bool `json:"significant"`
 }

@@ -72,8 +72,8 @@ type Comparison struct {
 	Superiority *float64 `json:"superiority"`
 	// Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few
 	// publications.
-	P *float64 `json:"p"`
-	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
+	P *float64 `json:"p_value"`
+	// The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
 	// publications.
 	Decision string `json:"decision" enum:"a,b,no_difference,no_decision"`
 	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the
@@ -81,10 +81,10 @@ type Comparison struct {
 	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
 	// 0 with a live key.
-	Simulated int `json:"simulated"`
+	Simulated int `json:"simulated_count"`
 	// Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
 	// published.
-	Imported int `json:"imported"`
+	Imported int `json:"imported_count"`
 }
 
 // Compared is a set of publications.

@@ -58,7 +58,7 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 			}
 			is(t, "the sums", u.days("2026-04-01", "2026-06-01", "UTC"), want)
 			u.Clock.Add(time.Hour)
-			if r := u.verified(); r.Items != 2 || r.Counted != 2 || r.Pending != 0 || r.Totals["spend_credits"] != 27 ||
+			if r := u.verified(); r.Items != 2 || r.Counted != 2 || r.Pending != 0 || r.Totals["cost_credits"] != 27 ||
 				r.Totals["made"] != 1 {
 				t.Errorf("%+v", r)
 			}
@@ -177,7 +177,7 @@ func TestManyItemsAreCountedInFewTransactions(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	w.Clock.Add(time.Hour)
-	if r := w.verified(); r.Totals["made"] != 100 || r.Totals["spend_credits"] != 2000 {
+	if r := w.verified(); r.Totals["made"] != 100 || r.Totals["cost_credits"] != 2000 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -456,7 +456,7 @@ func TestTrainingsAreCounted(t *testing.T) {
 	w.handle(second)
 	want := map[string]string{"2026-05-01  ": "[0 0 0 700 0 0 0 0 0 0 0 0 0]", "2026-05-02  ": "[0 0 0 300 0 0 0 0 0 0 0 0 0]"}
 	is(t, "the sums", w.days("2026-05-01", "2026-05-03", "UTC"), want)
-	if r := w.verified(); r.Totals["spend_credits"] != 1000 {
+	if r := w.verified(); r.Totals["cost_credits"] != 1000 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := analytics.Rebuild(t.Context(), w.DB, w.factory, w.Now()); err != nil {

@@ -53,7 +53,7 @@ func (r *Report) wrong(format string, args ...any) {
 }
 
 // Names has the names of the metrics, by their indexes in Amounts.
-var Names = [metrics]string{"made", "failed", "published", "spend_credits", "views", "likes", "comments",
+var Names = [metrics]string{"made", "failed", "published", "cost_credits", "views", "likes", "comments",
 	"shares", "saves"}
 
 // Verify computes the sums of a factory and compares them with the stored sums. It computes them from the content items

@@ -78,9 +78,9 @@ type Details struct {
 	// The calls of each of the last 30 days (UTC), the earliest first.
 	Days []credential.Day `json:"usage_by_day"`
 	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
-	Spent int64 `json:"spent_credits_this_month"`
+	Spent int64 `json:"used_this_month_credits"`
 	// Credits that the key, and the keys that it has made, have spent and reserved today (UTC).
-	SpentToday int64 `json:"spent_credits_today"`
+	SpentToday int64 `json:"used_today_credits"`
 }
 
 // Usage counts the uses of a key.

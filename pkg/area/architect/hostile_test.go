@@ -263,7 +263,7 @@ func (w *stage) put(where, text string) (message string) {
 		made.Prompt = text
 		create(made.Entry(owner))
 	case inTitle:
-		made.Title = text
+		made.Title = resource.Text(text)
 		create(made.Entry(owner))
 	case inProduct:
 		r := &product.StoredProduct{Product: product.Product{

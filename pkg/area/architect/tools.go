@@ -294,7 +294,7 @@ func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 		}
 		d.read(r.ID)
 		all = append(all, map[string]any{
-			"id": r.ID, "sku": r.SKU, "name": r.Name, "description": provider.Clip(r.Description, maxQuoted),
+			"id": r.ID, "sku": r.SKU, "name": r.Name, "description": provider.Clip(string(r.Description), maxQuoted),
 			"price": r.Price, "photos": len(r.Photos), "promotions": r.Promotions,
 		})
 	}

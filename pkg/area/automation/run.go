@@ -206,7 +206,7 @@ func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 		}
 		if p.State == product.Active {
 			found = append(found, entry{key: p.ID, product: p.ID, values: map[string]string{"name": p.Name,
-				"description": provider.Clip(p.Description, mostSummary), "url": address(p.URL)}})
+				"description": provider.Clip(string(p.Description), mostSummary), "url": address(p.URL)}})
 		}
 	}
 	since := w.now.Add(-lag)

@@ -161,7 +161,8 @@ type sceneBody struct {
 
 func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
 	for _, b := range bodies {
-		scenes = append(scenes, item.Scene(b))
+		scenes = append(scenes, item.Scene{Text: b.Text, Visual: resource.Text(b.Visual),
+			OnScreen: resource.Text(b.OnScreen)})
 	}
 	return scenes
 }

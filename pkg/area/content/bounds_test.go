@@ -41,7 +41,7 @@ func TestAValidationKnowsTheBoundsOfPlatforms(t *testing.T) {
 			"social_account_ids": []string{c.account}}).Into(t, http.StatusOK, &v)
 		var found []string
 		for _, p := range v.Accounts[0].Problems {
-			if p.Code == "post" && !strings.HasPrefix(p.Param, "/options/tiktok/") {
+			if p.Code == "post" && !strings.HasPrefix(string(p.Param), "/options/tiktok/") {
 				found = append(found, p.Param+": "+p.Message)
 			}
 		}

@@ -17,8 +17,8 @@ func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: f.Description,
-		Audience: f.Audience, Tone: f.Tone,
+		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
+		Audience: string(f.Audience), Tone: string(f.Tone),
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
 		Trained:     f.TrainedText(), Logo: f.Files.Logo,

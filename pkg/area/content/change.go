@@ -149,7 +149,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 		}
 	}
 	if r.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Caption {
-		r.Draft = cmp.Or(r.Draft, r.Caption)
+		r.Draft = string(cmp.Or(resource.Text(r.Draft), r.Caption))
 	}
 	if err := law.CheckMarking(set.AdMarking); err != nil {
 		return out, err

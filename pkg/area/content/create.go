@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -183,7 +184,11 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			return nil, err
 		}
 	}
-	if !slices.Contains(f.ContentTypes, string(b.Kind)) {
+	if b.Kind == item.Video && b.Format == "" && !factoryrecord.Makes(f.ContentTypes, string(b.Kind),
+		item.FormatShort) {
+		b.Format = item.FormatLong // the one that the factory makes
+	}
+	if !factoryrecord.Makes(f.ContentTypes, string(b.Kind), b.Format) {
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
 			strings.Join(f.ContentTypes, ", "))
 	}
@@ -274,7 +279,7 @@ func setSlides(r *item.Record, slides []slideBody) {
 		slides = make([]slideBody, defaultSlides)
 	}
 	for i, slide := range slides {
-		r.Slides = append(r.Slides, item.Slide{Text: slide.Text, Body: slide.body()})
+		r.Slides = append(r.Slides, item.Slide{Text: slide.Text, Body: resource.Text(slide.body())})
 		if slide.Text != "" {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}

@@ -72,7 +72,7 @@ func (t texts) own(was texts) (all owns) {
 	for _, text := range bodyTexts {
 		name := item.Text(text.name)
 		if now, before := t.Plain(name), was.Plain(name); now != nil && *now != *before {
-			all.add("/"+text.name, *now)
+			all.add("/"+text.name, string(*now))
 		}
 	}
 	if !slices.Equal(t.Hashtags, was.Hashtags) {

@@ -51,7 +51,8 @@ func (a *references) derived(b createBody) createBody {
 	if from == nil {
 		return b
 	}
-	b.Prompt, b.Language = cmp.Or(b.Prompt, from.Prompt, from.Title, from.Caption), cmp.Or(b.Language, from.Language)
+	b.Prompt, b.Language = string(cmp.Or(resource.Text(b.Prompt), resource.Text(from.Prompt), from.Title,
+		from.Caption)), cmp.Or(b.Language, from.Language)
 	if from.ProductID != nil && from.FactoryID == b.FactoryID && b.ProductID == "" {
 		if p := a.products[*from.ProductID]; a.products == nil || p != nil && p.State != product.Archived {
 			b.ProductID = *from.ProductID

@@ -50,7 +50,8 @@ func TestTenCallersGetTenSlots(t *testing.T) {
 	slices.SortFunc(got, time.Time.Compare)
 	berlin, _ := time.LoadLocation("Europe/Berlin")
 	for i, at := range got {
-		if clock := at.In(berlin).Format("15:04"); clock != "09:00" && clock != "18:30" || i > 0 && at.Equal(got[i-1]) ||
+		if clock := at.In(berlin).Format("15:04"); clock != "09:00" && clock != "18:30" || i > 0 &&
+			at.Equal(got[i-1]) ||
 			i > 0 && at.Sub(got[i-1]) > 15*time.Hour {
 			t.Errorf("slot %d is %v", i, at)
 		}
@@ -132,7 +133,8 @@ func TestTheCalendarListsWhatIsPlannedAndPublished(t *testing.T) {
 	if got := list("?platform=vk&state=published"); !slices.Equal(got, []string{first.ID + " published"}) {
 		t.Errorf("%v", got)
 	}
-	if got := list("?social_account_id=" + vk + "&state=planned"); !slices.Equal(got, []string{planned.ID + " planned"}) {
+	if got := list("?social_account_id=" + vk + "&state=planned"); !slices.Equal(got, []string{planned.ID +
+		" planned"}) {
 		t.Errorf("%v", got)
 	}
 	if got := list("?to=" + w.Now().Add(time.Minute).Format(time.RFC3339) + "&order_by=views"); len(got) != 2 {
@@ -171,7 +173,7 @@ func TestPostsAreChangedAndDeleted(t *testing.T) {
 	w.Call(http.MethodDelete, at(0), nil).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	w.work()
 	w.Call(http.MethodGet, at(0), nil).Into(t, 200, &pub)
-	if pub.Change.State != "done" || pub.Posted.Text != "Second" || pub.State != "published" {
+	if pub.Change.State != "completed" || pub.Posted.Text != "Second" || pub.State != "published" {
 		t.Errorf("%+v", pub)
 	}
 	w.Call(http.MethodPatch, at(1), object{"caption": "Second"}).Refused(t, http.StatusConflict, errs.InvalidState, "")

@@ -110,7 +110,7 @@ func (b *regenerateBody) correctSlides(r *item.Record) error {
 		}
 		s.Text = cmp.Or(slide.Text, s.Text)
 		if slide.Body != nil {
-			s.Body = slide.body()
+			s.Body = resource.Text(slide.body())
 		}
 		if s.Text == "" {
 			return errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it")

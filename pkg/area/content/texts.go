@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Texts are the texts of an item that a caller can write. The table bodyTexts decides which of them a body takes. It is
@@ -156,7 +157,7 @@ func (t *Texts) into(r *item.Record) {
 		switch v := value.(type) {
 		case *string:
 			if place := r.Plain(item.Text(text.name)); place != nil {
-				*place = *v
+				*place = resource.Text(*v)
 				r.Given.Set(true, item.Text(text.name))
 			}
 		case []Hashtag:

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -44,7 +45,7 @@ type Problem struct {
 	// rule of law forbids it; body: createContentItem would refuse it.
 	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,rule,body"`
 	// Pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 	// The rule of law that is violated. Null for other codes.
@@ -53,14 +54,14 @@ type Problem struct {
 
 // fault returns a problem that is no rule of law.
 func fault(code, param, message string) Problem {
-	return Problem{Code: code, Param: param, Message: message}
+	return Problem{Code: code, Param: resource.Text(param), Message: message}
 }
 
 // ruled returns the problem of a violation of a rule of law.
 func ruled(v law.Violation) Problem {
 	e := v.Error()
 	rule, _ := e.Context.(errs.RuleContext)
-	return Problem{Code: "rule", Param: e.Param, Message: e.Details[0].Message, Rule: &rule}
+	return Problem{Code: "rule", Param: resource.Text(e.Param), Message: e.Details[0].Message, Rule: &rule}
 }
 
 // Checked is the result for one account.
@@ -77,7 +78,7 @@ type Checked struct {
 	// part or as plain text. Warnings stop nothing.
 	Warnings []item.PublicationWarning `json:"warnings" nullable:"false"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
-	QuotaLeft *int64 `json:"quota_left"`
+	QuotaLeft *int64 `json:"remaining_posts"`
 	// What would be published. Null if there is no such account.
 	Preview *item.Preview `json:"preview"`
 }

@@ -133,11 +133,11 @@ type Failure struct {
 // Counts are the numbers of an integration.
 type Counts struct {
 	// Products that it has created.
-	Products int64 `json:"products"`
+	Products int64 `json:"product_count"`
 	// Content items that it has created.
-	Items int64 `json:"items"`
+	Items int64 `json:"item_count"`
 	// Notes that it has written to deals.
-	Notes int64 `json:"notes"`
+	Notes int64 `json:"note_count"`
 }
 
 // Record is the stored document of an integration.

@@ -97,7 +97,7 @@ func checkKinds(it store.Item, m Mapping) error {
 	}
 	var found []error
 	check := func(param, kind string) {
-		if !slices.Contains(f.Types, kind) {
+		if !factoryrecord.Makes(f.Types, kind, "") {
 			found = append(found, errs.Invalid(param, "is not among the content_types of the factory, which are %s",
 				strings.Join(f.Types, ", ")))
 		}

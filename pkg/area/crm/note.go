@@ -125,8 +125,9 @@ func noteText(base string, r *item.Record) string {
 	if strings.HasPrefix(r.Language, "ru") {
 		ready, failed = "Контент по этой сделке готов", "Контент по этой сделке не создан"
 	}
-	text := ready + ": " + text.ClipLine(r.Title, maxName) + "\n" + text.ClipLetters(strings.TrimSpace(r.Caption),
-		maxExcerpt)
+	text := ready + ": " + text.ClipLine(string(r.Title), maxName) + "\n" +
+		text.ClipLetters(strings.TrimSpace(string(r.Caption)),
+			maxExcerpt)
 	if r.State == item.Failed {
 		text = failed
 		if r.Failure != nil {

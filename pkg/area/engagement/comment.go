@@ -86,7 +86,7 @@ type Author struct {
 // The states of replies, changes and suggestions.
 const (
 	Pending = "pending"
-	Done    = "done"
+	Done    = "completed"
 	Failed  = "failed"
 )
 
@@ -95,7 +95,7 @@ type Answer struct {
 	// Text of the reply.
 	Text string `json:"text"`
 	// State of the reply. The platform gets it in the background. done: it is published.
-	State string `json:"state" enum:"pending,done,failed"`
+	State string `json:"state" enum:"pending,completed,failed"`
 	// Id of the reply on the platform. Null until it is published, and where the platform does not say.
 	RemoteID *string `json:"platform_comment_id"`
 	// Reason of the failure. Null if it has not failed.
@@ -116,7 +116,7 @@ type Change struct {
 	// Kind of the change.
 	Kind string `json:"kind" enum:"hide,show,delete"`
 	// State of the change. The platform gets it in the background.
-	State string `json:"state" enum:"pending,done,failed"`
+	State string `json:"state" enum:"pending,completed,failed"`
 	// Reason of the failure. Null if it has not failed.
 	Failure *Failure `json:"failure"`
 	// Time at which it was requested.
@@ -126,7 +126,7 @@ type Change struct {
 // Suggestion is a request for a suggested reply.
 type Suggestion struct {
 	// State of the request. done: suggested_reply has the text.
-	State string `json:"state" enum:"pending,done,failed"`
+	State string `json:"state" enum:"pending,completed,failed"`
 	// Credits that it costs: reserved while it is pending, charged when it is done, and 0 if it has failed or with a
 	// test key.
 	CostCredits int64 `json:"cost_credits"`

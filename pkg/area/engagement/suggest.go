@@ -209,9 +209,9 @@ func (w *Suggester) ask(ctx context.Context, s *task.Step, p work, r *Record, of
 // posted returns the text of the post that has the comment.
 func posted(of *item.Record, r *Record) string {
 	if pub := of.Publication(r.PublicationID); pub != nil && pub.Posted != nil && pub.Posted.Text != "" {
-		return pub.Posted.Text
+		return string(pub.Posted.Text)
 	}
-	return of.Title + "\n" + of.Caption
+	return string(of.Title + "\n" + of.Caption)
 }
 
 // check returns what the guards find. What a stranger claims in a comment is no fact. The texts of the sandbox are not

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
@@ -77,7 +78,7 @@ type Settings struct {
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
-	PlanApproval string            `json:"plan_approval"`
+	PlanApproval string            `json:"plan_approve"`
 	Quality      string            `json:"quality"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
@@ -95,15 +96,15 @@ type Factory struct {
 	// Language of its content (BCP 47).
 	Language string `json:"language" example:"de-DE"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description resource.Text `json:"description"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience resource.Text `json:"audience"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone resource.Text `json:"tone"`
 	// Topics of the content.
 	Topics []Topic `json:"topics" nullable:"false"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []string `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip"`
+	ContentTypes []string `json:"content_types" nullable:"false" format:"content-type"`
 	// Model for each kind of generation. Other kinds use the default of the catalog.
 	Models map[string]string `json:"models"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -122,7 +123,7 @@ type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval" enum:"none,required"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval string `json:"plan_approval" enum:"none,topics"`
+	PlanApproval string `json:"plan_approve" enum:"none,topics"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality" example:"standard"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -161,9 +162,9 @@ func typesOf(of Type) []string {
 // checkTypes refuses content types that a type of factory does not make.
 func checkTypes(of Type, wanted []string) error {
 	for i, kind := range wanted {
-		if !slices.Contains(typesOf(of), kind) {
-			return errs.Invalid("/content_types/"+strconv.Itoa(i), "is not made by a factory of type %s. Leave it "+
-				"out, or create a factory of type musician for it", of)
+		if !factoryrecord.Makes(typesOf(of), factoryrecord.KindOf(kind), "") {
+			return errs.Invalid("/content_types/"+strconv.Itoa(i), "is not made by a factory of type %s, which makes "+
+				"%s. Create a factory of type musician for it", of, strings.Join(typesOf(of), ", "))
 		}
 	}
 	return nil
@@ -239,7 +240,8 @@ func (f *Factory) filters() map[string]string {
 // settings returns the members that a caller may change.
 func (f *Factory) settings() Settings {
 	return Settings{
-		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
+		Name: f.Name, Language: f.Language, Description: string(f.Description), Audience: string(f.Audience),
+		Tone:         string(f.Tone),
 		Topics:       f.Topics,
 		ContentTypes: f.ContentTypes, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
@@ -261,7 +263,8 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	if len(set.ContentTypes) == 0 {
 		set.ContentTypes = typesOf(f.Type)
 	}
-	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
+	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, resource.Text(set.Description),
+		resource.Text(set.Audience), resource.Text(set.Tone)
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
 	f.ReplaceRetiredModels, f.AICaptionLine = set.Replace, set.CaptionLine
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,

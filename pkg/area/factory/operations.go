@@ -24,8 +24,8 @@ import (
 )
 
 var (
-	_ = format.Define("content-type", format.Format{Values: format.Words("post video carousel story music_clip"),
-		Many: 5, Distinct: true})
+	_ = format.Define("content-type", format.Format{Values: factoryrecord.ContentTypes,
+		Many: len(factoryrecord.ContentTypes), Distinct: true})
 	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
 		Wanted: "the id of a media: bring the file in by POST /v1/media first"})
 )
@@ -64,7 +64,7 @@ type createBody struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval,omitempty" enum:"none,required" default:"none"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval string `json:"plan_approval,omitempty" enum:"none,topics" default:"none"`
+	PlanApproval string `json:"plan_approve,omitempty" enum:"none,topics" default:"none"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
 	// Settings of the factory's type.
@@ -132,7 +132,7 @@ type patchBody struct {
 	// content:publish as well.
 	Approval string `json:"approval,omitempty" enum:"none,required"`
 	// What its content plans wait for if they name nothing: topics, or none. Null: none.
-	PlanApproval string `json:"plan_approval,omitempty" enum:"none,topics" nullable:"true"`
+	PlanApproval string `json:"plan_approve,omitempty" enum:"none,topics" nullable:"true"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true"`
 	// Settings of the factory's type. A null value removes that setting.

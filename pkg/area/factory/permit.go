@@ -15,8 +15,8 @@ var steers = map[string]bool{
 	"name": true, "language": true, "description": true, "audience": true, "tone": true, "topics": true,
 	"content_types": true, "models": true, "replace_retired_models": true, "ai_caption_line": true, "quality": true,
 	"settings": true, "region": true, "ad_marking": true,
-	// plan_approval decides whether somebody has read the topics of what is made.
-	"plan_approval": true,
+	// plan_approve decides whether somebody has read the topics of what is made.
+	"plan_approve": true,
 	// These have rules of their own, say when something is made, or are the caller's notes.
 	"auto_publish": false, "approval": false, "schedule": false, "state": false, "metadata": false,
 }

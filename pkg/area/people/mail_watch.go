@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -133,7 +134,7 @@ func (l *look) webhooks(ctx context.Context) error {
 			return nil
 		}
 		since := moment(&r.FailingSince.Time)
-		name := hookName(r.Description, deref(r.URL), r.ID)
+		name := hookName(string(r.Description), deref(r.URL), r.ID)
 		l.tell(r.ID, since, person.News{Notice: person.NoticeWebhooks, What: "webhook.failing",
 			Path: "/settings/webhooks/" + r.ID, Values: map[string]string{"name": name, "since": since}})
 		return nil
@@ -229,7 +230,7 @@ func (l *look) approvals(ctx context.Context) error {
 		}
 		newest = max(newest, r.ID)
 		if len(names) < digestItems {
-			title, _, _ := strings.Cut(cmp.Or(r.Title, r.Caption, r.ID), "\n")
+			title, _, _ := strings.Cut(string(cmp.Or(r.Title, r.Caption, resource.Text(r.ID))), "\n")
 			names = append(names, title)
 		}
 	}

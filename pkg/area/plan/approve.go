@@ -55,7 +55,7 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 	}
 	for _, t := range approved {
 		t.Hold, t.By = number, authority.Of(p, auth.ContentPublish)
-		t.enter(TopicApproved)
+		t.enter(TopicApproved, now)
 	}
 	if err := d.save(tx, now, d.stored.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {
 		return out, err

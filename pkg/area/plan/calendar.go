@@ -17,9 +17,9 @@ type TopicState string
 const (
 	TopicProposed TopicState = "proposed"
 	TopicApproved TopicState = "approved"
-	TopicWritten  TopicState = "written"
-	TopicDropped  TopicState = "dropped"
-	TopicMissed   TopicState = "missed"
+	TopicWritten  TopicState = "completed"
+	TopicDropped  TopicState = "discarded"
+	TopicMissed   TopicState = "expired"
 	TopicFailed   TopicState = "failed"
 )
 
@@ -30,12 +30,16 @@ func (s TopicState) open() bool { return s == TopicProposed || s == TopicApprove
 type Topic struct {
 	// Number of the topic in its plan, from 1. It never changes.
 	Number int `json:"number" example:"1"`
+	// Time at which it was chosen or added.
+	CreatedAt resource.Time `json:"created_at"`
+	// Time of its last change.
+	UpdatedAt resource.Time `json:"updated_at"`
 	// Id of the content plan that it belongs to.
 	ContentPlanID string `json:"content_plan_id"`
-	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
-	// item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
-	// found.
-	State TopicState `json:"state" enum:"proposed,approved,written,dropped,missed,failed"`
+	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed:
+	// its item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic
+	// was found.
+	State TopicState `json:"state" enum:"proposed,approved,completed,discarded,expired,failed"`
 	// Id of its item. Null until it is written.
 	ContentItemID resource.Text `json:"content_item_id"`
 	// Type of the item that is made of it.
@@ -89,12 +93,21 @@ type chosen struct {
 	// Hold is the number of the reservation of its item in the recipe, once it is approved.
 	Hold    int   `json:"hold,omitempty"`
 	Version int64 `json:"version,omitempty"`
+	// Created and Updated are the times at which it was chosen and last changed.
+	Created time.Time `json:"created,omitzero"`
+	Updated time.Time `json:"updated,omitzero"`
 }
 
 // enter moves the topic to a state, in its next version.
-func (c *chosen) enter(to TopicState) {
+func (c *chosen) enter(to TopicState, now time.Time) {
 	c.State = to
+	c.touch(now)
+}
+
+// touch begins the next version of the topic.
+func (c *chosen) touch(now time.Time) {
 	c.Version++
+	c.Updated = now
 }
 
 // shown returns the topic as callers see it.
@@ -104,7 +117,8 @@ func (c *chosen) shown(planID string) Topic {
 		slot = &prompt.Plan{} // it is older than the member
 	}
 	return Topic{
-		Number: c.Number, ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
+		Number: c.Number, CreatedAt: resource.Instant(c.Created), UpdatedAt: resource.Instant(c.Updated),
+		ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
 		ContentType: c.Type, PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
 		Angle: resource.Text(slot.Angle), Hook: resource.Text(slot.Hook), Goal: resource.Text(slot.Goal),
 		Occasion: resource.Text(slot.Occasion), Campaign: resource.Text(slot.Campaign),

@@ -241,7 +241,7 @@ func (j *job) invents(from int, t topic) bool {
 	r := *recipe
 	at := j.places[from+t.Slot-1]
 	place := at.Plan
-	place.Brief = j.plan.Brief + "\n" + at.about
+	place.Brief = string(j.plan.Brief) + "\n" + at.about
 	r.Prompt, r.Slot, r.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
 	if _, err := j.present(&r, j.productOf(from+t.Slot-1), slot.At); err != nil {
 		return false // making the item returns the error

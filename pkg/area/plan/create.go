@@ -42,9 +42,9 @@ type createBody struct {
 	Days int `json:"days" minimum:"1" maximum:"90" example:"30"`
 	// Number of items on each day.
 	PostsPerDay int `json:"posts_per_day" minimum:"1" maximum:"10" example:"2"`
-	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
-	// short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
-	// else story.
+	// Types of the items, which are spread evenly. The factory must make each: one with video
+	// makes short_video and long_video, too. video is a video of the usual length, as short_video is. Absent: those of
+	// short_video, post and carousel that the factory makes, or else the first of story, long_video and music_clip.
 	ContentTypes []string `json:"content_types,omitempty" format:"plan-contents" nullable:"false"`
 	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
 	StartsOn string `json:"starts_on,omitempty" format:"date" example:"2026-12-01"`
@@ -70,7 +70,7 @@ type createBody struct {
 	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
 	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
 	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
-	// the factory, `plan_approval`.
+	// the factory, `plan_approve`.
 	Approve string `json:"approve,omitempty" enum:"none,topics"`
 	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
 	// slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.
@@ -137,7 +137,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
-		ContentTypes: l.formats(types), StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
+		ContentTypes: l.formats(types), StartsOn: starts, Timezone: zone, Country: resource.Text(country), Brief: resource.Text(b.Brief),
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
@@ -185,7 +185,7 @@ func ofFactory(err error) error {
 func typesOf(asked []string, f factory.Factory) ([]string, error) {
 	var made, usual []string
 	for _, t := range Types {
-		if slices.Contains(f.ContentTypes, string(t.Kind)) {
+		if factoryrecord.Makes(f.ContentTypes, string(t.Kind), t.Format) {
 			if made = append(made, t.Name); t.Usual || len(usual) == 0 {
 				usual = append(usual, t.Name)
 			}
@@ -197,6 +197,10 @@ func typesOf(asked []string, f factory.Factory) ([]string, error) {
 			"Add post, video, carousel or story to them", strings.Join(f.ContentTypes, ", "))
 	case asked == nil:
 		return usual, nil
+	}
+	if slices.Contains(asked, "video") && slices.Contains(asked, factoryrecord.ShortVideo) {
+		return nil, errs.Invalid("/content_types", "video and short_video are the same in a plan, whose videos are "+
+			"short by default. Name one of them")
 	}
 	for _, t := range asked {
 		if !slices.Contains(made, t) {

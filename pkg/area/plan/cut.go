@@ -64,7 +64,7 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outco
 			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
 				counts.Reserved -= j.recipe.reserved(all[i].Type)
 			}
-			all[i].enter(TopicDropped)
+			all[i].enter(TopicDropped, now)
 		}
 		rest, err := new(batch).commit(tx, now, j, j.hold(number), -counts.Reserved)
 		if err != nil {

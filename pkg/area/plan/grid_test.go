@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // The shares of values and of pairs of values are kept in plans of all sizes, and none is tied to another.
@@ -13,7 +15,7 @@ func TestTheGridIsBalanced(t *testing.T) {
 	for seed := range 60 {
 		chance := seeded("case", fmt.Sprint(seed))
 		p := &Plan{ContentTypes: types[:1+chance.IntN(4)], ProductShare: []int{0, 40, 60, 100}[chance.IntN(4)]}
-		p.Brief = fmt.Sprint("Plan ", seed)
+		p.Brief = resource.Text(fmt.Sprint("Plan ", seed))
 		n := 28 + chance.IntN(300)
 		total := 0
 		for i := range 3 + chance.IntN(4) {

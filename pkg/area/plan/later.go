@@ -119,7 +119,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 		var b batch
 		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
 		for _, i := range a.missed {
-			c.Items[i].enter(TopicMissed)
+			c.Items[i].enter(TopicMissed, now)
 		}
 		number := 0
 		for _, i := range a.due {
@@ -128,7 +128,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 			if err := j.write(&b, one, j.shop[one.Product], j.drawLate(r, one, now), one.Type, now); err != nil {
 				return err
 			}
-			one.Version++
+			one.touch(now)
 		}
 		if b.spend(r); r != nil {
 			if err := keepTrial(tx, r, it); err != nil {
@@ -243,7 +243,7 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err 
 	for i := range c.Items {
 		one := &c.Items[i]
 		if one.State.open() {
-			one.enter(TopicDropped)
+			one.enter(TopicDropped, h.Now())
 			dropped++
 		}
 		if one.ID == "" {

@@ -19,14 +19,14 @@ import (
 )
 
 // topicOf returns the topic of slot i of the next chunk, from 0: a failed one if none was found.
-func (j *job) topicOf(i int) chosen {
+func (j *job) topicOf(i int, now time.Time) chosen {
 	from, _ := j.next()
 	slot, at, told := j.slots[from+i], j.places[from+i], j.Views[i+1]
 	place := at.Plan
 	place.Angle, place.Hook = told.Angle, told.Hook
 	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At,
 		Slot: content.Placed(&place, j.Trials[i+1]), About: at.about,
-		State: TopicApproved, Version: 1}
+		State: TopicApproved, Version: 1, Created: now, Updated: now}
 	if p := j.productOf(from + i); p != nil {
 		c.Product = p.ID
 	}
@@ -56,7 +56,7 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
 	r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = c.Topic, &j.plan.ID, resource.InstantOrNil(&c.At), now
 	inPlan := *c.Slot
-	if inPlan.Brief = j.plan.Brief; c.About != "" {
+	if inPlan.Brief = string(j.plan.Brief); c.About != "" {
 		inPlan.Campaign += ". " + c.About
 	}
 	if r.Slot = &inPlan; c.By.Actor.ID != "" {
@@ -100,7 +100,7 @@ func (h *Handler) make(ctx context.Context, tx *store.Tx, j *job, after *progres
 	var b batch
 	var dropped factory.Counts
 	for i := range to - from {
-		one := j.topicOf(i)
+		one := j.topicOf(i, now)
 		if one.State == TopicFailed {
 			dropped.Failed++
 			dropped.Reserved -= j.recipe.reserved(j.slots[from+i].Held)
@@ -163,7 +163,7 @@ func (h *Handler) propose(tx *store.Tx, j *job, after *progress) error {
 	var c chunk
 	var dropped factory.Counts
 	for i := range to - from {
-		one := j.topicOf(i)
+		one := j.topicOf(i, now)
 		switch {
 		case one.State == TopicFailed:
 			dropped.Failed++

@@ -14,8 +14,8 @@ import (
 type Pillar struct {
 	// Subject.
 	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"How it is made"`
-	// Share of the items, beside the shares of the others.
-	Share int `json:"share,omitempty" minimum:"1" maximum:"100" default:"1" example:"2"`
+	// How many of the items it has, against the weights of the others: 2 has twice as many as 1.
+	Share int `json:"weight,omitempty" minimum:"1" maximum:"100" default:"1" example:"2"`
 }
 
 // Campaign is a row of items about one matter, which build on each other.
@@ -25,7 +25,7 @@ type Campaign struct {
 	// What it is about, and the step that it asks readers for.
 	About string `json:"about,omitempty" format:"chapter"`
 	// Number of its items.
-	Items int `json:"items" minimum:"2" maximum:"20" example:"3"`
+	Items int `json:"item_count" minimum:"2" maximum:"20" example:"3"`
 	// First day. Absent: that of the plan.
 	StartsOn string `json:"starts_on,omitempty" format:"date"`
 	// Last day. Absent: that of the plan.
@@ -134,7 +134,7 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		}
 		chosen := p.campaigned(*c, slots, zone, all)
 		if len(chosen) < c.Items {
-			found = append(found, errs.Invalid(at+"/items", "are more than the %d items of the plan on these days "+
+			found = append(found, errs.Invalid(at+"/item_count", "are more than the %d items of the plan on these days "+
 				"that are in no other campaign", len(chosen)))
 		}
 		for _, i := range chosen {

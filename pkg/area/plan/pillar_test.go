@@ -55,7 +55,8 @@ func TestPillarsHaveTheirSharesAndNoTwoNeighboursAreAlike(t *testing.T) {
 
 func TestCampaignsAreSpreadOverTheirDays(t *testing.T) {
 	p := &Plan{Days: 10, PostsPerDay: 1, StartsOn: "2026-12-01", Campaigns: []Campaign{
-		{Name: "Launch", About: "NETS10", Items: 3, StartsOn: "2026-12-03", EndsOn: "2026-12-07"}, {Name: "Rest", Items: 7}}}
+		{Name: "Launch", About: "NETS10", Items: 3, StartsOn: "2026-12-03", EndsOn: "2026-12-07"}, {Name: "Rest",
+			Items: 7}}}
 	slots := slotsOf(t, p)
 	if err := p.CheckCampaigns(slots); err != nil || p.Campaigns[1].StartsOn != "2026-12-01" {
 		t.Fatal(err)
@@ -64,7 +65,8 @@ func TestCampaignsAreSpreadOverTheirDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for day, want := range map[int]string{2: "1 of 3: Launch", 4: "2 of 3: Launch", 6: "3 of 3: Launch", 0: "1 of 7: Rest",
+	for day, want := range map[int]string{2: "1 of 3: Launch", 4: "2 of 3: Launch", 6: "3 of 3: Launch",
+		0: "1 of 7: Rest",
 		3: "3 of 7: Rest", 9: "7 of 7: Rest"} {
 		if got := places[day].Campaign; got != want {
 			t.Errorf("day %d is %q, want %q", day, got, want)
@@ -74,8 +76,8 @@ func TestCampaignsAreSpreadOverTheirDays(t *testing.T) {
 		t.Errorf("the launch is about %q", places[2].about)
 	}
 	for name, campaign := range map[string]Campaign{
-		"/campaigns/0/items":   {Name: "Too many", Items: 11},
-		"/campaigns/0/ends_on": {Name: "Backwards", Items: 2, StartsOn: "2026-12-05", EndsOn: "2026-12-04"},
+		"/campaigns/0/item_count": {Name: "Too many", Items: 11},
+		"/campaigns/0/ends_on":    {Name: "Backwards", Items: 2, StartsOn: "2026-12-05", EndsOn: "2026-12-04"},
 	} {
 		p.Campaigns = []Campaign{campaign}
 		if err := p.CheckCampaigns(slots); paramOf(err) != name {

@@ -77,9 +77,9 @@ type Plan struct {
 	// Time zone of its days and times.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
 	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
-	Country string `json:"country" example:"DE"`
+	Country resource.Text `json:"country" example:"DE"`
 	// What the plan is about, beyond the settings of the factory.
-	Brief string `json:"brief"`
+	Brief resource.Text `json:"brief"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
 	// has some.
 	ProductIDs []string `json:"product_ids" nullable:"false"`
@@ -263,7 +263,8 @@ type Type struct {
 var Types = []Type{
 	{"short_video", item.Video, item.FormatShort, true}, {"post", item.Post, "", true},
 	{"carousel", item.Carousel, "", true}, {"story", item.Story, "", false},
-	{"long_video", item.Video, item.FormatLong, false},
+	{"long_video", item.Video, item.FormatLong, false}, {"video", item.Video, item.FormatShort, false},
+	{"music_clip", item.MusicClip, "", false},
 }
 
 func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recipe#" + planID) }

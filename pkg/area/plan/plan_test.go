@@ -227,7 +227,7 @@ func TestTheTimeZoneAndTheCountryOfAPlan(t *testing.T) {
 		sent := object{"days": 1, "posts_per_day": 1}
 		maps.Copy(sent, c.plan)
 		w.Call(http.MethodPost, w.path(), sent).Into(t, http.StatusAccepted, &p)
-		if p.Timezone != c.zone || p.Country != c.country {
+		if p.Timezone != c.zone || string(p.Country) != c.country {
 			t.Errorf("%v of %v is in %s and %q, want %s and %q", c.plan, c.factory, p.Timezone, p.Country, c.zone, c.country)
 		}
 	}

@@ -105,7 +105,7 @@ func TestARehearsalIsWhatThenRuns(t *testing.T) {
 	w.live(100_000)
 	w.connect("instagram")
 	rows, balance := w.rows(), w.balance()
-	r := w.rehearse("pillars", []object{{"name": "shoes", "share": 1}, {"name": "training", "share": 1}})
+	r := w.rehearse("pillars", []object{{"name": "shoes", "weight": 1}, {"name": "training", "weight": 1}})
 	if rows["rehearsal"]++; fmt.Sprint(rows) != fmt.Sprint(w.rows()) || w.balance() != balance {
 		t.Errorf("there were %v, and are %v", rows, w.rows())
 	}
@@ -114,7 +114,7 @@ func TestARehearsalIsWhatThenRuns(t *testing.T) {
 		!r.Accounts[0].LastAt.Equal(r.Items[3].PublishAt.Time) {
 		t.Errorf("the rehearsal is %+v", r)
 	}
-	p := w.create("pillars", []object{{"name": "shoes", "share": 1}, {"name": "training", "share": 1}})
+	p := w.create("pillars", []object{{"name": "shoes", "weight": 1}, {"name": "training", "weight": 1}})
 	if p.Rehearsal != nil || p.ReservedCredits != r.Credits {
 		t.Errorf("it reserves %d of %d: %+v", p.ReservedCredits, r.Credits, p.Rehearsal)
 	}

@@ -77,7 +77,7 @@ func (j *job) subject(n int) (subject string, thing bool) {
 		subjects = []string{j.recipe.Name}
 	}
 	if j.plan.Brief != "" {
-		subjects = slices.Insert(subjects, 0, j.plan.Brief)
+		subjects = slices.Insert(subjects, 0, string(j.plan.Brief))
 	}
 	if n < len(j.places) && j.places[n].Pillar != "" {
 		subjects = []string{j.places[n].Pillar}

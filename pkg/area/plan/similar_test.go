@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/samples"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestNearDuplicates(t *testing.T) {
@@ -103,7 +104,7 @@ func TestTopicsOfTheSandboxAreSensible(t *testing.T) {
 func BenchmarkNearDuplicate(b *testing.B) {
 	var taken known
 	for i := range 1400 {
-		j := job{plan: Plan{Brief: fmt.Sprint("Topic ", i)}}
+		j := job{plan: Plan{Brief: resource.Text(fmt.Sprint("Topic ", i))}}
 		topic, _ := j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)
 		taken = append(taken, shapeOf(topic))
 	}

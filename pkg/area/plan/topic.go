@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/product"
@@ -61,7 +60,7 @@ type (
 	TopicPath struct {
 		TopicsPath
 		// Number of the topic in its plan.
-		Number string `path:"topic_number" example:"1"`
+		Number int `path:"topic_number" minimum:"1" example:"1"`
 	}
 	patchTopicInput struct {
 		TopicPath
@@ -73,15 +72,6 @@ type (
 		httpapi.IfMatch
 	}
 )
-
-// number returns the number of the topic. It returns 0, which no topic has, if the path has no number.
-func (p TopicPath) number() int {
-	n, err := strconv.Atoi(p.Number)
-	if err != nil || strconv.Itoa(n) != p.Number {
-		return 0
-	}
-	return n
-}
 
 // registerTopics puts the operations of topics into the router.
 func (s *Service) registerTopics(r *httpapi.Router) {
@@ -113,7 +103,7 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
-			"topic that nobody approves before its time becomes `missed`.",
+			"topic that nobody approves before its time becomes `expired`.",
 		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached).
 		Opening(httpapi.Spending | httpapi.Publishing)
 	approve.Status = http.StatusAccepted
@@ -125,7 +115,7 @@ func (s *Service) getTopic(ctx context.Context, in *TopicPath) (out Topic, err e
 	if err != nil {
 		return out, err
 	}
-	t, _, err := d.topic(in.number())
+	t, _, err := d.topic(in.Number)
 	if err != nil {
 		return out, err
 	}
@@ -182,7 +172,7 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 	}
 	place.Angle, place.Hook, place.Pillar = clean(e.Angle), clean(e.Hook), e.Pillar
 	t.Topic, t.At, t.Type, t.Slot, t.Product = clean(e.Topic), e.PublishAt.UTC(), e.ContentType, &place, e.ProductID
-	t.Version++
+	t.touch(now)
 	return nil
 }
 
@@ -245,7 +235,7 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	if b.ContentType == "" {
 		b.ContentType = d.plan.ContentTypes[0]
 	}
-	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed,
+	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed, Created: now,
 		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
 	if err := d.apply(edit(b), &t, d.stored.Owner, d.first(), now); err != nil {
 		return out, err
@@ -281,7 +271,7 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 	if err != nil {
 		return out, err
 	}
-	t, n, err := d.changeable(in.number(), in.IfMatch)
+	t, n, err := d.changeable(in.Number, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
@@ -303,7 +293,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	if err != nil {
 		return out, err
 	}
-	t, n, err := d.changeable(in.number(), in.IfMatch)
+	t, n, err := d.changeable(in.Number, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
@@ -324,7 +314,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 			d.recipe.Holds[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
 		}
 	}
-	t.enter(TopicDropped)
+	t.enter(TopicDropped, now)
 	d.changed[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)

@@ -235,7 +235,7 @@ func TestTopicsThatNobodyApprovesAreMissed(t *testing.T) {
 // The clock of the sandbox writes the items whose time comes.
 func TestTheClockOfTheSandboxWritesItems(t *testing.T) {
 	w := newWorld(t)
-	w.factory = w.makeFactory("type", "news", "settings", object{}, "plan_approval", "topics")
+	w.factory = w.makeFactory("type", "news", "settings", object{}, "plan_approve", "topics")
 	w.create("days", 10, "posts_per_day", 1, "content_types", []string{"post"})
 	p := w.until(plan.Proposed)
 	if p.Approve != "topics" || *p.WriteAheadHours != 2 {

@@ -40,7 +40,7 @@ type topics struct {
 
 // request returns the question for the slots of the next chunk that have no topic yet.
 func (j *job) request(used []string) (provider.Request, error) {
-	a := prompt.Planning{Language: j.recipe.Language, Brief: j.plan.Brief}
+	a := prompt.Planning{Language: j.recipe.Language, Brief: string(j.plan.Brief)}
 	for _, r := range j.recipe.Items {
 		a.Channel = r.Brief.Voice // the same for all
 	}

@@ -195,7 +195,7 @@ func (f Foreign) apply(r *StoredProduct, now time.Time) error {
 		r.State = Archived
 	}
 	if f.Name != "" {
-		r.Name, r.Description = f.Name, f.Description
+		r.Name, r.Description = f.Name, resource.Text(f.Description)
 	}
 	if r.URL = nil; f.URL != "" {
 		r.URL = &f.URL

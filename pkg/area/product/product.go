@@ -44,7 +44,7 @@ type Product struct {
 	// Name of the product.
 	Name string `json:"name" example:"Trail running shoe"`
 	// What the product is.
-	Description string `json:"description"`
+	Description resource.Text `json:"description"`
 	// Price of the product.
 	Price money.Price `json:"price"`
 	// Page where it is sold. Null if there is none.

@@ -51,7 +51,7 @@ type promotionSettings struct {
 }
 
 func promotionSettingsOf(p Promotion) promotionSettings {
-	return promotionSettings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, p.Message, "",
+	return promotionSettings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, string(p.Message), "",
 		p.Metadata, p.PriorPrice, p.Exception}
 }
 
@@ -97,7 +97,8 @@ func (s promotionSettings) apply(p *Promotion, now time.Time) error {
 	if err := errs.All(checkDiscount(s.Discount), times, checkStated(s.PriorPrice, s.ProductIDs)); err != nil {
 		return err
 	}
-	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount, s.Message,
+	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount,
+		resource.Text(s.Message),
 		s.Metadata.OrEmpty()
 	p.PriorPrice, p.Exception = s.PriorPrice, s.Exception
 	p.StartsAt, p.EndsAt = resource.Instant(s.StartsAt), resource.Instant(s.EndsAt)

@@ -63,7 +63,7 @@ type Promotion struct {
 	// When it ends.
 	EndsAt resource.Time `json:"ends_at"`
 	// What to say about it.
-	Message string `json:"message" example:"Only while stocks last"`
+	Message resource.Text `json:"message" example:"Only while stocks last"`
 	// Prior price that you state for content, of a promotion of one product. Null: it is computed.
 	PriorPrice *money.Price `json:"prior_price"`
 	// Reason for another prior price than the lowest of 30 days. Null: none.
@@ -137,7 +137,7 @@ type Included struct {
 	Discount Discount      `json:"discount"`
 	StartsAt resource.Time `json:"starts_at"`
 	EndsAt   resource.Time `json:"ends_at"`
-	Message  string        `json:"message,omitempty"`
+	Message  resource.Text `json:"message,omitempty"`
 	// PriorPrice is the prior price that the caller states, or nil, and Exception its reason for another one than the
 	// lowest of 30 days.
 	PriorPrice *money.Price `json:"prior_price,omitempty"`

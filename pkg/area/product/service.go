@@ -56,7 +56,8 @@ type settings struct {
 
 func settingsOf(r *StoredProduct) settings {
 	s := settings{
-		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State,
+		SKU: r.SKU, Name: r.Name, Description: string(r.Description), Price: r.Price, Attributes: r.Attributes,
+		State:    r.State,
 		Metadata: r.Metadata,
 	}
 	if r.URL != nil {
@@ -103,7 +104,7 @@ func (s settings) apply(r *StoredProduct, now time.Time) error {
 	if err := errs.All(found...); err != nil {
 		return err
 	}
-	r.SKU, r.Name, r.Description, r.Price, r.State = s.SKU, s.Name, s.Description, s.Price, s.State
+	r.SKU, r.Name, r.Description, r.Price, r.State = s.SKU, s.Name, resource.Text(s.Description), s.Price, s.State
 	r.Attributes, r.Metadata, r.Photos = s.Attributes.OrEmpty(), s.Metadata.OrEmpty(), photos
 	if r.URL = nil; s.URL != "" {
 		r.URL = &s.URL

@@ -53,7 +53,7 @@ type Usage struct {
 	// The month.
 	Month string `json:"month" example:"2026-05"`
 	// Credits that were spent and reserved. Always 0 in the sandbox.
-	Spent int64 `json:"spent_credits"`
+	Spent int64 `json:"used_credits"`
 	// Credits that spend_limit_credits leaves. Null: no limit.
 	Left *int64 `json:"remaining_credits"`
 }

@@ -27,7 +27,7 @@ func TestAWorkerThatDiesDuringAnEdit(t *testing.T) {
 			w.fuse.Light(n, after)
 			w.work()
 			died = w.fuse.Douse() || died
-			if pub = w.get(pub.ID); pub.Change.State != item.ChangeDone || pub.Posted.Text != text ||
+			if pub = w.get(pub.ID); pub.Change.State != item.ChangeDone || string(pub.Posted.Text) != text ||
 				!slices.Equal(w.texts(), []string{text}) {
 				t.Fatalf("after a death at the step %d: %+v, posts %v", n, pub.Change, w.posts)
 			}

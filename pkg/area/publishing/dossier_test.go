@@ -125,7 +125,7 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
 	text := "Words <&> “quoted”\n\nРеклама. ООО A, ИНН 7707083893. erid: 2VtzqxKFvxM"
 	if d.PublicationID != pub || d.ContentItemID != it.ID || d.Platform != "telegram" || d.Region != "RU" ||
-		d.Texts.Text != text || !d.PublishedAt.Equal(it.Publications[0].PublishedAt.Time) ||
+		string(d.Texts.Text) != text || !d.PublishedAt.Equal(it.Publications[0].PublishedAt.Time) ||
 		d.PublishedFor != w.Principal.Actor.ID {
 		t.Errorf("%+v", d)
 	}

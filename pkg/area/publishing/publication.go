@@ -54,9 +54,9 @@ type Entry struct {
 	// Kind of content.
 	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip"`
 	// Title of the item.
-	Title string `json:"title"`
+	Title resource.Text `json:"title"`
 	// Beginning of the item's caption: its first line, up to 100 characters.
-	Caption string `json:"caption" example:"Our new trail running shoe"`
+	Caption resource.Text `json:"caption" example:"Our new trail running shoe"`
 	// State of the item.
 	ContentState item.State `json:"content_state"`
 	// Approval of the item.
@@ -222,7 +222,8 @@ func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.
 // entries returns what an item has in the calendar.
 func entries(r *item.Record) (all []Entry) {
 	base := Entry{State: statePlanned, PlannedAt: resource.Instant(r.PlannedAt()), ContentItemID: r.ID,
-		FactoryID: r.FactoryID, Kind: r.Kind, Title: r.Title, Caption: beginningOf(r.Caption), ContentState: r.State,
+		FactoryID: r.FactoryID, Kind: r.Kind, Title: r.Title,
+		Caption: resource.Text(beginningOf(string(r.Caption))), ContentState: r.State,
 		Approval: r.Approval}
 	for _, pub := range r.Publications {
 		e := base

@@ -190,7 +190,7 @@ func (s *Service) fillPosts(ctx context.Context, p *page, one *pageItem, r *item
 
 // nameOf returns the text by which people know an item: its title, or the first words of its caption.
 func nameOf(r *item.Record) string {
-	return cmp.Or(beginningOf(r.Title), beginningOf(r.Caption))
+	return cmp.Or(beginningOf(string(r.Title)), beginningOf(string(r.Caption)))
 }
 
 // mostBeginning bounds the characters of the beginning of a text.
@@ -245,7 +245,7 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 	preview := publication.Preview(r, &pub, limits)
 	words := r.Words(pub.Platform, pub.SocialAccountID)
 	out = pagePost{Platform: pub.Platform, Label: label, Handle: handle,
-		Title: string(preview.Title), Caption: preview.Text, Rest: string(preview.Rest),
+		Title: string(preview.Title), Caption: string(preview.Text), Rest: string(preview.Rest),
 		Hashtags: preview.Hashtags}
 	views, err := s.signer.Views(ctx, words.Files)
 	if err != nil {

@@ -160,7 +160,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		e := errs.New(errs.InvalidState, "The call that was rehearsed would be refused: %s Mend that, and rehearse it "+
 			"again.", of.Refusals[0].Message)
 		for _, r := range of.Refusals[:min(len(of.Refusals), mostShown)] {
-			e.Details = append(e.Details, errs.Detail{Param: r.Param, Message: r.Message})
+			e.Details = append(e.Details, errs.Detail{Param: string(r.Param), Message: r.Message})
 		}
 		return out, e.In("refused", "rehearse")
 	}

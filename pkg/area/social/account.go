@@ -54,20 +54,20 @@ type Account struct {
 	State State `json:"state" enum:"pending,connected,needs_reconnect,disconnected"`
 	// Ids of the factories that publish to it.
 	FactoryIDs []string `json:"factory_ids" nullable:"false"`
-	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null:
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null:
 	// it does not end, or there is none.
 	TokenExpiresAt *resource.Time `json:"token_expires_at"`
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
-	ReconnectBefore *resource.Time `json:"reconnect_before"`
+	ReconnectBefore *resource.Time `json:"reconnect_due_at"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
 	// your account and continues to the platform. It is in the response that asks for the access only: null in all
 	// others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
 	// however late it is.
-	LateAfter *int `json:"late_after" example:"3600"`
+	LateAfter *int `json:"late_after_seconds" example:"3600"`
 	// What can be done with the comments on its posts.
 	Comments Commenting `json:"comments"`
 	// What can be read about its posts and about itself.

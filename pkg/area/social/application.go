@@ -40,9 +40,11 @@ type Application struct {
 	ClientID string `json:"client_id" example:"c2FtcGxlLWNsaWVudA"`
 	// Permissions that owners of accounts are asked for. Empty: the usual ones of the platform.
 	Scopes []string `json:"scopes" nullable:"false"`
-	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
-	// platform, see the guide.
+	// Most that its accounts use together in a day, in daily_limit_unit. Null: the usual limit of the platform, see the
+	// guide.
 	DailyLimit *int `json:"daily_limit" example:"1000"`
+	// Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit.
+	DailyLimitUnit *string `json:"daily_limit_unit" enum:"us_cents,uploads" example:"us_cents"`
 	// Address to enter at the platform as the redirect address of the application.
 	RedirectURL string `json:"redirect_url" example:"https://api.example.com/v1/social/callback"`
 }
@@ -69,9 +71,15 @@ func (r *applicationRecord) remove(tx *store.Tx, it store.Item, now time.Time) e
 // applicationOf reads the record of an item.
 func applicationOf(it *store.Item) (r applicationRecord, err error) { return r, it.Decode(&r) }
 
+// limitUnits are the units of the limits that the accounts of a platform share.
+var limitUnits = map[string]string{"x": "us_cents", "youtube": "uploads"}
+
 // view returns the application as callers see it.
 func (r *applicationRecord) view(ctx context.Context) Application {
 	a := r.Application
+	if unit, ok := limitUnits[a.Platform]; ok {
+		a.DailyLimitUnit = &unit
+	}
 	a.RedirectURL = httpapi.PublicURL(ctx) + CallbackPath
 	return a
 }

@@ -169,7 +169,7 @@ func TestTheSameChannelIsConnectedOnce(t *testing.T) {
 	w := newWorld(t)
 	first := w.connect(w.Caller, object{"platform": "tiktok"})
 	w.shows(w.visit(w.allow(first)), http.StatusOK, "is connected")
-	second := w.connect(w.Caller, object{"platform": "tiktok", "late_after": 600, "return_url": back})
+	second := w.connect(w.Caller, object{"platform": "tiktok", "late_after_seconds": 600, "return_url": back})
 	page := w.visit(w.allow(second))
 	w.shows(page, http.StatusOK, "is connected")
 	if got := page.Header().Get("Refresh"); !strings.Contains(got, "social_account_id="+first.ID) {

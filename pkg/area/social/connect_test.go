@@ -178,8 +178,8 @@ func TestBadRequestsToConnect(t *testing.T) {
 			"not_found", ""},
 		"an account of another platform": {object{"platform": "vk", "social_account_id": own.ID}, 422,
 			"validation_failed", "/platform"},
-		"too late before it can be": {with(telegramBody(), "late_after", "soon"), 422, "validation_failed",
-			"/late_after"},
+		"too late before it can be": {with(telegramBody(), "late_after_seconds", "soon"), 422, "validation_failed",
+			"/late_after_seconds"},
 		"a member that there is not": {with(telegramBody(), "token", "x"), 422, "validation_failed", "/token"},
 	} {
 		t.Run(name, func(t *testing.T) {

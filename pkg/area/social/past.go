@@ -81,7 +81,7 @@ type PostImport struct {
 	// Posts of them that no earlier import has read.
 	Added int `json:"added"`
 	// Posts of them that this service has published. They are not imported.
-	Own int `json:"own"`
+	Own int `json:"own_count"`
 	// Time of the earliest post that was read. Null until there is one.
 	Since *resource.Time `json:"since"`
 	// Why it failed. Posts that were read until then stay. Null unless failed.

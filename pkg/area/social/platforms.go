@@ -67,6 +67,8 @@ type Platform struct {
 	Comments Comments `json:"comments"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int `json:"daily_limit"`
+	// Unit of daily_limit.
+	DailyLimitUnit string `json:"daily_limit_unit" enum:"posts"`
 	// What else to know.
 	Notes []string `json:"notes" nullable:"false"`
 }
@@ -142,15 +144,15 @@ type FileLimit struct {
 	// Maximum of width divided by height. Null: none.
 	MaxRatio *float64 `json:"max_aspect_ratio"`
 	// Maximum of width and height together, in pixels. Null: none.
-	MaxSides *int `json:"max_sides"`
+	MaxSides *int `json:"max_sides_pixels"`
 	// Maximum width in pixels. Null: none.
-	MaxWidth *int `json:"max_width"`
+	MaxWidth *int `json:"max_width_pixels"`
 	// Minimum of the shorter of width and height, in pixels. Null: none.
-	MinShort *int `json:"min_shorter_side"`
+	MinShort *int `json:"min_shorter_side_pixels"`
 	// Maximum of the shorter of width and height, in pixels. Null: none.
-	MaxShort *int `json:"max_shorter_side"`
+	MaxShort *int `json:"max_shorter_side_pixels"`
 	// Maximum of the longer of width and height, in pixels. Null: none.
-	MaxLong *int `json:"max_longer_side"`
+	MaxLong *int `json:"max_longer_side_pixels"`
 	// Maximum of width multiplied by height. Null: none.
 	MaxPixels *int `json:"max_pixels"`
 	// Minimum duration. Null: none.
@@ -192,7 +194,7 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		Plain:         c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
-		History: c.Account.History, Past: c.Past.Page > 0, Notes: texts(c.Notes),
+		DailyLimitUnit: "posts", History: c.Account.History, Past: c.Past.Page > 0, Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts

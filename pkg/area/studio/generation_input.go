@@ -12,7 +12,7 @@ type Input struct {
 	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
 	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the
 	// recording, rounded up.
-	Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+	Seconds int `json:"duration_seconds,omitempty" minimum:"1" maximum:"600"`
 	// Images: number of images. Absent: 1.
 	Count int `json:"count,omitempty" minimum:"1" maximum:"10"`
 	// Voices and avatars: language of the text (BCP 47).

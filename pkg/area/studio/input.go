@@ -26,7 +26,7 @@ type (
 		// Aspect ratio, one of the model's aspect_ratios.
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
 		// Length, within the limits of the model. Absent: the default of the model.
-		Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+		Seconds int `json:"duration_seconds,omitempty" minimum:"1" maximum:"600"`
 		// Image to start from: a public https URL, or the id of one of your media.
 		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
 	}
@@ -46,7 +46,7 @@ type (
 		// Description of what to make.
 		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"Calm piano over soft rain"`
 		// Length, within the limits of the model. Absent: the default of the model.
-		Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+		Seconds int `json:"duration_seconds,omitempty" minimum:"1" maximum:"600"`
 		// Lyrics, if the model supports them.
 		Lyrics string `json:"lyrics,omitempty" maxLength:"3000"`
 	}
@@ -118,9 +118,9 @@ func (b avatarBody) asked() (provider.Kind, Common, Input) {
 
 // members are the members that an input of each kind may have.
 var members = map[provider.Kind][]string{
-	provider.KindVideo:  {"prompt", "aspect_ratio", "seconds", "image_url"},
+	provider.KindVideo:  {"prompt", "aspect_ratio", "duration_seconds", "image_url"},
 	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
-	provider.KindMusic:  {"prompt", "seconds", "lyrics"},
+	provider.KindMusic:  {"prompt", "duration_seconds", "lyrics"},
 	provider.KindVoice:  {"text", "language", "voice", "audio_url"},
 	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }

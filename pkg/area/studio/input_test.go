@@ -18,8 +18,8 @@ func TestAllFaultsAreTold(t *testing.T) {
 		{"avatars", object{"text": "x", "audio_url": public, "sandbox": object{}}, []string{"/sandbox", "/audio_url"}},
 		{"avatars", object{"voice": "../x"}, []string{"/voice", "/text"}},
 		{"avatars", object{"text": 7, "voice": "../x"}, []string{"/text", "/voice"}},
-		{"estimates", object{"kind": "image", "input": object{"seconds": 3, "text": "x"}},
-			[]string{"/input/seconds", "/input/text", "/input/prompt"}},
+		{"estimates", object{"kind": "image", "input": object{"duration_seconds": 3, "text": "x"}},
+			[]string{"/input/duration_seconds", "/input/text", "/input/prompt"}},
 	} {
 		a := w.Live().Call(http.MethodPost, "/v1/studio/"+c.path, c.body)
 		a.Refused(t, 422, errs.ValidationFailed, c.params[0])

@@ -15,7 +15,7 @@ import (
 
 // The worst lines and archives that an import takes cost at most a second and 64 MB.
 func TestWorstCaseImports(t *testing.T) {
-	line := func(data string) []byte { return []byte(`{"type":"factory","id":"fac_1","data":` + data + `}`) }
+	line := func(data string) []byte { return []byte(`{"kind":"factory","id":"fac_1","data":` + data + `}`) }
 	for name, c := range map[string]struct {
 		text    []byte
 		exceeds bool

@@ -76,7 +76,7 @@ func (w *world) pack(out *tar.Writer, name string, content []byte) {
 func (e exported) post() object {
 	at := slices.IndexFunc(e.lines, func(l object) bool {
 		data, _ := l["data"].(object)
-		return l["type"] == "content_item" && data["kind"] == "post" && data["state"] == "generated" &&
+		return l["kind"] == "content_item" && data["kind"] == "post" && data["state"] == "generated" &&
 			data["source"] == "generated" && len(listOf(l["files"])) > 0
 	})
 	return e.lines[at]
@@ -91,7 +91,7 @@ func TestB1AnImportForgesNoApproval(t *testing.T) {
 	forge := func(more func(l object)) []transfer.Part {
 		return w.forged(e, func(l object) {
 			data, _ := l["data"].(object)
-			if l["type"] == "factory" {
+			if l["kind"] == "factory" {
 				data["approval"] = "required"
 			}
 			if l["id"] == target {
@@ -306,7 +306,7 @@ func TestB10AnImportBelievesNoNumberAndNoAddress(t *testing.T) {
 		all := 0
 		c := w.Stranger()
 		i := w.takeParts(c, w.forged(e, func(l object) {
-			if data, ok := l["data"].(object); ok && l["type"] == forge.kind {
+			if data, ok := l["data"].(object); ok && l["kind"] == forge.kind {
 				forge.change(data)
 				all++
 			}
@@ -317,7 +317,7 @@ func TestB10AnImportBelievesNoNumberAndNoAddress(t *testing.T) {
 	}
 	c := w.Stranger()
 	i := w.takeParts(c, w.forged(e, func(l object) {
-		if data, _ := l["data"].(object); l["type"] == "media" {
+		if data, _ := l["data"].(object); l["kind"] == "media" {
 			data["bytes"], data["width"], data["sha256"] = -1, 1, strings.Repeat("0", 64)
 		}
 	}))
@@ -342,7 +342,7 @@ func TestB16NoIDStays(t *testing.T) {
 	c := w.Stranger()
 	w.takeParts(c, w.forged(e, func(l object) {
 		data, _ := l["data"].(object)
-		switch l["type"] {
+		switch l["kind"] {
 		case "content_item":
 			data["prompt"], data["from_content_item_id"], data["product_id"] = kept[0], kept[1], kept[2]
 			data["content_plan_id"], data["promotion_id"], data["hooks"] = kept[3], kept[4], kept[5:]

@@ -63,15 +63,15 @@ type Export struct {
 	FormatVersion int `json:"format_version" example:"1"`
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed
 	// between this time and its reading.
-	ConsistentAsOf resource.Time `json:"consistent_as_of"`
+	ConsistentAsOf resource.Time `json:"consistent_at"`
 	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
 	Parts []Part `json:"parts" nullable:"false"`
 	// Number of exported resources, by their types.
 	Resources map[string]int `json:"resources"`
 	// Number of files in parts.
-	Files int `json:"files"`
+	Files int `json:"file_count"`
 	// Number of files that were gone before they could be copied, such as those of deleted media.
-	MissingFiles int `json:"missing_files"`
+	MissingFiles int `json:"missing_file_count"`
 	// Why it failed. Null unless failed.
 	Failure *ExportFailure `json:"failure"`
 	// Time of its end. Null until then.

@@ -29,7 +29,7 @@ type named struct {
 func (w *Exporter) lines(ctx context.Context, s *task.Step, x *Export, ofProfile bool, c cursor) (*made, error) {
 	c.Lines, c.Named, c.Copied = c.Lines+1, 0, 0
 	m := &made{resources: map[string]int{}}
-	part := &linesPart{x: x, files: []string{}, end: End{Type: endLine, Part: c.Lines,
+	part := &linesPart{x: x, files: []string{}, end: End{Kind: endLine, Part: c.Lines,
 		Resources: m.resources, Changed: []string{}}}
 	if err := part.write(Header{headerLine, Format, FormatVersion, x.ID, s.Account, s.Mode, x.ProfileID,
 		x.ConsistentAsOf, c.Lines}); err != nil {

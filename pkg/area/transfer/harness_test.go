@@ -302,7 +302,7 @@ func (w *world) copies(n int) {
 			w.T.Fatal(err)
 		}
 		r.Resource = resource.New(id.New(id.ContentItem, w.Now()), w.Now(), r.Metadata)
-		r.Caption, r.ContentPlanID, r.Files = fmt.Sprintf("Copy %d", n), nil, slices.Clone(r.Files[:0])
+		r.Caption, r.ContentPlanID, r.Files = resource.Text(fmt.Sprintf("Copy %d", n)), nil, slices.Clone(r.Files[:0])
 		entry, err := r.Entry(it.Owner)
 		if err != nil {
 			w.T.Fatal(err)
@@ -329,7 +329,7 @@ func (w *world) checkSchema(e exported) {
 			w.T.Errorf("%v: %v", l["id"], err)
 		}
 	}
-	empty := map[string]any{"type": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
+	empty := map[string]any{"kind": "factory", "id": "fac_1", "data": map[string]any{}, "files": []any{}}
 	if schema.Validate(empty) == nil {
 		w.T.Error("the schema permits an empty factory")
 	}

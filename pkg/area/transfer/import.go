@@ -32,15 +32,15 @@ type ImportedPart struct {
 // Taken counts the resources of a type in an import.
 type Taken struct {
 	// Resources that are there now, also those of an earlier import of the same export.
-	Imported int `json:"imported"`
+	Imported int `json:"imported_count"`
 	// Resources that were left out. left_out says why.
-	LeftOut int `json:"left_out"`
+	LeftOut int `json:"left_out_count"`
 }
 
 // LeftOut is a reason for which resources of a type were left out.
 type LeftOut struct {
-	// Type of the resources.
-	Type string `json:"type" example:"social_account"`
+	// Kind of the resources.
+	Kind string `json:"kind" example:"social_account"`
 	// Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
 	// has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to, or
 	// its file, is not there. refused: an operation that creates such a resource would refuse it, too.
@@ -67,12 +67,12 @@ type Import struct {
 	// Why resources were left out: up to 100 reasons.
 	LeftOut []LeftOut `json:"left_out" nullable:"false"`
 	// Number of files that were taken over.
-	Files int `json:"files"`
+	Files int `json:"file_count"`
 	// Number of files that resources have and no part has.
-	MissingFiles int `json:"missing_files"`
+	MissingFiles int `json:"missing_file_count"`
 	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
-	// Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed.
+	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed.
 	MapURL *string `json:"map_url" format:"uri"`
 	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
 	// failed.
@@ -147,11 +147,11 @@ func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authori
 
 // leaveOut counts a resource that is left out.
 func (r *importRecord) leaveOut(why LeftOut) {
-	t := r.Resources[why.Type]
+	t := r.Resources[why.Kind]
 	t.LeftOut++
-	r.Resources[why.Type] = t
+	r.Resources[why.Kind] = t
 	for i, known := range r.LeftOut {
-		if known.Type == why.Type && known.Code == why.Code &&
+		if known.Kind == why.Kind && known.Code == why.Code &&
 			(why.Code != codeRefused || known.Message == why.Message) {
 			r.LeftOut[i].Count++
 			return

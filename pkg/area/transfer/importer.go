@@ -231,8 +231,8 @@ func (w *Importer) Fail(_ context.Context, s *task.Step, cause error) (task.Outc
 
 // mapped is a line of a map.
 type mapped struct {
-	// Type of the resource. Empty for one that is a part of the resource before it.
-	Type string `json:"type,omitempty"`
+	// Kind of the resource. Empty for one that is a part of the resource before it.
+	Kind string `json:"kind,omitempty"`
 	// OldID is its id in the export, and NewID that of what was imported.
 	OldID string `json:"old_id"`
 	NewID string `json:"new_id"`

@@ -27,7 +27,7 @@ func TestB10AnImportBoundsWhatNoOperationTakes(t *testing.T) {
 	feed := object{"id": "aut_01h455vb4pex5vsknk084sn02q", "factory_id": w.factory, "max_per_day": 2,
 		"trigger":  object{"kind": "feed", "url": "https://93.184.215.14/feed.xml"},
 		"template": object{"kind": "post", "prompt": "{{title}}"}, "state": "active"}
-	e.lines = append(e.lines, object{"type": "automation", "id": feed["id"], "data": feed})
+	e.lines = append(e.lines, object{"kind": "automation", "id": feed["id"], "data": feed})
 	long := strings.Repeat("a", 20_001)
 	many := make([]object, 1001)
 	for i := range many {
@@ -62,7 +62,7 @@ func TestB10AnImportBoundsWhatNoOperationTakes(t *testing.T) {
 		all := 0
 		c := w.Stranger()
 		i := w.takeParts(c, w.forged(e, func(l object) {
-			if data, ok := l["data"].(object); ok && l["type"] == forge.kind {
+			if data, ok := l["data"].(object); ok && l["kind"] == forge.kind {
 				forge.change(data)
 				all++
 			}

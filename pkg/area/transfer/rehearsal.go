@@ -56,11 +56,11 @@ func (r Rehearsal) Open(ctx context.Context, parts [][]byte) (out Rehearsed, err
 			err := json.Unmarshal(lines.Bytes(), &l)
 			switch {
 			case err != nil:
-			case l.Type == headerLine:
+			case l.Kind == headerLine:
 				err = t.header(i+1, lines.Bytes())
 			case t.source == nil:
 				err = fmt.Errorf("it does not begin with the header of an export")
-			case l.Type == "social_account" || l.Type == "webhook" && r.Webhooks != "":
+			case l.Kind == "social_account" || l.Kind == "webhook" && r.Webhooks != "":
 				err = r.adopt(ctx, names{r.Owner, t.source.ExportID}, l, out.Secrets)
 			}
 			if err != nil {
@@ -92,7 +92,7 @@ func (r Rehearsal) Open(ctx context.Context, parts [][]byte) (out Rehearsed, err
 // adopt creates the account or webhook of a line, before the import finds it.
 func (r Rehearsal) adopt(ctx context.Context, ids names, l Line, secrets map[string]string) error {
 	for _, k := range kinds {
-		if k.name != l.Type {
+		if k.name != l.Kind {
 			continue
 		}
 		tree, err := parse(k, l.Data)
@@ -109,7 +109,7 @@ func (r Rehearsal) adopt(ctx context.Context, ids names, l Line, secrets map[str
 			o = o.Of(tenant.Profile(of))
 		}
 		tx := &store.Tx{}
-		if l.Type == "webhook" {
+		if l.Kind == "webhook" {
 			err = r.webhook(ctx, tx, o, data, secrets)
 		} else {
 			err = r.account(ctx, tx, o, data)

@@ -29,7 +29,7 @@ var sketches = map[string]sketch{
 	},
 	"factory": {
 		in: "type name language description audience tone topics content_types models replace_retired_models " +
-			"ai_caption_line schedule.timezone schedule.times approval plan_approval quality settings region " +
+			"ai_caption_line schedule.timezone schedule.times approval plan_approve quality settings region " +
 			"ad_marking.advertiser ad_marking.tax_id ad_marking.erid state",
 		computed: "profile_id social_account_ids",
 		reset:    "auto_publish",
@@ -49,7 +49,7 @@ var sketches = map[string]sketch{
 		in: "factory_id question factors.name factors.arms metric.name metric.platform metric.after_hours " +
 			"budget.posts budget.credits budget.days stopping.alpha stopping.min_effect",
 		computed: "profile_id state ended_at",
-		reset:    "auto_apply started_at posts spent_credits needed_posts results winners proposal_id",
+		reset:    "auto_apply started_at posts used_credits needed_posts results winners proposal_id",
 	},
 	"content_plan": {
 		in: "factory_id days posts_per_day content_types starts_on timezone country brief product_ids pillars.name " +

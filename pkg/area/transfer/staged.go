@@ -73,7 +73,7 @@ func (w *Importer) name(ctx context.Context, s *task.Step, r *importRecord, p pl
 	files, order := map[string]LineFile{}, []string{}
 	next, over, err := w.scan(ctx, s, p.Named, p.NamedLine, func(n int, text []byte) (bool, error) {
 		l, err := t.read(ctx, p.Named+1, n, text)
-		if err != nil || l.Type == "" {
+		if err != nil || l.Kind == "" {
 			return true, err
 		}
 		for _, f := range namedOf(l) {
@@ -133,13 +133,13 @@ func (w *Importer) note(ctx context.Context, s *task.Step, names []string, files
 
 // namedOf returns the files that a line may bring: those of its own resource, and of the photos of a product.
 func namedOf(l Line) (all []LineFile) {
-	if takers[l.Type] == nil || len(l.Files) > mostFiles {
+	if takers[l.Kind] == nil || len(l.Files) > mostFiles {
 		return nil
 	}
 	for _, f := range l.Files {
 		name, _ := strings.CutPrefix(f.URL, FileScheme)
 		of, ok := parseFile(name)
-		own := of.resource == l.ID || l.Type == "product" && id.Valid(id.Photo, of.resource)
+		own := of.resource == l.ID || l.Kind == "product" && id.Valid(id.Photo, of.resource)
 		if sum, err := hex.DecodeString(f.SHA256); ok && own && f.Bytes > 0 && err == nil && len(sum) == sha256.Size {
 			all = append(all, f)
 		}

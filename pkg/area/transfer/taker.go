@@ -58,11 +58,11 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 		return l, failed("invalid_format", "Line %d of part %d is no JSON object.", n, part)
 	}
 	switch {
-	case l.Type == headerLine:
+	case l.Kind == headerLine:
 		return Line{}, t.header(part, text)
 	case t.source == nil:
 		return l, failed("invalid_format", "Part %d does not begin with the header of an export.", part)
-	case l.Type == endLine:
+	case l.Kind == endLine:
 		return Line{}, nil
 	}
 	return l, nil
@@ -71,7 +71,7 @@ func (t *taker) read(ctx context.Context, part, n int, text []byte) (l Line, err
 // line takes the n-th line of a part, whatever its type is.
 func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 	l, err := t.read(ctx, part, n, text)
-	if err != nil || l.Type == "" {
+	if err != nil || l.Kind == "" {
 		return err
 	}
 	why, err := t.resource(ctx, l)
@@ -83,13 +83,13 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 		return err
 	}
 	if why != nil {
-		why.Type, why.ID = l.Type, l.ID
+		why.Kind, why.ID = l.Kind, l.ID
 		t.left = append(t.left, *why)
 		return nil
 	}
-	taken := t.record.Resources[l.Type]
+	taken := t.record.Resources[l.Kind]
 	taken.Imported++
-	t.record.Resources[l.Type] = taken
+	t.record.Resources[l.Kind] = taken
 	return nil
 }
 
@@ -137,12 +137,12 @@ type lineFile struct {
 // resource takes the resource of a line. It returns why it is left out, or nil.
 func (t *taker) resource(ctx context.Context, l Line) (*LeftOut, error) {
 	ids := names{t.s.Owner, t.source.ExportID}
-	k, take := takes(l.Type)
+	k, take := takes(l.Kind)
 	if take == nil {
 		return t.leaves(ctx, ids, l)
 	}
 	if !id.Valid(k.prefix, l.ID) {
-		return &LeftOut{Code: codeInvalid, Message: "id is not the id of a " + l.Type + "."}, nil
+		return &LeftOut{Code: codeInvalid, Message: "id is not the id of a " + l.Kind + "."}, nil
 	}
 	tree, err := parse(k, l.Data)
 	if e := errs.As(err); err != nil {
@@ -282,7 +282,7 @@ const conflicts = 5
 // note adds the new ids of a line to the map.
 func (t *taker) note(l Line, met map[string]string) error {
 	out := json.NewEncoder(&t.mapped)
-	if err := out.Encode(mapped{l.Type, l.ID, met[l.ID]}); err != nil {
+	if err := out.Encode(mapped{l.Kind, l.ID, met[l.ID]}); err != nil {
 		return err
 	}
 	t.count++
@@ -300,7 +300,7 @@ func (t *taker) note(l Line, met map[string]string) error {
 
 // leaves says why an import does not take a resource. The rehearsal of an export has connected its social accounts.
 func (t *taker) leaves(ctx context.Context, ids names, l Line) (*LeftOut, error) {
-	if l.Type != "social_account" {
+	if l.Kind != "social_account" {
 		return &LeftOut{Code: codeElsewhere, Message: "It tells of what has happened in the other account."}, nil
 	}
 	if t.replay != nil {

@@ -30,8 +30,8 @@ const (
 
 // Header is the first line of each part of lines.
 type Header struct {
-	// Type of the line: header.
-	Type string `json:"type" enum:"header"`
+	// Kind of the line: header.
+	Kind string `json:"kind" enum:"header"`
 	// Name of the format: content-automation-export.
 	Format string `json:"format" enum:"content-automation-export"`
 	// Version of the format.
@@ -45,15 +45,15 @@ type Header struct {
 	// Profile that the data is of. Null: the whole account.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Start of the export. No resource is younger.
-	ConsistentAsOf resource.Time `json:"consistent_as_of"`
+	ConsistentAsOf resource.Time `json:"consistent_at"`
 	// Number of the part, from 1.
 	Part int `json:"part"`
 }
 
 // Line is the line of a resource.
 type Line struct {
-	// Type of the resource, such as factory.
-	Type string `json:"type"`
+	// Kind of the resource, such as factory.
+	Kind string `json:"kind"`
 	// Id of the resource.
 	ID string `json:"id"`
 	// The resource as its GET shows it, without secrets. URLs of files name entries of the parts of files.
@@ -74,15 +74,15 @@ type LineFile struct {
 
 // End is the last line of each part of lines.
 type End struct {
-	// Type of the line: end.
-	Type string `json:"type" enum:"end"`
+	// Kind of the line: end.
+	Kind string `json:"kind" enum:"end"`
 	// Number of the part.
 	Part int `json:"part"`
 	// Whether no more part of lines follows.
 	Last bool `json:"last"`
 	// Number of the resources in the part, by their types.
 	Resources map[string]int `json:"resources"`
-	// Ids of the resources in the part that have changed between consistent_as_of and their reading.
+	// Ids of the resources in the part that have changed between consistent_at and their reading.
 	Changed []string `json:"changed" nullable:"false"`
 }
 

@@ -47,7 +47,7 @@ func TestAnExportHasEverything(t *testing.T) {
 	}
 	for _, p := range x.Parts[:1] {
 		first := got.lines[0]
-		if p.Kind != transfer.KindLines || first["type"] != "header" || first["export_id"] != x.ID ||
+		if p.Kind != transfer.KindLines || first["kind"] != "header" || first["export_id"] != x.ID ||
 			first["account_id"] != string(w.Principal.Account) || first["format"] != transfer.Format {
 			t.Errorf("it begins with %v", first)
 		}
@@ -66,7 +66,7 @@ func TestAnExportHasEverything(t *testing.T) {
 		}
 	}
 	w.checkSchema(got)
-	if last := got.lines[len(got.lines)-1]; last["type"] != "end" || last["last"] != true {
+	if last := got.lines[len(got.lines)-1]; last["kind"] != "end" || last["last"] != true {
 		t.Errorf("it ends with %v", last)
 	}
 	if len(x.Parts) < 5 {
@@ -100,7 +100,7 @@ func TestAnExportIsOfItsStart(t *testing.T) {
 	}
 	var changed []any
 	for _, l := range got.lines {
-		if l["type"] == "end" {
+		if l["kind"] == "end" {
 			changed = append(changed, l["changed"].([]any)...)
 		}
 	}
@@ -154,7 +154,7 @@ func same(t *testing.T, before, after exported, ids map[string]string) (compared
 	kinds := map[string]string{}
 	for _, l := range before.lines {
 		if old, ok := l["id"].(string); ok {
-			kinds[ids[old]] = l["type"].(string)
+			kinds[ids[old]] = l["kind"].(string)
 		}
 	}
 	for resourceID, is := range after.byID {
@@ -285,10 +285,10 @@ func TestAnImportRefuses(t *testing.T) {
 	for name, parts := range map[string][]transfer.Part{
 		"wrong sum": {{Kind: "lines", URL: x.Parts[0].URL, Bytes: x.Parts[0].Bytes, SHA256: strings.Repeat("0", 64)}},
 		"gone":      {{Kind: "lines", URL: "https://93.184.215.14/none", Bytes: 1, SHA256: x.Parts[0].SHA256}},
-		"no header": {w.keep("no-header", `{"type":"factory","id":"fac_1","data":{}}`)},
-		"no export": {w.keep("no-export", `{"type":"header","format":"other","version":1}`)},
+		"no header": {w.keep("no-header", `{"kind":"factory","id":"fac_1","data":{}}`)},
+		"no export": {w.keep("no-export", `{"kind":"header","format":"other","version":1}`)},
 		"no json":   {w.keep("no-json", "{nonsense\n")},
-		"newer": {w.keep("newer", `{"type":"header","format":"content-automation-export","version":2,`+
+		"newer": {w.keep("newer", `{"kind":"header","format":"content-automation-export","version":2,`+
 			`"export_id":"`+x.ID+`"}`)},
 		"another one": {x.Parts[0], w.keep("another", strings.ReplaceAll(w.text(x.Parts[0]), x.ID,
 			"xpt_01h455vb4pex5vsknk084sn02q"))},
@@ -307,15 +307,15 @@ func TestAnImportRefuses(t *testing.T) {
 		{"content_item", "cnt" + suffix, `"factory_id":"fac` + suffix + `"`},
 		{"social_account", "soc" + suffix, `"platform":"telegram"`},
 		{"hologram", "hol" + suffix, `"name":"Acme"`},
-		{"webhook", "whk" + suffix, `"event_types":["*"],"destination":{"type":"sqs","arn":"arn:aws:sqs:eu:1:q"}`},
+		{"webhook", "whk" + suffix, `"event_types":["*"],"destination":{"kind":"sqs","arn":"arn:aws:sqs:eu:1:q"}`},
 		{"media", "med" + suffix, `"state":"ready","url":"export://media/../../acc_2/live/x/1/1.png"`},
 	} {
-		odd += fmt.Sprintf(`{"type":%q,"id":%q,"data":{"id":%q,%s}}`+"\n", l.kind, l.id, l.id, l.members)
+		odd += fmt.Sprintf(`{"kind":%q,"id":%q,"data":{"id":%q,%s}}`+"\n", l.kind, l.id, l.id, l.members)
 	}
 	i := w.takeParts(c, []transfer.Part{w.keep("odd", odd)})
 	codes := map[string]string{}
 	for _, why := range i.LeftOut {
-		codes[why.Type] = why.Code
+		codes[why.Kind] = why.Code
 	}
 	if want := map[string]string{"factory": "invalid", "content_item": "missing", "social_account": "needs_consent",
 		"hologram": "of_elsewhere", "webhook": "refused", "media": "refused"}; i.State != transfer.Completed ||

@@ -17,7 +17,7 @@ type AWSSender interface {
 
 // AWSTarget is a destination in an AWS account, and how it is reached.
 type AWSTarget struct {
-	Type, ARN, RoleARN, ExternalID string
+	Kind, ARN, RoleARN, ExternalID string
 	// Session names us in the logs of the account.
 	Session string
 }

@@ -39,7 +39,7 @@ func (e *outgoing) headers(at time.Time, body []byte) map[string]string {
 // destination returns the destination of a webhook.
 func (d *Deliverer) destination(w *Webhook) destination {
 	if t := w.Destination; t != nil {
-		return deliverAccount{d.AWS, d.Now, AWSTarget{t.Type, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
+		return deliverAccount{d.AWS, d.Now, AWSTarget{t.Kind, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
 	}
 	return address{d.Client, d.Now, *w.URL}
 }

@@ -52,7 +52,7 @@ type Webhook struct {
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 	// Description of the webhook.
-	Description string `json:"description"`
+	Description resource.Text `json:"description"`
 	// State of the webhook. A disabled webhook receives no events.
 	State string `json:"state" enum:"enabled,disabled"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
@@ -75,8 +75,8 @@ const (
 
 // Target is a destination in a customer's AWS account.
 type Target struct {
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type string `json:"type" enum:"eventbridge,sqs"`
+	// Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Kind string `json:"kind" enum:"eventbridge,sqs"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
 	// ARN of the role that the service assumes to send events.

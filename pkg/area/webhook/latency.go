@@ -10,11 +10,11 @@ import (
 // Latency summarises how fast a receiver answers.
 type Latency struct {
 	// 50th percentile in milliseconds, accurate to 10 %.
-	P50 int64 `json:"p50" example:"42"`
+	P50 int64 `json:"p50_ms" example:"42"`
 	// 90th percentile in milliseconds, accurate to 10 %.
-	P90 int64 `json:"p90" example:"96"`
+	P90 int64 `json:"p90_ms" example:"96"`
 	// 99th percentile in milliseconds, accurate to 10 %.
-	P99 int64 `json:"p99" example:"310"`
+	P99 int64 `json:"p99_ms" example:"310"`
 	// Number of responses counted.
 	Count int64 `json:"count" example:"1840"`
 }

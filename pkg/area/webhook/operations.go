@@ -173,7 +173,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			Resource:  resource.New(to.ID, now, in.Body.Metadata),
 			ProfileID: to.ProfileID(), URL: url, Destination: target, EventTypes: types,
 			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Fields: append([]string{}, in.Body.Fields...),
-			Description: in.Body.Description, State: StateEnabled,
+			Description: resource.Text(in.Body.Description), State: StateEnabled,
 		},
 		Secrets: Secrets{secret},
 	}

@@ -47,8 +47,8 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 
 // targetBody is a new destination in a request.
 type destinationBody struct {
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type string `json:"type" enum:"eventbridge,sqs"`
+	// Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Kind string `json:"kind" enum:"eventbridge,sqs"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn" format:"target-arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
@@ -80,7 +80,7 @@ const externalIDBytes = 16
 
 // newTarget returns a destination with an external id of its own.
 func (s *Service) newTarget(body destinationBody) (*Target, error) {
-	t := &Target{Type: body.Type}
+	t := &Target{Kind: body.Kind}
 	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) newTarget(body destinationBody) (*Target, error) {
 
 // aim changes a destination to the settings, or refuses them.
 func (s *Service) aim(t *Target, set targetSettings) error {
-	at, err := parseTarget(t.Type, set.ARN, s.principal.Partition)
+	at, err := parseTarget(t.Kind, set.ARN, s.principal.Partition)
 	if err != nil {
 		return err
 	}

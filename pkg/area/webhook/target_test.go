@@ -24,7 +24,7 @@ func TestDestinationsShowWhomToTrust(t *testing.T) {
 				t.Errorf("created %s", made.Raw)
 			}
 			d := w.Destination
-			if d.Type != of || d.ARN != arn || d.RoleARN != webhooktest.RoleARN ||
+			if d.Kind != of || d.ARN != arn || d.RoleARN != webhooktest.RoleARN ||
 				d.PrincipalARN != "arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver" ||
 				d.Region != strings.Split(arn, ":")[3] || len(d.ExternalID) != 26 {
 				t.Errorf("destination %+v", d)
@@ -116,17 +116,17 @@ func TestBadDestinationsAreRefused(t *testing.T) {
 		"an assumed role": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
 			"arn:aws:sts::111122223333:assumed-role/content-automation-events/a"), role},
 		"an unknown type": {webhooktest.Aimed("sns", webhooktest.QueueARN, webhooktest.RoleARN),
-			"/destination/type"},
+			"/destination/kind"},
 		"https": {webhooktest.Aimed("https", webhooktest.QueueARN, webhooktest.RoleARN),
-			"/destination/type"},
+			"/destination/kind"},
 		"an external id of its own": {map[string]any{"event_types": []string{"*"},
-			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
+			"destination": map[string]any{"kind": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
 				"external_id": "x"}}, "/destination/external_id"},
 		"a principal of its own": {map[string]any{"event_types": []string{"*"},
-			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
+			"destination": map[string]any{"kind": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
 				"principal_arn": "x"}}, "/destination/principal_arn"},
 		"role left out": {map[string]any{"event_types": []string{"*"},
-			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN}}, role},
+			"destination": map[string]any{"kind": "sqs", "arn": webhooktest.QueueARN}}, role},
 		"nothing": {map[string]any{"event_types": []string{"*"}}, "/url"},
 		"both": {map[string]any{"event_types": []string{"*"}, "url": hookURL,
 			"destination": webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
@@ -155,8 +155,8 @@ func TestADestinationMovesButStaysOfItsType(t *testing.T) {
 	}{
 		"a URL":          {map[string]any{"url": hookURL}, "/url"},
 		"no destination": {map[string]any{"destination": nil}, "/destination"},
-		"another type": {map[string]any{"destination": map[string]any{"type": "eventbridge"}},
-			"/destination/type"},
+		"another kind": {map[string]any{"destination": map[string]any{"kind": "eventbridge"}},
+			"/destination/kind"},
 		"a bus": {map[string]any{"destination": map[string]any{"arn": webhooktest.BusARN}},
 			"/destination/arn"},
 		"another external id": {map[string]any{

@@ -55,7 +55,8 @@ type settings struct {
 }
 
 func settingsOf(r *WebhookRecord) settings {
-	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Fields, r.Description, r.State,
+	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Fields, string(r.Description),
+		r.State,
 		r.Metadata}
 	if r.URL != nil {
 		set.URL = *r.URL
@@ -171,7 +172,7 @@ func apply(r *WebhookRecord, set settings, moved bool, now time.Time) {
 	case r.State != StateDisabled:
 		r.Disable(ReasonRequested)
 	}
-	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
+	r.EventTypes, r.Description, r.State = set.EventTypes, resource.Text(set.Description), set.State
 	r.FactoryIDs, r.Fields = append([]string{}, set.FactoryIDs...), append([]string{}, set.Fields...)
 	r.Metadata = set.Metadata.OrEmpty()
 	r.Touch(now)

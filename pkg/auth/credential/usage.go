@@ -12,7 +12,7 @@ import (
 // Calls are the numbers of calls of a key in some time.
 type Calls struct {
 	// Requests made with the key, refused ones included.
-	Requests int64 `json:"requests"`
+	Requests int64 `json:"calls"`
 	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
 	// or the rate limit.
 	Refused int64 `json:"refused"`
@@ -109,7 +109,7 @@ func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 // Day is the number of calls of a key on a day.
 type Day struct {
 	// Day (UTC).
-	Date string `json:"date" format:"date" example:"2026-05-01"`
+	Date string `json:"day" format:"date" example:"2026-05-01"`
 	Calls
 }
 

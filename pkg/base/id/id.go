@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +73,9 @@ var kinds = map[string]string{
 	"application": Application,
 	"post_import": PostImport, "rehearsal": Rehearsal, "quote": Quote, "export": Export, "import": Import,
 }
+
+// Resources returns the names of the resources that have ids, in order.
+func Resources() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.
 func Prefix(resource string) (prefix string, ok bool) {

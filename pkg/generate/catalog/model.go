@@ -57,7 +57,7 @@ type Capabilities struct {
 	// Resolution of its videos.
 	Resolution string `json:"resolution,omitempty" example:"1080p"`
 	// Supported lengths in seconds, if only certain ones are supported.
-	Seconds []int `json:"seconds,omitempty" example:"[5,10]"`
+	Seconds []int `json:"supported_seconds,omitempty" example:"[5,10]"`
 	// Minimum length in seconds. Absent: 1.
 	MinSeconds int `json:"min_seconds,omitempty" example:"5"`
 	// Maximum length in seconds.

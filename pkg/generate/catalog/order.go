@@ -105,7 +105,7 @@ func (m Model) decidesLength() bool {
 }
 
 // Check refuses a request that the model cannot carry out, naming the member at fault by its JSON pointer below prefix:
-// /aspect_ratio, /seconds, /count, /text, /language, /image_url, /audio_url, /video_url, /lyrics.
+// /aspect_ratio, /duration_seconds, /count, /text, /language, /image_url, /audio_url, /video_url, /lyrics.
 func (m Model) Check(req provider.Request, prefix string) error {
 	invalid := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, "%s", fmt.Sprintf(format, args...))
@@ -144,10 +144,10 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
 		if req.Seconds != 0 && m.decidesLength() {
-			return invalid("/seconds", "cannot be set for the model %s", m.ID)
+			return invalid("/duration_seconds", "cannot be set for the model %s", m.ID)
 		}
 		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
-			return invalid("/seconds", "must be %s for the model %s", m.lengths(), m.ID)
+			return invalid("/duration_seconds", "must be %s for the model %s", m.lengths(), m.ID)
 		}
 	case provider.KindAvatar:
 		most := maxSpokenSeconds

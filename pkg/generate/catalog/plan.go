@@ -31,9 +31,9 @@ type Plan struct {
 // RateLimits are requests per minute, by kind of key.
 type RateLimits struct {
 	// Requests per minute of a test key.
-	Test int `json:"test" example:"60"`
+	Test int `json:"test_per_minute" example:"60"`
 	// Requests per minute of a live key.
-	Live int `json:"live" example:"600"`
+	Live int `json:"live_per_minute" example:"600"`
 }
 
 //go:embed plans.json

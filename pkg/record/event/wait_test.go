@@ -37,11 +37,11 @@ func TestARequestWaitsForANewEvent(t *testing.T) {
 			<-time.After(2500 * time.Millisecond)
 			second = event.RefOf(w.happen("test", event.ContentFailed, object{"id": "cnt_1"})).ID
 		}()
-		if raw, held := took("order=asc&wait=10&after=" + first); second == "" || !strings.Contains(raw, second) ||
+		if raw, held := took("order=asc&wait_seconds=10&after=" + first); second == "" || !strings.Contains(raw, second) ||
 			held != 3*time.Second {
 			t.Errorf("after %v: %s", held, raw)
 		}
-		w.Call(http.MethodGet, "/v1/events?wait=11", nil).Refused(t, 422, errs.ValidationFailed, "wait")
-		w.Call(http.MethodGet, "/v1/events?wait=1&after=cnt_1", nil).Refused(t, 422, errs.ValidationFailed, "after")
+		w.Call(http.MethodGet, "/v1/events?wait_seconds=11", nil).Refused(t, 422, errs.ValidationFailed, "wait_seconds")
+		w.Call(http.MethodGet, "/v1/events?wait_seconds=1&after=cnt_1", nil).Refused(t, 422, errs.ValidationFailed, "after")
 	})
 }

@@ -37,11 +37,11 @@ type Rehearsal struct {
 // Refusal is a reason for which the call would be refused.
 type Refusal struct {
 	// Number of the item in the body, from 0. Null: the call as a whole.
-	Item *int `json:"item"`
+	Item *int `json:"item_index"`
 	// Machine-readable code of the error.
 	Code errs.Code `json:"code"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -98,7 +98,7 @@ type Problem struct {
 	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
 	Code string `json:"code" example:"account"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -110,7 +110,7 @@ type Account struct {
 	// Platform that the account is of.
 	Platform string `json:"platform" example:"instagram"`
 	// Number of its publications without a problem.
-	Publications int `json:"publications"`
+	Publications int `json:"publication_count"`
 	// Time of the first of them. Null: none has a time.
 	FirstAt *resource.Time `json:"first_at"`
 	// Time of the last of them. Null: none has a time.
@@ -169,10 +169,10 @@ func (r *Rehearsal) Refuse(err error, number *int) error {
 	}
 	for _, d := range details {
 		said := func(o Refusal) bool {
-			return o.Param == d.Param && o.Message == d.Message && resource.Equal(o.Item, number)
+			return string(o.Param) == d.Param && o.Message == d.Message && resource.Equal(o.Item, number)
 		}
 		if !slices.ContainsFunc(r.Refusals, said) {
-			r.Refusals = append(r.Refusals, Refusal{number, e.Code, d.Param, d.Message})
+			r.Refusals = append(r.Refusals, Refusal{number, e.Code, resource.Text(d.Param), d.Message})
 		}
 	}
 	return nil

@@ -68,9 +68,9 @@ func ExportSchema(document []byte) ([]byte, error) {
 	}
 	defs["LineFile"] = file
 	for _, r := range transfer.Resources() {
-		lines = append(lines, map[string]any{"type": "object", "required": []string{"type", "id", "data", "files"},
+		lines = append(lines, map[string]any{"type": "object", "required": []string{"kind", "id", "data", "files"},
 			"properties": map[string]any{
-				"type": map[string]any{"const": r.Name}, "id": map[string]any{"type": "string"},
+				"kind": map[string]any{"const": r.Name}, "id": map[string]any{"type": "string"},
 				"data":  need(map[string]any{"$ref": "#/components/schemas/" + schema.SchemaName(r.Type, "")}),
 				"files": map[string]any{"type": "array", "items": map[string]any{"$ref": "#/$defs/LineFile"}},
 			}})

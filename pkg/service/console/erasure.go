@@ -60,9 +60,9 @@ func (e erasureRow) ScopePath() string { return erasurePath + "/" + erasure.Scop
 // exported is an export as the API answers it.
 type exported struct {
 	State     string         `json:"state"`
-	AsOf      time.Time      `json:"consistent_as_of"`
+	AsOf      time.Time      `json:"consistent_at"`
 	Resources map[string]int `json:"resources"`
-	Files     int            `json:"files"`
+	Files     int            `json:"file_count"`
 	ExpiresAt *time.Time     `json:"expires_at"`
 	Parts     []struct {
 		Kind  string `json:"kind"`

@@ -174,7 +174,7 @@ func drawIntervals(looks []experimentLook, label string, v *view) template.HTML 
 
 // monthFigures are what the month of a factory may show.
 var monthFigures = []choice{{"views", "Views"}, {"likes", "Likes"}, {"comments", "Comments"}, {"shares", "Shares"},
-	{"saves", "Saves"}, {"published", "Publications"}, {"spend_credits", "Credits"}}
+	{"saves", "Saves"}, {"published", "Publications"}, {"cost_credits", "Credits"}}
 
 func showFactoryMonth(r *request) error {
 	n, err := r.names()

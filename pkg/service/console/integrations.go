@@ -74,9 +74,9 @@ type crmIntegration struct {
 		Message string    `json:"message"`
 	} `json:"last_failure"`
 	Counts struct {
-		Products int `json:"products"`
-		Items    int `json:"items"`
-		Notes    int `json:"notes"`
+		Products int `json:"product_count"`
+		Items    int `json:"item_count"`
+		Notes    int `json:"note_count"`
 	} `json:"counts"`
 	AuthorizationURL *string `json:"authorization_url"`
 	HookURL          *string `json:"hook_url"`

@@ -30,8 +30,8 @@ type key struct {
 	CreatedAt  time.Time    `json:"created_at"`
 	CreatedBy  string       `json:"created_by"`
 	SpendLimit *int64       `json:"spend_limit_credits"`
-	Spent      int64        `json:"spent_credits_this_month"`
-	SpentToday int64        `json:"spent_credits_today"`
+	Spent      int64        `json:"used_this_month_credits"`
+	SpentToday int64        `json:"used_today_credits"`
 	Mandate    *mandate     `json:"mandate"`
 	OldSecrets []oldSecret  `json:"old_secrets"`
 	Secret     *string      `json:"secret"`
@@ -48,7 +48,7 @@ type oldSecret struct {
 }
 
 type calls struct {
-	Requests int64 `json:"requests"`
+	Requests int64 `json:"calls"`
 	Refused  int64 `json:"refused"`
 	Failed   int64 `json:"failed"`
 }
@@ -59,7 +59,7 @@ type usageOfKey struct {
 }
 
 type dayOfKey struct {
-	Date string `json:"date"`
+	Date string `json:"day"`
 	calls
 }
 

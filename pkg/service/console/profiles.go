@@ -34,7 +34,7 @@ type brand struct {
 	CreatedAt  time.Time `json:"created_at"`
 	Usage      *struct {
 		Month string `json:"month"`
-		Spent int64  `json:"spent_credits"`
+		Spent int64  `json:"used_credits"`
 		Left  *int64 `json:"remaining_credits"`
 	} `json:"usage"`
 }

@@ -102,13 +102,13 @@ type usageOfOne struct {
 	calls
 	KeyID string  `json:"key_id"`
 	Name  *string `json:"name"`
-	ByDay []int64 `json:"requests_by_day"`
+	ByDay []int64 `json:"calls_by_day"`
 }
 
 // usageOfKind is the usage for a kind of content.
 type usageOfKind struct {
 	Kind  string  `json:"kind"`
-	ByDay []int64 `json:"requests_by_day"`
+	ByDay []int64 `json:"calls_by_day"`
 }
 
 // usageOf reads the usage of the account in a mode.

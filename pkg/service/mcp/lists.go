@@ -237,7 +237,7 @@ func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
 	text := fmt.Sprintf("From %v to %v: ", data["from"], data["to"])
 	var sums []string
 	for _, name := range []string{"published", "views", "likes", "comments", "shares", "saves", "clicks", "made",
-		"failed", "spend_credits"} {
+		"failed", "cost_credits"} {
 		if sum, ok := totals[name]; ok {
 			sums = append(sums, fmt.Sprintf("%s %v", name, sum))
 		}

@@ -120,7 +120,8 @@ func TestACallIsRepeatedWithTheSameKey(t *testing.T) {
 		t.Errorf("%v: %s", keys, text)
 	}
 	n := 0
-	text, failed = use(t, func(*http.Request, string) (int, string) { n++; return 0, "" }, newKey(t, tenant.Test), "studio_generate",
+	text, failed = use(t, func(*http.Request, string) (int, string) { n++; return 0, "" }, newKey(t, tenant.Test),
+		"studio_generate",
 		object{"kind": "image", "prompt": "A shoe"})
 	if !failed || n != mostRepeats+1 || !strings.Contains(text, "at most once") {
 		t.Errorf("%d calls: %s", n, text)
@@ -168,11 +169,14 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}{
 		{"create_content", object{"factory_id": "fac_1", "kind": "post", "promt": "x"}, "promt"},
 		{"create_content", object{"factory_id": "fac_1", "kind": "poem", "prompt": "x"}, "poem"},
-		{"create_content", object{"factory_id": "fac_1", "kind": "post", "prompt": "x", "wait_seconds": 26}, "wait_seconds"},
-		{"create_content", object{"factory_id": "fac_1", "kind": "post", "prompt": "x", "publish_at": "tomorrow"}, "publish_at"},
+		{"create_content", object{"factory_id": "fac_1", "kind": "post", "prompt": "x", "wait_seconds": 26},
+			"wait_seconds"},
+		{"create_content", object{"factory_id": "fac_1", "kind": "post", "prompt": "x", "publish_at": "tomorrow"},
+			"publish_at"},
 		{"revise_content", object{"content_item_id": "cnt_1"}, "caption"},
 		{"call_operation", object{"operation_id": "getContentItm"}, "getContentItem"},
-		{"call_operation", object{"operation_id": "getContentItem", "path": object{"content_item_id": ".."}}, "content_item_id"},
+		{"call_operation", object{"operation_id": "getContentItem", "path": object{"content_item_id": ".."}},
+			"content_item_id"},
 		{"call_operation", object{"operation_id": "getContentItem", "path": object{"id": "x"}}, "path.id"},
 		{"call_operation", object{"operation_id": "getContentItem"}, "content_item_id"},
 		{"call_operation", object{"operation_id": "invitePerson"}, "operation_id"},
@@ -187,8 +191,9 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 }
 
 func TestAnIDStaysOneSegmentOfThePath(t *testing.T) {
-	for id, want := range map[string]string{"cnt_1/publish": "/v1/content-items/cnt_1%2Fpublish", "..": "/v1/content-items/-",
-		"": "/v1/content-items/-", "a?b": "/v1/content-items/a%3Fb"} {
+	for id, want := range map[string]string{"cnt_1/publish": "/v1/content-items/cnt_1%2Fpublish",
+		"..": "/v1/content-items/-",
+		"":   "/v1/content-items/-", "a?b": "/v1/content-items/a%3Fb"} {
 		if got := pathOf("content-items", id); got != want {
 			t.Errorf("%q: %s", id, got)
 		}
@@ -239,7 +244,8 @@ func TestALargeResultIsCut(t *testing.T) {
 		t.Errorf("%d bytes, %d elements, %v", len(text), len(read.Elements), err)
 	}
 	for all, most := range map[bool]int{false: mostCharacters, true: mostOfAll} {
-		one := said{text: "One.", data: object{"data": strings.Repeat("ж", 100_000), "list": []any{strings.Repeat("y", 100_000)},
+		one := said{text: "One.", data: object{"data": strings.Repeat("ж", 100_000), "list": []any{strings.Repeat("y",
+			100_000)},
 			"many": strings.Split(strings.Repeat("word,", 30_000), ",")}, all: all}.write()
 		text := one.Content[0].(*sdk.TextContent).Text
 		if n := utf8.RuneCountInString(text); n > most || n < most/2 || !strings.Contains(text, "left out") {
@@ -259,7 +265,8 @@ func TestTimesWithoutAZoneAreThoseOfTheFactory(t *testing.T) {
 			if r.Method == http.MethodPost {
 				sent = body
 			}
-			return 200, ok(`{"id":"x","state":"generated","factory_id":"fac_1","schedule":{"timezone":"Europe/Berlin"}}`)
+			return 200,
+				ok(`{"id":"x","state":"generated","factory_id":"fac_1","schedule":{"timezone":"Europe/Berlin"}}`)
 		}, newKey(t, tenant.Test), "schedule_or_publish", object{"content_item_id": "cnt_1", "when": text})
 		if failed || sent != `{"publish_at":"`+want+`"}` {
 			t.Errorf("%s: %s", text, sent)
@@ -288,7 +295,8 @@ func TestNewTextsOfAScheduledItemAreConfirmed(t *testing.T) {
 func TestTheKeyFollowsTheArguments(t *testing.T) {
 	key := func(arguments string) string { return keyOf("create_content", json.RawMessage(arguments)) }
 	first := key(`{"a":1,"b":"x"}`)
-	for arguments, same := range map[string]bool{`{"b":"x","a":1,"confirmation":"x","wait_seconds":3}`: true, `{"a":1,"b":"y"}`: false,
+	for arguments, same := range map[string]bool{`{"b":"x","a":1,"confirmation":"x","wait_seconds":3}`: true,
+		`{"a":1,"b":"y"}`:            false,
 		`{"a":1,"b":"x","repeat":2}`: false} {
 		if (key(arguments) == first) != same {
 			t.Errorf("%s", arguments)
@@ -327,7 +335,7 @@ func TestAPlanTakesTheTypesThatTheToolOffers(t *testing.T) {
 	for _, one := range contentplan.Types {
 		taken = append(taken, one.Name)
 	}
-	for _, offered := range append(taken, "music_clip") {
+	for _, offered := range append(taken, "gif") {
 		_, failed := use(t, func(*http.Request, string) (int, string) { return 202, ok(`{}`) }, newKey(t, tenant.Test),
 			"plan_week", object{"factory_id": "fac_1", "content_types": []string{offered}})
 		if failed == slices.Contains(taken, offered) {
@@ -374,7 +382,8 @@ func TestEveryOperationCanBeFound(t *testing.T) {
 			if at >= 0 && (err != nil || !strings.Contains(encode(found.data), `"operation_id":"`+o.ID+`"`)) {
 				t.Errorf("a search for %s finds %s", o.ID, encode(found.data))
 			}
-			if text := found.write().Content[0].(*sdk.TextContent).Text; at >= 0 && strings.Contains(text, "were left out") {
+			if text := found.write().Content[0].(*sdk.TextContent).Text; at >= 0 && strings.Contains(text,
+				"were left out") {
 				t.Errorf("a search for %s does not have all of it", o.ID)
 			}
 		}
@@ -396,7 +405,8 @@ func TestPeopleSignInByTheIssuer(t *testing.T) {
 	send := func(method, path, token string, header ...string) *httptest.ResponseRecorder {
 		req := httptest.NewRequestWithContext(t.Context(), method, "https://api.example"+path,
 			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		req.Header = http.Header{"Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}}
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -432,7 +442,8 @@ func TestPeopleSignInByTheIssuer(t *testing.T) {
 		if mode != "" {
 			header = []string{auth.ModeHeader, mode}
 		}
-		if w := send("POST", Path, "eyJ.a.b", header...); w.Code != 200 || !strings.Contains(w.Body.String(), "account_overview") ||
+		if w := send("POST", Path, "eyJ.a.b", header...); w.Code != 200 || !strings.Contains(w.Body.String(),
+			"account_overview") ||
 			strings.Contains(w.Body.String(), "create_content") {
 			t.Errorf("%q: %d, %s", mode, w.Code, w.Body)
 		}
@@ -440,7 +451,8 @@ func TestPeopleSignInByTheIssuer(t *testing.T) {
 	if send("POST", Path, "eyJ.a.b"); !slices.Equal(modes, []string{"test", "live", "test"}) {
 		t.Errorf("the API was asked in the modes %v", modes)
 	}
-	if w := send("POST", Path, "eyJ.a.b", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); w.Code != 403 ||
+	if w := send("POST", Path, "eyJ.a.b", "Origin", "https://evil.example", "Sec-Fetch-Site",
+		"cross-site"); w.Code != 403 ||
 		!json.Valid(w.Body.Bytes()) {
 		t.Errorf("another origin: %d, %s", w.Code, w.Body)
 	}

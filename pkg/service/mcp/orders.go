@@ -58,7 +58,7 @@ type studioIn struct {
 	Text        string `json:"text,omitempty"`
 	Model       string `json:"model,omitempty"`
 	AspectRatio string `json:"aspect_ratio,omitempty"`
-	Seconds     int    `json:"seconds,omitempty"`
+	Seconds     int    `json:"duration_seconds,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Voice       string `json:"voice,omitempty"`
 	ImageURL    string `json:"image_url,omitempty"`
@@ -66,7 +66,7 @@ type studioIn struct {
 
 var studioTexts = map[string]string{
 	"prompt": "what to make: image, video, music", "text": "text to speak: voice, avatar",
-	"aspect_ratio": "such as 9:16", "seconds": "of a video or music",
+	"aspect_ratio": "such as 9:16", "duration_seconds": "of a video or music",
 	"language": "BCP 47", "voice": "id from listVoices",
 	"image_url": "public https URL or med_… to start from",
 }
@@ -81,8 +81,9 @@ func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
 		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, " +
 			"others need schedule_or_publish.",
-		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}},
-		texts:  planTexts, out: []string{"id", "state", "items{}"}, run: plan})
+		values: map[string][]any{"content_types": {"post", "video", "carousel", "story", "music_clip", "short_video",
+			"long_video"}},
+		texts: planTexts, out: []string{"id", "state", "items{}"}, run: plan})
 	add(s, tool[productIn]{name: "save_product", scope: "products:write", effect: changes,
 		doc: "Create a product of a seller factory, or change the one with the same sku.", texts: productTexts,
 		out: []string{"id", "state"}, run: saveProduct})
@@ -173,7 +174,7 @@ func studio(ctx context.Context, c call, in studioIn) (said, error) {
 		return said{}, err
 	}
 	of := studioOperations[in.Kind]
-	body := pick(in, "prompt", "text", "model", "aspect_ratio", "seconds", "language", "voice", "image_url")
+	body := pick(in, "prompt", "text", "model", "aspect_ratio", "duration_seconds", "language", "voice", "image_url")
 	ask, err := c.asks(in.Confirmation)
 	if err != nil {
 		return said{}, err

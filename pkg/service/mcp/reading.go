@@ -15,7 +15,7 @@ import (
 var (
 	factoryMembers = []string{"id", "type", "name", "language", "state", "schedule", "auto_publish", "approval",
 		"content_types"}
-	accountMembers = []string{"id", "platform", "handle", "display_name", "state", "factory_ids", "reconnect_before"}
+	accountMembers = []string{"id", "platform", "handle", "display_name", "state", "factory_ids", "reconnect_due_at"}
 	itemMembers    = []string{"id", "factory_id", "kind", "state", "title", "caption", "prompt", "publish_at",
 		"published_at", "approval", "waits_for", "failure", "created_at"}
 	productMembers = []string{"id", "factory_id", "sku", "name", "description", "price", "url", "state"}
@@ -148,7 +148,7 @@ func overview(ctx context.Context, c call, _ nothing) (said, error) {
 		case part.name == "account":
 			out[part.name] = pick(a.Data, part.members...)
 			if key, _ := pick(a.Data, "key")["key"].(object); key["mandate"] != nil {
-				out["mandate"], out["credits_left_today"] = key["mandate"], key["credits_left_today"]
+				out["mandate"], out["remaining_today_credits"] = key["mandate"], key["remaining_today_credits"]
 			}
 		default:
 			out[part.name] = picks(a.Data, part.members...)

@@ -80,7 +80,7 @@ func (f *Follower) Follow(ctx context.Context, start time.Time, each func(contex
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		} else {
-			query.Set("wait", hold)
+			query.Set("wait_seconds", hold)
 		}
 		if last != "" {
 			query.Set("after", last)

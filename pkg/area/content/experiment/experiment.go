@@ -196,7 +196,7 @@ type Experiment struct {
 	// Items that have arms.
 	Posts int `json:"posts"`
 	// Credits of these items.
-	SpentCredits int64 `json:"spent_credits"`
+	SpentCredits int64 `json:"used_credits"`
 	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
 	// one of the two with the same probability.
 	NeededPosts int `json:"needed_posts"`

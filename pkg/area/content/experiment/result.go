@@ -24,7 +24,7 @@ func Settable(factor string) bool {
 func Has(f factory.Factory, w Winner) bool {
 	switch w.Factor {
 	case FactorHook:
-		return Hooks[w.Arm] != "" && strings.Contains(f.Tone, Hooks[w.Arm])
+		return Hooks[w.Arm] != "" && strings.Contains(string(f.Tone), Hooks[w.Arm])
 	case FactorPillar:
 		return len(f.Topics) > 0 && string(f.Topics[0]) == w.Arm
 	case FactorSlot:

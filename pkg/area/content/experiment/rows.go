@@ -28,8 +28,9 @@ type Row struct {
 	Propensity float64 `json:"propensity" minimum:"0" maximum:"1" example:"0.5"`
 	// The metric of its post, divided by the impressions where the platform counts them. Null: it is not known.
 	Value *float64 `json:"value"`
-	// Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count.
-	State string `json:"state" enum:"known,open,missing"`
+	// Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
+	// and it does not count.
+	State string `json:"state" enum:"pending,completed,failed"`
 	// Time at which the figure was due.
 	DueAt resource.Time `json:"due_at"`
 
@@ -75,12 +76,12 @@ func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Ro
 func rowsOf(o Outcome) (all []Row) {
 	for i, a := range o.Trial.Arms {
 		row := Row{Number: o.Trial.Number, ContentItemID: o.Item, Kind: o.Kind, Factor: a.Factor, Arm: a.Arm,
-			Propensity: a.Propensity, State: "missing", DueAt: resource.Instant(o.At), arm: i}
+			Propensity: a.Propensity, State: "failed", DueAt: resource.Instant(o.At), arm: i}
 		switch {
 		case o.Known:
-			row.Value, row.State = &o.Value, "known"
+			row.Value, row.State = &o.Value, "completed"
 		case o.Open:
-			row.State = "open"
+			row.State = "pending"
 		}
 		all = append(all, row)
 	}

@@ -129,8 +129,8 @@ func (m *memory) learn(r *Record, all []*Record) {
 	var good []*Record
 	for _, other := range all {
 		if len(m.recent) < maxRecent {
-			opening, _, _ := strings.Cut(other.Caption, "\n")
-			m.recent = append(m.recent, clipBytes(other.Title+": "+opening, recentSize))
+			opening, _, _ := strings.Cut(string(other.Caption), "\n")
+			m.recent = append(m.recent, clipBytes(string(other.Title)+": "+opening, recentSize))
 		}
 		if _, measured := other.Engagement(); sameLanguage(other.Language, r.Language) && (measured || other.Edited()) {
 			good = append(good, other)
@@ -145,7 +145,7 @@ func (m *memory) learn(r *Record, all []*Record) {
 		return cmp.Compare(y, x)
 	})
 	for _, other := range good[:min(len(good), maxExamples)] {
-		m.examples = append(m.examples, clipBytes(other.Caption, exampleSize))
+		m.examples = append(m.examples, clipBytes(string(other.Caption), exampleSize))
 	}
 }
 
@@ -176,7 +176,7 @@ func bestHook(all []*Record) (best prompt.HookKind) {
 }
 
 // Edited reports whether a person has changed its caption after it was generated.
-func (r *Record) Edited() bool { return r.Draft != "" && r.Draft != r.Caption }
+func (r *Record) Edited() bool { return r.Draft != "" && r.Draft != string(r.Caption) }
 
 // The views below which a rate says nothing.
 const leastViews = 50

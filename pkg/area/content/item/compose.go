@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // composition returns the composition of the parts that were made.
@@ -21,7 +22,7 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 		return nil, err
 	}
 	if !r.Given.Has(Title) {
-		r.Title = text.Title
+		r.Title = resource.Text(text.Title)
 	}
 	pictures := r.pictures(made)
 	if len(pictures) == 0 {
@@ -31,16 +32,16 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := generate.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
+		scene := generate.Scene{Clip: pictures[0], Length: r.between(), OnScreen: string(r.Title)}
 		if !r.Given.Has(Title) {
-			scene.OnScreen = script.Screen.Clip(r.Title)
+			scene.OnScreen = script.Screen.Clip(string(r.Title))
 		}
 		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.Language,
 			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
 		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer(), Ratio: r.Brief.Ratio}
 		for i, p := range pictures {
-			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
+			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: string(r.Slides[i].Body),
 				Whole: r.photo(i+1) != nil}
 			if !r.givenSlide(i) && i < len(text.Slides) {
 				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
@@ -49,7 +50,7 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 		}
 		return c, nil
 	case "story":
-		return generate.Picture{Use: generate.Story, File: pictures[0], Text: r.Title, Language: r.Language,
+		return generate.Picture{Use: generate.Story, File: pictures[0], Text: string(r.Title), Language: r.Language,
 			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
@@ -60,15 +61,16 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 			return nil, fmt.Errorf("item: %s has no cover", r.ID)
 		}
 		return generate.MusicClip{
-			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title,
+			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second,
+			Title:    string(r.Title),
 			Language: r.Language, Brand: brand,
 		}, nil
 	}
 	headline := r.Headline
 	if !r.Given.Has(Headline) {
-		headline = text.Headline
+		headline = resource.Text(text.Headline)
 	}
-	return generate.Picture{Use: generate.Post, File: pictures[0], Text: headline, Language: r.Language,
+	return generate.Picture{Use: generate.Post, File: pictures[0], Text: string(headline), Language: r.Language,
 		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer(), Ratio: r.Brief.Ratio}, nil
 }
 
@@ -107,7 +109,7 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
 	v.Narration = voice
-	if v.Headline = cmp.Or(text.Scenes[0].OnScreen, r.Title); !script.Slide.Fits(v.Headline) {
+	if v.Headline = string(cmp.Or(resource.Text(text.Scenes[0].OnScreen), r.Title)); !script.Slide.Fits(v.Headline) {
 		v.Headline = script.Slide.Clip(v.Headline)
 	}
 	if !r.Given.Has(Script) { // which determines the length itself

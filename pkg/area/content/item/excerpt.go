@@ -14,7 +14,7 @@ import (
 func (r prompter) took(indexes []int) int {
 	var all []Scene
 	for _, i := range indexes {
-		all = append(all, Scene(r.Origin.Scenes[i]))
+		all = append(all, sceneOf(provider.Scene(r.Origin.Scenes[i])))
 	}
 	return spokenSeconds(scriptOf(all))
 }

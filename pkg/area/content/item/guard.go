@@ -50,18 +50,18 @@ func (r prompter) rules(now time.Time) guard.Rules {
 		Forbidden: r.Brief.Forbidden, Competitors: r.Brief.Competitors,
 		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
 	if r.Given.Has(Script) {
-		rules.Facts = append(rules.Facts, r.Script)
+		rules.Facts = append(rules.Facts, string(r.Script))
 		for _, s := range r.Scenes {
-			rules.Facts = append(rules.Facts, s.OnScreen)
+			rules.Facts = append(rules.Facts, string(s.OnScreen))
 		}
 	}
 	for _, text := range plainTexts {
 		if r.Given.Has(text.name) {
-			rules.Facts = append(rules.Facts, *text.of(&r.Texts))
+			rules.Facts = append(rules.Facts, string(*text.of(&r.Texts)))
 		}
 	}
 	for _, i := range r.Given.Slides {
-		rules.Facts = append(rules.Facts, r.Slides[i].Text, r.Slides[i].Body)
+		rules.Facts = append(rules.Facts, r.Slides[i].Text, string(r.Slides[i].Body))
 	}
 	if r.PublishAt != nil {
 		rules.Facts = append(rules.Facts, r.PublishAt.Format(time.DateOnly))
@@ -156,7 +156,7 @@ func (r prompter) source(of role, number int) string {
 	case of == roleVoice:
 		text = scriptOf(r.Scenes)
 	case r.Kind == Video && (of == roleItem || of == roleStill) && number <= len(r.Scenes):
-		text = r.Scenes[number-1].Visual
+		text = string(r.Scenes[number-1].Visual)
 	}
 	if text == "" {
 		return ""

@@ -114,9 +114,9 @@ const (
 type Slide struct {
 	// Heading of the slide.
 	Text string `json:"text" maxLength:"200"`
-	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
+	// Text below the heading, in smaller letters. Null on a generated first slide, and of a heading that you gave
 	// without it.
-	Body string `json:"body"`
+	Body resource.Text `json:"body"`
 	// Id of its finished picture in media of the item. Null until generated.
 	MediaID *string `json:"media_id" example:"cnt_01h455vb4pex5vsknk084sn02q_1_6"`
 }
@@ -125,12 +125,22 @@ type Slide struct {
 type Scene struct {
 	// What is said.
 	Text string `json:"text"`
-	// What is seen, in English if it was generated. Empty if you gave the scene without it.
-	Visual string `json:"visual"`
-	// Short text that is drawn on the scene. It may be empty.
+	// What is seen, in English if it was generated. Null if you gave the scene without it.
+	Visual resource.Text `json:"visual"`
+	// Short text that is drawn on the scene. Null: none.
 	//
 	// OnScreen is for viewers without sound.
-	OnScreen string `json:"on_screen"`
+	OnScreen resource.Text `json:"on_screen"`
+}
+
+// sceneOf returns a scene that a text model has written.
+func sceneOf(s provider.Scene) Scene {
+	return Scene{s.Text, resource.Text(s.Visual), resource.Text(s.OnScreen)}
+}
+
+// written returns the scene as a text model writes it.
+func (s Scene) written() provider.Scene {
+	return provider.Scene{Text: s.Text, Visual: string(s.Visual), OnScreen: string(s.OnScreen)}
 }
 
 // Failure is the reason why an item failed.
@@ -151,9 +161,9 @@ type Content struct {
 	Format *string `json:"format" enum:"short,long"`
 	// What the content is about.
 	Prompt string `json:"prompt"`
-	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you
-	// gave it.
-	Script string `json:"script"`
+	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Null until generated, unless you
+	// gave it, and for other kinds.
+	Script resource.Text `json:"script"`
 	// The script in scenes, of videos. Empty until generated, unless you gave it.
 	Scenes []Scene `json:"scenes" nullable:"false"`
 	// Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
@@ -169,7 +179,7 @@ type Content struct {
 	AspectRatio *string `json:"aspect_ratio" example:"9:16"`
 	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
 	// pictures, and where the model decides.
-	Seconds *int `json:"seconds"`
+	Seconds *int `json:"clip_seconds"`
 	// Id of the voice of its narration. Null without one, or where the model decides.
 	Voice *string `json:"voice"`
 	Declared

@@ -20,7 +20,7 @@ func FactsOf(r *Record, pub *Publication, at time.Time) law.Facts {
 		Advertising: r.AdMarking != nil || r.PromotionID != nil || pub.Options.advertises(),
 		Marked:      law.MarkingOf(r.AdMarking),
 		Generated:   !r.Provided(), Informs: r.Brief.Type == newsType, Reviewed: reviewed(r),
-		Disclosed: strings.Contains(words.Caption, law.Disclosure(r.Language)),
+		Disclosed: strings.Contains(string(words.Caption), law.Disclosure(r.Language)),
 		Reduction: r.Brief.Product.reduction(),
 		DeepFake:  r.DeepFake, Labelled: r.Labelled || drawsLabel(&then) && r.GeneratedAt == nil,
 	}

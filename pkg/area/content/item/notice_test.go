@@ -55,7 +55,7 @@ func TestOnlyAPersonReviews(t *testing.T) {
 			r.Approval = Approval{State: ApprovalPending}
 		}
 		text := r.Words("telegram", "").Caption
-		if strings.Contains(text, law.Disclosure("en")) != disclosed {
+		if strings.Contains(string(text), law.Disclosure("en")) != disclosed {
 			t.Errorf("approved by %q: %q", by, text)
 		}
 		violated := len(law.Check(FactsOf(r, &Publication{Platform: "telegram"}, at.Time))) > 0
@@ -63,8 +63,8 @@ func TestOnlyAPersonReviews(t *testing.T) {
 			t.Errorf("approved by %q: it violates a rule", by)
 		}
 	}
-	r.Caption = "News\n\n" + law.Disclosure("en")
-	if r.Approval = (Approval{}); strings.Count(r.Words("", "").Caption, law.Disclosure("en")) != 1 {
+	r.Caption = resource.Text("News\n\n" + law.Disclosure("en"))
+	if r.Approval = (Approval{}); strings.Count(string(r.Words("", "").Caption), law.Disclosure("en")) != 1 {
 		t.Error("the disclosure is there twice")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Options are the choices of a caller for an attempt. A zero value keeps the earlier choice, or stands for the default.
@@ -198,7 +199,7 @@ func (r *Record) seen() bool { return slices.Contains(seen, r.Shape) || r.Headli
 func (r *Record) Head(words string, show *bool) {
 	switch {
 	case words != "":
-		r.Headline, r.Headlined = strings.Join(strings.Fields(words), " "), true
+		r.Headline, r.Headlined = resource.Text(strings.Join(strings.Fields(words), " ")), true
 		r.Given.Set(true, Headline)
 	case show != nil && !*show:
 		r.Headline, r.Headlined = "", false
@@ -230,21 +231,21 @@ func (r *Record) CheckTexts() error {
 	switch {
 	case !r.Given.Has(Title):
 	case r.Shape == "story":
-		check("/title", "", r.Title, script.Story)
+		check("/title", "", string(r.Title), script.Story)
 	case r.Shape == "story clip":
-		check("/title", "", r.Title, script.Screen)
+		check("/title", "", string(r.Title), script.Screen)
 	case r.Kind == MusicClip:
-		check("/title", "", r.Title, script.Track)
+		check("/title", "", string(r.Title), script.Track)
 	}
 	if r.Given.Has(Headline) {
-		check("/headline", "", r.Headline, script.Slide)
+		check("/headline", "", string(r.Headline), script.Slide)
 	}
 	for i, s := range r.Scenes {
 		if r.Given.Has(Script) && s.OnScreen != "" {
-			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", s.OnScreen, script.Screen)
+			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", string(s.OnScreen), script.Screen)
 		}
 	}
-	if r.Given.Has(Script) && r.Kind == Video && !script.Covers(r.Script) {
+	if r.Given.Has(Script) && r.Kind == Video && !script.Covers(string(r.Script)) {
 		param := "/scenes"
 		if r.Given.Undivided {
 			param = "/script"
@@ -253,7 +254,7 @@ func (r *Record) CheckTexts() error {
 	}
 	for _, i := range r.Given.Slides {
 		check(fmt.Sprintf("/slides/%d/text", i), "", r.Slides[i].Text, script.Slide)
-		check(fmt.Sprintf("/slides/%d/body", i), "", r.Slides[i].Body, script.Body)
+		check(fmt.Sprintf("/slides/%d/body", i), "", string(r.Slides[i].Body), script.Body)
 	}
 	if b := r.Brief.Brand; b != nil && r.Kind == Carousel {
 		place := script.Band

@@ -71,7 +71,8 @@ func Lessons(all []*Record) []*Record {
 }
 
 func (r *Record) performance() Performance {
-	p := Performance{ID: r.ID, Kind: r.Kind, Title: r.Title, Opening: provider.Clip(r.Caption, maxQuoted),
+	p := Performance{ID: r.ID, Kind: r.Kind, Title: string(r.Title), Opening: provider.Clip(string(r.Caption),
+		maxQuoted),
 		Hook: string(r.HookKind)}
 	if r.Slot != nil {
 		p.Pillar = r.Slot.Pillar

@@ -199,7 +199,8 @@ func (r Attempt) Retell(from *Record, numbers []int) error {
 		e.Param = "/from_content_item_id"
 		return e.In(string(from.State))
 	}
-	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: from.Title, Caption: from.Caption}
+	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: string(from.Title),
+		Caption: string(from.Caption)}
 	count := max(len(from.Scenes), len(from.Slides))
 	if r.FromParts = []int{}; numbers != nil && r.Excerpt == nil {
 		r.FromParts = numbers
@@ -215,9 +216,10 @@ func (r Attempt) Retell(from *Record, numbers []int) error {
 				"slides of the content item", count)
 		}
 		if len(from.Scenes) > 0 {
-			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Scenes[n-1]))
+			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Scenes[n-1].written()))
 		} else {
-			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Slides[n-1].Text, Body: from.Slides[n-1].Body})
+			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Slides[n-1].Text,
+				Body: string(from.Slides[n-1].Body)})
 		}
 	}
 	r.FromContentItemID, r.Origin = &from.ID, o
@@ -264,7 +266,7 @@ func (from Attempt) Excerptible(copies bool) (numbers []int) {
 func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	var scenes []Scene
 	for _, s := range r.Origin.Scenes {
-		scenes = append(scenes, Scene(s))
+		scenes = append(scenes, sceneOf(provider.Scene(s)))
 	}
 	if _, ok := w.Copies.parts[copied{role: roleMusic}]; ok && w.Music == "" {
 		generated := MusicGenerated
@@ -272,7 +274,7 @@ func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	}
 	switch own := w.Script != "" || w.Scenes != nil; {
 	case r.Excerpt != nil:
-		r.Scenes, r.Script = scenes, scriptOf(scenes)
+		r.Scenes, r.Script = scenes, resource.Text(scriptOf(scenes))
 		r.Given.Set(sameLanguage(r.Origin.Language, r.Language), Script)
 	case r.Kind == MusicClip:
 		w.DurationSeconds = &w.Copies.Seconds

@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -35,10 +36,10 @@ func (r *Record) Words(platform, accountID string) Words {
 			continue
 		}
 		if v.Title != nil {
-			w.Title, w.From["title"] = *v.Title, key
+			w.Title, w.From["title"] = resource.Text(*v.Title), key
 		}
 		if v.Caption != nil {
-			w.Caption, w.From["caption"] = *v.Caption, key
+			w.Caption, w.From["caption"] = resource.Text(*v.Caption), key
 		}
 		if v.Hashtags != nil {
 			w.Hashtags, w.From["hashtags"] = v.Hashtags, key
@@ -54,7 +55,7 @@ func (r *Record) Words(platform, accountID string) Words {
 			w.Poster, w.From["cover"] = &cover, key
 		}
 	}
-	w.Caption = WithNotices(r, w.Caption, platform)
+	w.Caption = resource.Text(WithNotices(r, string(w.Caption), platform))
 	return w
 }
 

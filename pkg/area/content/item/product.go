@@ -49,7 +49,8 @@ type Product struct {
 // NewProduct returns the product of an item with one of its promotions: if none is named,
 // the active one with the lowest price. The region decides which price before the promotion it shows.
 func NewProduct(r *product.StoredProduct, promotionID, region string, now time.Time) (*Product, error) {
-	p := &Product{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
+	p := &Product{ProductID: r.ID, Name: r.Name, Description: string(r.Description), Attributes: r.Attributes,
+		Price: r.Price}
 	if r.URL != nil {
 		p.URL = *r.URL
 	}
@@ -119,7 +120,7 @@ func (p *Product) facts(prices bool, lang string) json.RawMessage {
 	}
 	if i := p.Promotion; i != nil {
 		promotion := map[string]string{"name": i.Name, "from": i.StartsAt.Format(time.DateOnly),
-			"until": i.EndsAt.Format(time.DateOnly), "message": i.Message}
+			"until": i.EndsAt.Format(time.DateOnly), "message": string(i.Message)}
 		if prices {
 			promotion["reduced_price"] = p.reduced().In(lang)
 		}
@@ -181,7 +182,7 @@ func (p *Product) stated() []string {
 		}
 	}
 	if i := p.Promotion; i != nil {
-		all = append(all, i.Name, i.Message, i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
+		all = append(all, i.Name, string(i.Message), i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
 		was, _ := p.before()
 		if percent := law.Percent(was, p.reduced()); percent > 0 {
 			all = append(all, fmt.Sprintf("%d %%", percent))

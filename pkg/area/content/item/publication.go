@@ -83,7 +83,7 @@ const (
 	ChangeEdit    = "edit"
 	ChangeDelete  = "delete"
 	ChangePending = "pending"
-	ChangeDone    = "done"
+	ChangeDone    = "completed"
 	ChangeFailed  = "failed"
 )
 
@@ -92,7 +92,7 @@ type PublicationChange struct {
 	// Kind of the change.
 	Kind string `json:"kind" enum:"edit,delete"`
 	// State of the change. The platform gets it in the background.
-	State string `json:"state" enum:"pending,done,failed"`
+	State string `json:"state" enum:"pending,completed,failed"`
 	// New text, of an edit. Null for a deletion.
 	Text *string `json:"caption"`
 	// Reason of the failure. Null if it has not failed.
@@ -248,7 +248,7 @@ type Preview struct {
 	// Title. Null where the platform has none.
 	Title resource.Text `json:"title"`
 	// Text, with the hashtags where they belong to it.
-	Text string `json:"caption"`
+	Text resource.Text `json:"caption"`
 	// End of a long text, which is published as a message of its own. Null: none.
 	Rest resource.Text `json:"rest"`
 	// Hashtags that the platform has beside the text.

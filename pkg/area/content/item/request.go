@@ -96,13 +96,13 @@ func (r prompter) foreseen(p part) provider.Request {
 		}
 	case provider.KindMusic:
 		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Has(Script) {
-			req.Lyrics = r.Script
+			req.Lyrics = string(r.Script)
 		}
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
 		if r.Given.Has(Script) && r.Excerpt == nil {
-			req.Prompt = r.Script
+			req.Prompt = string(r.Script)
 		}
 	}
 	return req

@@ -29,7 +29,7 @@ func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.R
 	text := r.words(made)
 	if p.Role == roleAdapt {
 		r.write(made) // of a copy of the item, which is read anew for each step
-		return r.adaptRequest(provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags})
+		return r.adaptRequest(provider.Text{Title: string(r.Title), Caption: string(r.Caption), Hashtags: r.Hashtags})
 	}
 	if p.Role == roleExcerpt {
 		return req, nil
@@ -102,9 +102,9 @@ func (r maker) settle(made []generate.Made) {
 	if r.Given.Has(Script) {
 		r.Scenes = nil
 		for _, s := range o.Scenes {
-			r.Scenes = append(r.Scenes, Scene(s))
+			r.Scenes = append(r.Scenes, sceneOf(provider.Scene(s)))
 		}
-		r.Script = scriptOf(r.Scenes)
+		r.Script = resource.Text(scriptOf(r.Scenes))
 	}
 	r.Parts = slices.Clone(r.Parts)
 	for n := range r.Parts {
@@ -155,7 +155,7 @@ func (r maker) write(made []generate.Made) {
 	}
 	for i := range r.Slides {
 		if i < len(t.Slides) && !r.givenSlide(i) {
-			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, t.Slides[i].Body
+			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, resource.Text(t.Slides[i].Body)
 		}
 	}
 	r.draw(t)
@@ -163,9 +163,9 @@ func (r maker) write(made []generate.Made) {
 	if r.Given.Has(Script) {
 		return
 	}
-	r.Script, r.Scenes = t.Script(), []Scene{}
+	r.Script, r.Scenes = resource.Text(t.Script()), []Scene{}
 	for _, s := range t.Scenes {
-		r.Scenes = append(r.Scenes, Scene(s))
+		r.Scenes = append(r.Scenes, sceneOf(s))
 	}
 }
 
@@ -293,9 +293,10 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 // refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
 func (r prompter) refuses(post adapted, now time.Time) bool {
 	rules := r.rules(now)
-	rules.Facts, rules.Sourced = append(rules.Facts, r.Title, r.Caption, strings.Join(r.Hashtags, " ")), false
-	if len(guard.Check([]guard.Field{{Text: r.Caption}}, guard.Rules{Language: r.Language, Now: now,
-		Facts: []string{r.Caption}})) > 0 {
+	rules.Facts, rules.Sourced = append(rules.Facts, string(r.Title), string(r.Caption), strings.Join(r.Hashtags, " ")),
+		false
+	if len(guard.Check([]guard.Field{{Text: string(r.Caption)}}, guard.Rules{Language: r.Language, Now: now,
+		Facts: []string{string(r.Caption)}})) > 0 {
 		rules.Language = "" // the caller has written the post in another
 	}
 	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}

@@ -63,7 +63,7 @@ func (r Attempt) checkCovered(w Options) error {
 			covers += covered(time.Duration(p.Seconds) * time.Second)
 		}
 	}
-	if takes := provider.SpokenLength(r.Script); covers > 0 && takes+lead+tail > covers && len(r.Shown) == 0 {
+	if takes := provider.SpokenLength(string(r.Script)); covers > 0 && takes+lead+tail > covers && len(r.Shown) == 0 {
 		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown "+
 			"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
 	}

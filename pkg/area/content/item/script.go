@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // takeScript sets the script of the caller, and the length of a video that it determines.
@@ -18,13 +19,13 @@ func (r Attempt) takeScript(o Options) error {
 	switch {
 	case o.Script != "" && r.Kind == MusicClip:
 		r.Given.Set(true, Script)
-		r.Script = strings.TrimSpace(o.Script)
+		r.Script = resource.Text(strings.TrimSpace(o.Script))
 	case o.Script != "":
 		r.Given.Set(true, Script)
-		r.Given.Undivided, r.Script = true, oneLine(o.Script)
-		r.Scenes = []Scene{{Text: r.Script}} // they are divided when the length of the clips is known
+		r.Given.Undivided, r.Script = true, resource.Text(oneLine(o.Script))
+		r.Scenes = []Scene{{Text: string(r.Script)}} // they are divided when the length of the clips is known
 		if o.Reuse && len(before) > 0 {
-			if r.Scenes = redivided(before, r.Script); r.Scenes == nil {
+			if r.Scenes = redivided(before, string(r.Script)); r.Scenes == nil {
 				return errs.Invalid("/script", "must have a word for each of the %d scenes of the item", len(before))
 			}
 		}
@@ -37,13 +38,14 @@ func (r Attempt) takeScript(o Options) error {
 		r.Given.Set(true, Script)
 		r.Given.Undivided, r.Scenes = false, nil
 		for i, s := range o.Scenes {
-			s = Scene{oneLine(s.Text), oneLine(s.Visual), oneLine(s.OnScreen)}
+			s = Scene{oneLine(s.Text), resource.Text(oneLine(string(s.Visual))),
+				resource.Text(oneLine(string(s.OnScreen)))}
 			if s.Visual == "" && o.Reuse && len(before) > 0 {
 				s.Visual = before[i].Visual
 			}
 			r.Scenes = append(r.Scenes, s)
 		}
-		r.Script = scriptOf(r.Scenes)
+		r.Script = resource.Text(scriptOf(r.Scenes))
 	}
 	if !r.Given.Has(Script) || r.Kind != Video {
 		return nil
@@ -54,7 +56,7 @@ func (r Attempt) takeScript(o Options) error {
 	if o.DurationSeconds != nil {
 		return errs.Invalid("/duration_seconds", "follows from the script of the item. Leave it out")
 	}
-	spoken := spokenSeconds(r.Script)
+	spoken := spokenSeconds(string(r.Script))
 	length := spoken + r.around()
 	if o.Reuse && r.DurationSeconds != nil &&
 		length <= max(*r.DurationSeconds, spokenSeconds(scriptOf(before))+r.around()) {
@@ -179,7 +181,7 @@ func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []in
 		if plays {
 			each = time.Duration(m.Length(lead.seconds)) * time.Second
 		}
-		r.Scenes = divided(r.Script, each, min(longest, 2*each))
+		r.Scenes = divided(string(r.Script), each, min(longest, 2*each))
 	}
 	clips = make([]int, len(r.Scenes))
 	for i, s := range r.Scenes {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Text is the name of a text of an item, which is that of its member.
@@ -20,12 +21,12 @@ const (
 
 // Texts are the texts of a post.
 type Texts struct {
-	// Title, in one line. Empty until generated.
-	Title string `json:"title"`
-	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
-	Headline string `json:"headline"`
-	// Text of the post. Empty until generated.
-	Caption string `json:"caption"`
+	// Title, in one line. Null until generated.
+	Title resource.Text `json:"title"`
+	// Words that are drawn on the picture of a post. Null until generated, and if none were wanted.
+	Headline resource.Text `json:"headline"`
+	// Text of the post. Null until generated.
+	Caption resource.Text `json:"caption"`
 	// Hashtags, without the #.
 	Hashtags []string `json:"hashtags" nullable:"false"`
 }
@@ -33,16 +34,18 @@ type Texts struct {
 // plainTexts are the texts in one piece, each with its place in an item and in what a model writes.
 var plainTexts = []struct {
 	name Text
-	of   func(*Texts) *string
+	of   func(*Texts) *resource.Text
 	made func(*provider.Text) *string
 }{
-	{Title, func(t *Texts) *string { return &t.Title }, func(t *provider.Text) *string { return &t.Title }},
-	{Headline, func(t *Texts) *string { return &t.Headline }, func(t *provider.Text) *string { return &t.Headline }},
-	{Caption, func(t *Texts) *string { return &t.Caption }, func(t *provider.Text) *string { return &t.Caption }},
+	{Title, func(t *Texts) *resource.Text { return &t.Title }, func(t *provider.Text) *string { return &t.Title }},
+	{Headline, func(t *Texts) *resource.Text { return &t.Headline },
+		func(t *provider.Text) *string { return &t.Headline }},
+	{Caption, func(t *Texts) *resource.Text { return &t.Caption },
+		func(t *provider.Text) *string { return &t.Caption }},
 }
 
 // Plain returns the text of a name, or nil if it is not in one piece.
-func (t *Texts) Plain(name Text) *string {
+func (t *Texts) Plain(name Text) *resource.Text {
 	for _, one := range plainTexts {
 		if one.name == name {
 			return one.of(t)
@@ -55,7 +58,7 @@ func (t *Texts) Plain(name Text) *string {
 func (t *Texts) written() *provider.Text {
 	w := &provider.Text{Hashtags: t.Hashtags}
 	for _, one := range plainTexts {
-		*one.made(w) = *one.of(t)
+		*one.made(w) = string(*one.of(t))
 	}
 	return w
 }
@@ -64,7 +67,7 @@ func (t *Texts) written() *provider.Text {
 func (t *Texts) take(w provider.Text, given Given) {
 	for _, one := range plainTexts {
 		if !given.Has(one.name) {
-			*one.of(t) = *one.made(&w)
+			*one.of(t) = resource.Text(*one.made(&w))
 		}
 	}
 	if !given.Has(Hashtags) {

@@ -88,7 +88,7 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 		w.Product = product.facts(r.Brief.Prices != PricesNone, r.Language)
 	}
 	if r.Given.Has(Script) {
-		w.Script = r.Script
+		w.Script = string(r.Script)
 	}
 	for i, a := range r.told() {
 		w.Sources = append(w.Sources, prompt.Source{Number: i + 1, Title: a.Title, URL: a.URL, Published: a.PublishedAt,
@@ -247,7 +247,7 @@ func (r prompter) rewrite(req *provider.Request, made []generate.Made) {
 func (r prompter) spoken() []provider.Scene {
 	var all []provider.Scene
 	for _, s := range r.Scenes {
-		all = append(all, provider.Scene(s))
+		all = append(all, s.written())
 	}
 	return all
 }
@@ -259,7 +259,7 @@ func (r prompter) words(made []generate.Made) provider.Text {
 		t.Scenes = r.spoken()
 	}
 	if t.Title == "" {
-		t.Title = r.Title
+		t.Title = string(r.Title)
 	}
 	return t
 }
@@ -273,7 +273,7 @@ func (r prompter) texts() *provider.Text {
 		t.Pictures = r.Art.Pictures
 	}
 	for i, s := range r.Slides {
-		slide := provider.Slide{Heading: s.Text, Body: s.Body}
+		slide := provider.Slide{Heading: s.Text, Body: string(s.Body)}
 		if i < len(r.Art.Pictures) {
 			slide.Picture = r.Art.Pictures[i]
 		}

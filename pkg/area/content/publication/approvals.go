@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -34,7 +35,7 @@ func (w *Worker) approvals(ctx context.Context, o tenant.Owner, r *item.Record) 
 	}
 	one := DossierApproval{State: a.State, By: *a.By, At: *a.At}
 	if a.Note != nil {
-		one.Note = *a.Note
+		one.Note = resource.Text(*a.Note)
 	}
 	if w.Entries == nil {
 		return []DossierApproval{one}, nil

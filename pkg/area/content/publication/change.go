@@ -176,7 +176,7 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 		post.Parts = 2
 		return post, nil
 	}
-	whole := platform.Post{Kind: kind, Caption: c.Text, Media: make([]platform.Media, len(c.MediaIDs))}
+	whole := platform.Post{Kind: kind, Caption: string(c.Text), Media: make([]platform.Media, len(c.MediaIDs))}
 	if pub.Options != nil {
 		var err error
 		if whole.Options, _, err = limits.Wishes(pub.Options.RawMessage); err != nil {
@@ -246,7 +246,7 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			tx.Create(e, nil)
 		case pub.Posted != nil:
 			content := *pub.Posted
-			content.Text = *done.Text
+			content.Text = resource.Text(*done.Text)
 			pub.Posted = &content
 			if err := r.Notify(tx, s.Owner, event.ContentUpdated); err != nil {
 				return err

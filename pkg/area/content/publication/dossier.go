@@ -54,7 +54,7 @@ type Dossier struct {
 	// Who had it published: the id of an API key or of a person.
 	PublishedFor string `json:"published_for"`
 	// Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none.
-	Region string `json:"region"`
+	Region resource.Text `json:"region"`
 	// Rules of law that applied, as they were checked just before it was published.
 	Rules []DossierRule `json:"rules" nullable:"false"`
 	// Decisions about the item that were in force. Empty if nobody has decided.
@@ -98,7 +98,7 @@ type DossierApproval struct {
 	// Time at which it was decided.
 	At resource.Time `json:"at"`
 	// Note of the decision. Empty: none.
-	Note string `json:"note"`
+	Note resource.Text `json:"note"`
 }
 
 // DossierModel is a model that made parts of an item.
@@ -128,7 +128,7 @@ type DossierTexts struct {
 	// Title. Null where the platform has none.
 	Title resource.Text `json:"title"`
 	// Text, with the hashtags where they belong to it.
-	Text string `json:"caption"`
+	Text resource.Text `json:"caption"`
 	// Rest of a long text, which was published as a second message. Null if there is none.
 	Rest resource.Text `json:"rest"`
 	// Hashtags that the platform keeps apart from the text.
@@ -158,8 +158,9 @@ type Proof struct {
 func dossier(o tenant.Owner, r *item.Record, pub *item.Publication, rules []DossierRule, proof Proof) Dossier {
 	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.ID, FactoryID: r.FactoryID, AccountID: o.Account,
 		Mode: o.Mode, SocialAccountID: pub.SocialAccountID, Platform: pub.Platform, PlatformPostID: pub.PlatformPostID,
-		URL: pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID, Region: r.Brief.Region,
-		Rules: rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.AIGenerated,
+		URL: pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID,
+		Region: resource.Text(r.Brief.Region),
+		Rules:  rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.AIGenerated,
 		Models: []DossierModel{}, Imported: r.Imported && len(r.Parts) == 0,
 		PromptVersion: r.PromptVersion, Files: append([]DossierFile{}, proof.Files...),
 		Texts: DossierTexts{Hashtags: []string{}}}

@@ -24,8 +24,8 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 	words := r.Words(pub.Platform, pub.SocialAccountID)
 	files, poster := words.Files, words.Poster
 	p = platform.Post{
-		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: words.Title,
-		Caption: words.Caption, Hashtags: words.Hashtags, Language: r.Language,
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: string(words.Title),
+		Caption: string(words.Caption), Hashtags: words.Hashtags, Language: r.Language,
 	}
 	var alt []string
 	if pub.Options != nil {

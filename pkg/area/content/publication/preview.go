@@ -10,11 +10,12 @@ import (
 // it is what the platform gets of any account.
 func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities) item.Preview {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	post := platform.Post{Kind: platform.Kind(r.Kind), Title: words.Title, Caption: words.Caption,
+	post := platform.Post{Kind: platform.Kind(r.Kind), Title: string(words.Title), Caption: string(words.Caption),
 		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files)),
 		Options: platform.Options{Own: options(pub, limits)}}
 	rule, text := limits.Rule(post), platform.Arrange(post, limits)
-	p := item.Preview{Platform: pub.Platform, Text: text.Body, Rest: resource.Text(text.Rest), Hashtags: []string{},
+	p := item.Preview{Platform: pub.Platform, Text: resource.Text(text.Body), Rest: resource.Text(text.Rest),
+		Hashtags: []string{},
 		MediaIDs: []string{}, Counts: []item.Count{}}
 	if pub.SocialAccountID != "" {
 		accountID := pub.SocialAccountID

@@ -138,7 +138,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 			if late := accounts[pub.SocialAccountID].LateAfter; late != nil &&
 				plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
 				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
-					"the late_after of the account. Publish it now, or schedule a new item.", *late), true))
+					"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
 				continue
 			}
 			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held

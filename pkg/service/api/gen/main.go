@@ -90,7 +90,16 @@ func files() (map[string][]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
+	contract, err := os.ReadFile("docs/contract.md")
+	if err != nil {
+		return nil, err
+	}
+	rules, err := api.WithTables(string(contract), api.ContractTables(doc))
+	if err != nil {
+		return nil, err
+	}
 	return map[string][]byte{
+		"docs/contract.md":                    []byte(rules),
 		"pkg/httpapi/paths_gen.go":            paths,
 		"pkg/httpapi/members.tsv":             []byte(members.Lines()),
 		"clients/openapi.json":                compact,

@@ -1,0 +1,334 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// contractFile has the rules that the tests of this file hold, and their exceptions.
+const contractFile = "../../../docs/contract.md"
+
+// contractRows returns the cells of the tables below a heading of the contract, without their heads.
+func contractRows(t *testing.T, heading string) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(contractFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("docs/contract.md has no heading %s", heading)
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	for block := range strings.SplitSeq(rest, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(block), "\n")
+		if len(lines) < 3 || !strings.HasPrefix(lines[0], "|") {
+			continue
+		}
+		for _, line := range lines[2:] {
+			cells := strings.Split(strings.Trim(line, "|"), "|")
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			rows = append(rows, cells)
+		}
+	}
+	return rows
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// quotedIn returns the words in code of a cell.
+func quotedIn(cell string) (words []string) {
+	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
+		words = append(words, m[1])
+	}
+	return words
+}
+
+// exceptions are the places that a rule of the contract names, and those of them that were met.
+type exceptions struct{ named, met map[string]bool }
+
+// exceptionsOf returns the exceptions to a rule.
+func exceptionsOf(t *testing.T, rule string) exceptions {
+	t.Helper()
+	e := exceptions{map[string]bool{}, map[string]bool{}}
+	for _, row := range contractRows(t, "Exceptions") {
+		if row[0] != rule {
+			continue
+		}
+		if len(row) != 3 || row[2] == "" {
+			t.Errorf("an exception to %s has no reason: %v", rule, row)
+		}
+		for _, place := range quotedIn(row[1]) {
+			e.named[place] = true
+		}
+	}
+	if len(e.named) == 0 {
+		t.Errorf("docs/contract.md names no exception to %s", rule)
+	}
+	return e
+}
+
+// has reports whether a member of a schema, or every member of the name, is an exception.
+func (e exceptions) has(at, member string) bool {
+	for _, place := range []string{at + "." + member, member} {
+		if e.named[place] {
+			e.met[place] = true
+			return true
+		}
+	}
+	return false
+}
+
+// unused reports exceptions that the document does not need any more.
+func (e exceptions) unused(t *testing.T) {
+	t.Helper()
+	for _, place := range slices.Sorted(maps.Keys(e.named)) {
+		if !e.met[place] {
+			t.Errorf("docs/contract.md excepts %s, which needs no exception", place)
+		}
+	}
+}
+
+// contractMembers visits each member and parameter of the document, with the schema that it has or refers to.
+func contractMembers(doc *huma.OpenAPI, visit func(at, member string, s *huma.Schema)) {
+	schemas := doc.Components.Schemas.Map()
+	resolve := func(s *huma.Schema) *huma.Schema {
+		for s != nil {
+			switch {
+			case s.Ref != "":
+				s = schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+			case s.Type == "" && len(s.OneOf)+len(s.AnyOf) == 2: // a schema or null
+				parts := slices.Concat(s.OneOf, s.AnyOf)
+				if parts[0].Type == "null" {
+					parts[0] = parts[1]
+				}
+				s = parts[0]
+			default:
+				return s
+			}
+		}
+		return &huma.Schema{}
+	}
+	for _, at := range slices.Sorted(maps.Keys(schemas)) {
+		s := schemas[at]
+		for _, part := range append([]*huma.Schema{s}, s.AllOf...) {
+			for _, member := range slices.Sorted(maps.Keys(part.Properties)) {
+				visit(at, member, resolve(part.Properties[member]))
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for _, o := range operationsOf(doc.Paths[path]) {
+			for _, p := range o.Parameters {
+				visit(o.OperationID, p.Name, resolve(p.Schema))
+			}
+		}
+	}
+}
+
+func isNumber(s *huma.Schema) bool { return s.Type == huma.TypeInteger || s.Type == huma.TypeNumber }
+
+// A caller reads from the name what a number counts or measures.
+func TestNumbersSayTheirUnit(t *testing.T) {
+	var units []string
+	plain := exceptions{map[string]bool{}, map[string]bool{}}
+	for _, row := range contractRows(t, "Numbers") {
+		if row[0] == "unit" {
+			units = append(units, quotedIn(row[1])...)
+			continue
+		}
+		for _, word := range quotedIn(row[1]) {
+			plain.named[word] = true
+		}
+	}
+	doc := Document()
+	schemas := doc.Components.Schemas.Map()
+	contractMembers(doc, func(at, member string, s *huma.Schema) {
+		if !isNumber(s) {
+			return
+		}
+		if slices.ContainsFunc(units, func(u string) bool { return strings.HasSuffix(member, u) }) {
+			return
+		}
+		if of := schemas[at]; of != nil && (of.Properties["unit"] != nil || of.Properties[member+"_unit"] != nil) {
+			return
+		}
+		if !plain.has(at, member) {
+			t.Errorf("%s.%s is a number without a unit: name it in its name, or in the table of numbers", at, member)
+		}
+	})
+	plain.unused(t)
+}
+
+// Times end in _at, days in _on.
+func TestTimesSayThatTheyAreTimes(t *testing.T) {
+	e := exceptionsOf(t, "time")
+	contractMembers(Document(), func(at, member string, s *huma.Schema) {
+		ends := func(with string) bool { return strings.HasSuffix(member, with) }
+		switch s.Format {
+		case "date-time":
+			if !ends("_at") && !e.has(at, member) {
+				t.Errorf("%s.%s is a time: its name ends in _at", at, member)
+			}
+		case "date":
+			if !ends("_on") && member != "day" && !e.has(at, member) {
+				t.Errorf("%s.%s is a day: its name ends in _on, or is day", at, member)
+			}
+		default:
+			if (ends("_at") || ends("_on")) && s.Type == huma.TypeString && !e.has(at, member) {
+				t.Errorf("%s.%s has the name of a time, and is none", at, member)
+			}
+		}
+	})
+	e.unused(t)
+}
+
+// One word names a variant.
+func TestVariantsAreKinds(t *testing.T) {
+	e := exceptionsOf(t, "kind")
+	contractMembers(Document(), func(at, member string, _ *huma.Schema) {
+		word := regexp.MustCompile(`(^|_)types?$`).MatchString(member)
+		event := strings.HasSuffix(at, "Event") && member == "type"
+		factory := strings.HasSuffix(at, "Factory") && member == "type" || strings.HasPrefix(at, "Factory")
+		if word && !event && !factory && !e.has(at, member) {
+			t.Errorf("%s.%s names a variant: the word is kind", at, member)
+		}
+	})
+	e.unused(t)
+}
+
+// A name is a list in each schema, or in none.
+func TestListsAndNumbersHaveOtherNames(t *testing.T) {
+	e := exceptionsOf(t, "list")
+	lists, numbers := map[string]string{}, map[string][]string{}
+	contractMembers(Document(), func(at, member string, s *huma.Schema) {
+		switch {
+		case s.Type == huma.TypeArray:
+			lists[member] = at
+		case isNumber(s):
+			numbers[member] = append(numbers[member], at)
+		case member == "items" && !e.has(at, member):
+			t.Errorf("%s.items is no list", at)
+		}
+	})
+	for member, places := range numbers {
+		for _, at := range places {
+			if of, ok := lists[member]; ok && !e.has(at, member) {
+				t.Errorf("%s.%s is a number, and a list in %s: name it …_count", at, member, of)
+			}
+		}
+	}
+	e.unused(t)
+}
+
+// No answer has "" for nothing, as a caller would have to look for both.
+func TestAnswersHaveNullForNothing(t *testing.T) {
+	var walk func(op, member string, v any)
+	walk = func(op, member string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				walk(op, name, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(op, member, inner)
+			}
+		case string:
+			if v == "" {
+				t.Errorf("the answer of %s has the empty text for %s: it is null", op, member)
+			}
+		}
+	}
+	var answers map[string]struct{ Response any }
+	if err := json.Unmarshal(recorded, &answers); err != nil {
+		t.Fatal(err)
+	}
+	for op, answer := range answers {
+		walk(op, "", answer.Response)
+	}
+}
+
+// Each state of each resource has one class, and a word of a state means the same everywhere.
+func TestStatesHaveAClass(t *testing.T) {
+	class := map[string]string{}
+	for _, row := range contractRows(t, "States") {
+		if len(row) != 3 {
+			continue // the table by resource
+		}
+		for _, state := range quotedIn(row[1]) {
+			if was, ok := class[state]; ok {
+				t.Errorf("%s is %s and %s", state, was, row[0])
+			}
+			class[state] = row[0]
+		}
+	}
+	met := map[string]bool{}
+	contractMembers(Document(), func(at, member string, s *huma.Schema) {
+		if member != "state" {
+			return
+		}
+		for _, v := range listed(s) {
+			state, _ := v.(string)
+			if met[state] = true; class[state] == "" {
+				t.Errorf("the state %s of %s has no class in docs/contract.md", state, at)
+			}
+		}
+	})
+	for state := range class {
+		if !met[state] {
+			t.Errorf("docs/contract.md has a class for %s, which is a state of nothing", state)
+		}
+	}
+}
+
+// The tables of prefixes and states are those of the code: `make generate` writes them.
+func TestTablesOfTheContractAreThoseOfTheCode(t *testing.T) {
+	text, err := os.ReadFile(contractFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := WithTables(string(text), ContractTables(Document()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want != string(text) {
+		t.Error("docs/contract.md is stale: run `make generate`")
+	}
+}
+
+// Factories and plans have one set of content types.
+func TestContentTypesHaveOneSetOfValues(t *testing.T) {
+	sets := map[string][]string{}
+	contractMembers(Document(), func(at, member string, s *huma.Schema) {
+		if member != "content_types" {
+			return
+		}
+		all := s.Items
+		if all.Ref != "" {
+			all = Document().Components.Schemas.Map()[strings.TrimPrefix(all.Ref, "#/components/schemas/")]
+		}
+		for _, v := range listed(all) {
+			sets[at] = append(sets[at], v.(string))
+		}
+		slices.Sort(sets[at])
+	})
+	want := []string{"carousel", "long_video", "music_clip", "post", "short_video", "story", "video"}
+	for at, got := range sets {
+		if !slices.Equal(got, want) {
+			t.Errorf("the content types of %s are %v", at, got)
+		}
+	}
+	if len(sets) < 5 {
+		t.Errorf("only %d members have content types", len(sets))
+	}
+}
