@@ -6,6 +6,7 @@ import (
 	"context"
 	"iter"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -51,6 +52,8 @@ type Client struct {
 	Media *MediaService
 	// People who have access to the account, their roles and invitations.
 	People *PeopleService
+	// Add, change, drop and approve topics of content plans.
+	PlanTopics *PlanTopicsService
 	// The catalog of a factory of type seller, with photos.
 	Products *ProductsService
 	// Clients of an agency: what belongs to them, and their spending.
@@ -99,6 +102,7 @@ func (c *Client) bind() {
 	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
 	c.People = &PeopleService{&c.transport}
+	c.PlanTopics = &PlanTopicsService{&c.transport}
 	c.Products = &ProductsService{&c.transport}
 	c.Profiles = &ProfilesService{&c.transport}
 	c.Promotions = &PromotionsService{&c.transport}
@@ -284,7 +288,7 @@ func (s *AccountService) GetUsage(ctx context.Context, params *GetUsageParams, o
 // AnalyticsService: The best times to publish, and the figures of social accounts by day.
 type AnalyticsService struct{ t *transport }
 
-// ListAccountMetricsParams are the parameters of AnalyticsService.ListAccounts.
+// ListAccountMetricsParams are the parameters of AnalyticsService.ListAccountMetrics.
 type ListAccountMetricsParams struct {
 	// Maximum number of results.
 	Limit *int64 `query:"limit"`
@@ -298,7 +302,7 @@ type ListAccountMetricsParams struct {
 	To *string `query:"to"`
 }
 
-// ListAccounts reads all pages, as the caller goes on: List the metrics of a social account.
+// ListAccountMetrics reads all pages, as the caller goes on: List the metrics of a social account.
 //
 // Lists followers and totals of a social account by day, the earliest first. Platforms with a history
 // (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others are read
@@ -306,16 +310,16 @@ type ListAccountMetricsParams struct {
 // of comma-separated values with all days.
 //
 // Needs the scope `factories:read`.
-func (s *AnalyticsService) ListAccounts(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) iter.Seq2[AccountDay, error] {
+func (s *AnalyticsService) ListAccountMetrics(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) iter.Seq2[AccountDay, error] {
 	return all[AccountDay](ctx, s.t, "/v1/analytics/accounts", queryOf(params), options)
 }
 
-// ListAccountsPage reads one page.
-func (s *AnalyticsService) ListAccountsPage(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) (*Page[AccountDay], error) {
+// ListAccountMetricsPage reads one page.
+func (s *AnalyticsService) ListAccountMetricsPage(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) (*Page[AccountDay], error) {
 	return page[AccountDay](ctx, s.t, "/v1/analytics/accounts", queryOf(params), options)
 }
 
-// GetBestTimesParams are the parameters of AnalyticsService.BestTimes.
+// GetBestTimesParams are the parameters of AnalyticsService.GetBestTimes.
 type GetBestTimesParams struct {
 	// Factory whose publications are compared. Either it or social_account_id.
 	FactoryID *string `query:"factory_id"`
@@ -329,14 +333,14 @@ type GetBestTimesParams struct {
 	Timezone *string `query:"timezone"`
 }
 
-// BestTimes: Get the best times to publish.
+// GetBestTimes: Get the best times to publish.
 //
 // Compares the hours of the week in which the publications of a factory or of a social account were published in the
 // last 180 days. Each hour has its mean effect with an interval of 95% and the number of its publications. With fewer
 // than 30 publications, the answer says how many there are, and has no hours.
 //
 // Needs the scope `factories:read`.
-func (s *AnalyticsService) BestTimes(ctx context.Context, params *GetBestTimesParams, options ...RequestOption) (*BestTimes, error) {
+func (s *AnalyticsService) GetBestTimes(ctx context.Context, params *GetBestTimesParams, options ...RequestOption) (*BestTimes, error) {
 	result := new(BestTimes)
 	if _, err := s.t.do(ctx, newCall("GET", "/v1/analytics/best-times", queryOf(params), nil, options), result); err != nil {
 		return nil, err
@@ -361,13 +365,13 @@ func (s *AnalyticsService) ImportPosts(ctx context.Context, body AnalyticsImport
 	return result, nil
 }
 
-// GetImport: Get an import of posts.
+// GetPostImport: Get an import of posts.
 //
 // Shows how many posts were read. An import is kept for 30 days, and its posts for 400 after they were read for the
 // last time.
 //
 // Needs the scope `social:manage`.
-func (s *AnalyticsService) GetImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
+func (s *AnalyticsService) GetPostImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
 	pPostImportID, err := segment("post_import_id", postImportID)
 	if err != nil {
 		return nil, err
@@ -379,8 +383,8 @@ func (s *AnalyticsService) GetImport(ctx context.Context, postImportID string, o
 	return result, nil
 }
 
-// WaitForImport calls GetImport until the work has ended. Failed work is a *FailedError, beside which it is returned.
-func (s *AnalyticsService) WaitForImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
+// WaitForPostImport calls GetPostImport until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *AnalyticsService) WaitForPostImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
 	pPostImportID, err := segment("post_import_id", postImportID)
 	if err != nil {
 		return nil, err
@@ -1383,8 +1387,8 @@ func (s *ContentService) Regenerate(ctx context.Context, contentItemID string, b
 // `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The limits
 // of each platform are checked now: what it does not take is refused, and what can be adapted without harm is adapted.
 // The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes late items
-// of an account in the order of their times, unless the account's `late_after` has passed. If the factory requires an
-// approval, an item without it keeps the time and is scheduled when it is approved.
+// of an account in the order of their times, unless the account's `late_after_seconds` has passed. If the factory
+// requires an approval, an item without it keeps the time and is scheduled when it is approved.
 //
 // Needs the scope `content:publish`.
 func (s *ContentService) Schedule(ctx context.Context, contentItemID string, body *ContentItemSchedule, options ...RequestOption) (*ContentItem, error) {
@@ -1426,8 +1430,8 @@ type ListEventsParams struct {
 	// Seconds for which the request is held while the page has no event newer than after, or none at all without after. It
 	// follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they can
 	// ask more often: with 600 for a second.
-	Wait *int64 `query:"wait"`
-	// Newest event that you have, for wait: its id.
+	WaitSeconds *int64 `query:"wait_seconds"`
+	// Newest event that you have, for wait_seconds: its id.
 	After *string `query:"after"`
 }
 
@@ -1849,139 +1853,6 @@ func (s *FactoriesService) CreateContentPlan(ctx context.Context, factoryID stri
 	}
 	result := new(ContentPlan)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan", url.Values(nil), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// CreatePlanTopicParams are the parameters of FactoriesService.CreateTopic.
-type CreatePlanTopicParams struct {
-	// Id of the plan. Absent: the latest plan of the factory.
-	ContentPlanID *string `query:"content_plan_id"`
-}
-
-// CreateTopic: Add a topic to a content plan.
-//
-// Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
-// costs nothing until then.
-//
-// Needs the scope `factories:write`.
-func (s *FactoriesService) CreateTopic(ctx context.Context, factoryID string, body ContentPlanTopicCreate, params *CreatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
-	pFactoryID, err := segment("factory_id", factoryID)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ContentPlanTopic)
-	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics", queryOf(params), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// ApprovePlanTopicsParams are the parameters of FactoriesService.ApproveTopics.
-type ApprovePlanTopicsParams struct {
-	// Id of the plan. Absent: the latest plan of the factory.
-	ContentPlanID *string `query:"content_plan_id"`
-}
-
-// ApproveTopics: Approve topics of a content plan.
-//
-// Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
-// are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-// costs nothing more. A topic that nobody approves before its time becomes `missed`.
-//
-// Needs the scope `factories:write`.
-func (s *FactoriesService) ApproveTopics(ctx context.Context, factoryID string, body ContentPlanApproveCreate, params *ApprovePlanTopicsParams, options ...RequestOption) (*ContentPlan, error) {
-	pFactoryID, err := segment("factory_id", factoryID)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ContentPlan)
-	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics/approve", queryOf(params), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// GetPlanTopicParams are the parameters of FactoriesService.GetTopic.
-type GetPlanTopicParams struct {
-	// Id of the plan. Absent: the latest plan of the factory.
-	ContentPlanID *string `query:"content_plan_id"`
-}
-
-// GetTopic: Get a topic of a content plan.
-//
-// Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan` has
-// all of them.
-//
-// Needs the scope `factories:read`.
-func (s *FactoriesService) GetTopic(ctx context.Context, factoryID string, topicNumber string, params *GetPlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
-	pFactoryID, err := segment("factory_id", factoryID)
-	if err != nil {
-		return nil, err
-	}
-	pTopicNumber, err := segment("topic_number", topicNumber)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ContentPlanTopic)
-	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// UpdatePlanTopicParams are the parameters of FactoriesService.UpdateTopic.
-type UpdatePlanTopicParams struct {
-	// Id of the plan. Absent: the latest plan of the factory.
-	ContentPlanID *string `query:"content_plan_id"`
-}
-
-// UpdateTopic: Change a topic of a content plan.
-//
-// Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
-// `If-Match` with its ETag, so that no change of somebody else is lost.
-//
-// Needs the scope `factories:write`.
-func (s *FactoriesService) UpdateTopic(ctx context.Context, factoryID string, topicNumber string, body ContentPlanTopicUpdate, params *UpdatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
-	pFactoryID, err := segment("factory_id", factoryID)
-	if err != nil {
-		return nil, err
-	}
-	pTopicNumber, err := segment("topic_number", topicNumber)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ContentPlanTopic)
-	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), body, options), result); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// DeletePlanTopicParams are the parameters of FactoriesService.DeleteTopic.
-type DeletePlanTopicParams struct {
-	// Id of the plan. Absent: the latest plan of the factory.
-	ContentPlanID *string `query:"content_plan_id"`
-}
-
-// DeleteTopic: Drop a topic of a content plan.
-//
-// Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete the
-// item of a topic that is written.
-//
-// Needs the scope `factories:write`.
-func (s *FactoriesService) DeleteTopic(ctx context.Context, factoryID string, topicNumber string, params *DeletePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
-	pFactoryID, err := segment("factory_id", factoryID)
-	if err != nil {
-		return nil, err
-	}
-	pTopicNumber, err := segment("topic_number", topicNumber)
-	if err != nil {
-		return nil, err
-	}
-	result := new(ContentPlanTopic)
-	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -2519,6 +2390,142 @@ func (s *PeopleService) Remove(ctx context.Context, personID string, options ...
 	return result, nil
 }
 
+// PlanTopicsService: Add, change, drop and approve topics of content plans.
+type PlanTopicsService struct{ t *transport }
+
+// CreatePlanTopicParams are the parameters of PlanTopicsService.Create.
+type CreatePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// Create: Add a topic to a content plan.
+//
+// Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
+// costs nothing until then.
+//
+// Needs the scope `factories:write`.
+func (s *PlanTopicsService) Create(ctx context.Context, factoryID string, body ContentPlanTopicCreate, params *CreatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics", queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ApprovePlanTopicsParams are the parameters of PlanTopicsService.Approve.
+type ApprovePlanTopicsParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// Approve: Approve topics of a content plan.
+//
+// Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
+// are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
+// costs nothing more. A topic that nobody approves before its time becomes `expired`.
+//
+// Needs the scope `factories:write`.
+func (s *PlanTopicsService) Approve(ctx context.Context, factoryID string, body ContentPlanApproveCreate, params *ApprovePlanTopicsParams, options ...RequestOption) (*ContentPlan, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlan)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics/approve", queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// GetPlanTopicParams are the parameters of PlanTopicsService.Get.
+type GetPlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// Get: Get a topic of a content plan.
+//
+// Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan` has
+// all of them.
+//
+// Needs the scope `factories:read`.
+func (s *PlanTopicsService) Get(ctx context.Context, factoryID string, topicNumber int64, params *GetPlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", strconv.FormatInt(topicNumber, 10))
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// UpdatePlanTopicParams are the parameters of PlanTopicsService.Update.
+type UpdatePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// Update: Change a topic of a content plan.
+//
+// Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+// `If-Match` with its ETag, so that no change of somebody else is lost.
+//
+// Needs the scope `factories:write`.
+func (s *PlanTopicsService) Update(ctx context.Context, factoryID string, topicNumber int64, body ContentPlanTopicUpdate, params *UpdatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", strconv.FormatInt(topicNumber, 10))
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// DeletePlanTopicParams are the parameters of PlanTopicsService.Delete.
+type DeletePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// Delete: Drop a topic of a content plan.
+//
+// Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete the
+// item of a topic that is written.
+//
+// Needs the scope `factories:write`.
+func (s *PlanTopicsService) Delete(ctx context.Context, factoryID string, topicNumber int64, params *DeletePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", strconv.FormatInt(topicNumber, 10))
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // ProductsService: The catalog of a factory of type seller, with photos.
 type ProductsService struct{ t *transport }
 
@@ -2926,14 +2933,14 @@ func (s *PublicationsService) Delete(ctx context.Context, publicationID string, 
 	return result, nil
 }
 
-// Dossier: Get the dossier of a published post.
+// GetDossier: Get the dossier of a published post.
 //
 // Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it,
 // the models, the hashes of its files and its texts. It is never changed, also if the post is changed or deleted, and
 // ends with its content item. It is signed at each call. Its hash is in the audit log since the publication.
 //
 // Needs the scope `content:read`.
-func (s *PublicationsService) Dossier(ctx context.Context, publicationID string, options ...RequestOption) (*SignedDossier, error) {
+func (s *PublicationsService) GetDossier(ctx context.Context, publicationID string, options ...RequestOption) (*SignedDossier, error) {
 	pPublicationID, err := segment("publication_id", publicationID)
 	if err != nil {
 		return nil, err

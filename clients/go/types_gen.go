@@ -104,7 +104,7 @@ type AccountUsage struct {
 	// Last day of the period (UTC).
 	To string `json:"to"`
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
@@ -213,7 +213,7 @@ type AnalyticsAmounts struct {
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
-	SpendCredits int64 `json:"spend_credits"`
+	CostCredits int64 `json:"cost_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
 	// Likes of the publications.
@@ -284,22 +284,23 @@ type AnalyticsComparison struct {
 	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
 	Superiority *float64 `json:"superiority"`
 	// Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications.
-	P *float64 `json:"p"`
-	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+	PValue *float64 `json:"p_value"`
+	// The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
+	// publications.
 	Decision AnalyticsComparisonDecision `json:"decision"`
 	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
 	// ones are compared.
 	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
 	// with a live key.
-	Simulated int64 `json:"simulated"`
+	SimulatedCount int64 `json:"simulated_count"`
 	// Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
 	// published.
-	Imported int64 `json:"imported"`
+	ImportedCount int64 `json:"imported_count"`
 }
 
-// AnalyticsComparisonDecision: The better set, if p is below 0.05. no_difference: chance explains it. no_decision:
-// there are too few publications.
+// AnalyticsComparisonDecision: The better set, if p_value is below 0.05. no_difference: chance explains it.
+// no_decision: there are too few publications.
 // A newer service may have more values.
 type AnalyticsComparisonDecision string
 
@@ -365,7 +366,7 @@ type AnalyticsRow struct {
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
-	SpendCredits int64 `json:"spend_credits"`
+	CostCredits int64 `json:"cost_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
 	// Likes of the publications.
@@ -435,7 +436,7 @@ type APIKey struct {
 // APIKeyCalls: The numbers of calls of a key in some time.
 type APIKeyCalls struct {
 	// Requests made with the key, refused ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
 	// the rate limit.
 	Refused int64 `json:"refused"`
@@ -488,9 +489,9 @@ type APIKeyCreatedEvent struct {
 // APIKeyDay: The number of calls of a key on a day.
 type APIKeyDay struct {
 	// Day (UTC).
-	Date string `json:"date"`
+	Day string `json:"day"`
 	// Requests made with the key, refused ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
 	// the rate limit.
 	Refused int64 `json:"refused"`
@@ -544,9 +545,9 @@ type APIKeyDetails struct {
 	// The calls of each of the last 30 days (UTC), the earliest first.
 	UsageByDay []APIKeyDay `json:"usage_by_day"`
 	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
-	SpentCreditsThisMonth int64 `json:"spent_credits_this_month"`
+	UsedThisMonthCredits int64 `json:"used_this_month_credits"`
 	// Credits that the key, and the keys that it has made, have spent and reserved today (UTC).
-	SpentCreditsToday int64 `json:"spent_credits_today"`
+	UsedTodayCredits int64 `json:"used_today_credits"`
 }
 
 // APIKeyEventData: Data of the event.
@@ -1216,11 +1217,11 @@ type BestHour struct {
 	// Upper end of the interval.
 	High float64 `json:"high"`
 	// Probability that a publication of the hour does better than one of the others, with ties counted half, as in
-	// experiments and diagnoses. Null where p is null.
+	// experiments and diagnoses. Null where p_value is null.
 	Superiority *float64 `json:"superiority"`
 	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
 	// 10 publications of the hour or of the others.
-	P *float64 `json:"p"`
+	PValue *float64 `json:"p_value"`
 	// Whether p is below 0.05, divided by the number of hours that are tested.
 	Significant bool `json:"significant"`
 }
@@ -1264,10 +1265,10 @@ type BestTimes struct {
 	// ones are compared.
 	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
-	Simulated int64 `json:"simulated"`
+	SimulatedCount int64 `json:"simulated_count"`
 	// Number of publications of them that were imported: earlier posts of the accounts, which the service has not
 	// published.
-	Imported int64 `json:"imported"`
+	ImportedCount int64 `json:"imported_count"`
 	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
 	// safest choice.
 	Hours []BestHour `json:"hours"`
@@ -1284,18 +1285,18 @@ type BloggerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -1307,7 +1308,7 @@ type BloggerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -1326,7 +1327,7 @@ type BloggerFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -1657,18 +1658,18 @@ type BrandFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -1680,7 +1681,7 @@ type BrandFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -1699,7 +1700,7 @@ type BrandFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -2060,7 +2061,7 @@ type CallingKey struct {
 	// Mandate of the key, which bounds what an agent does with it. Null: none.
 	Mandate *APIKeyMandate `json:"mandate"`
 	// Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day.
-	CreditsLeftToday *int64 `json:"credits_left_today"`
+	RemainingTodayCredits *int64 `json:"remaining_today_credits"`
 }
 
 // CaptionFormat: How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a
@@ -2675,9 +2676,9 @@ type ContentItem struct {
 	Format *VideoFormat `json:"format"`
 	// What the content is about.
 	Prompt string `json:"prompt"`
-	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave
-	// it.
-	Script string `json:"script"`
+	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Null until generated, unless you gave
+	// it, and for other kinds.
+	Script *string `json:"script"`
 	// The script in scenes, of videos. Empty until generated, unless you gave it.
 	Scenes []ContentScene `json:"scenes"`
 	// Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
@@ -2693,7 +2694,7 @@ type ContentItem struct {
 	AspectRatio *string `json:"aspect_ratio"`
 	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
 	// pictures, and where the model decides.
-	Seconds *int64 `json:"seconds"`
+	ClipSeconds *int64 `json:"clip_seconds"`
 	// Id of the voice of its narration. Null without one, or where the model decides.
 	Voice *string `json:"voice"`
 	// Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none.
@@ -2704,12 +2705,12 @@ type ContentItem struct {
 	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your own
 	// media.
 	Labelled bool `json:"labelled"`
-	// Title, in one line. Empty until generated.
-	Title string `json:"title"`
-	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
-	Headline string `json:"headline"`
-	// Text of the post. Empty until generated.
-	Caption string `json:"caption"`
+	// Title, in one line. Null until generated.
+	Title *string `json:"title"`
+	// Words that are drawn on the picture of a post. Null until generated, and if none were wanted.
+	Headline *string `json:"headline"`
+	// Text of the post. Null until generated.
+	Caption *string `json:"caption"`
 	// Hashtags, without the #.
 	Hashtags []string `json:"hashtags"`
 	// Quality of the texts. Null if you gave the item yourself.
@@ -2891,7 +2892,7 @@ type ContentItemChecked struct {
 	// or as plain text. Warnings stop nothing.
 	Warnings []PublicationWarning `json:"warnings"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
-	QuotaLeft *int64 `json:"quota_left"`
+	RemainingPosts *int64 `json:"remaining_posts"`
 	// What would be published. Null if there is no such account.
 	Preview *ContentPreview `json:"preview"`
 }
@@ -3039,7 +3040,7 @@ type ContentItemProblem struct {
 	// state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
 	// Pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 	// The rule of law that is violated. Null for other codes.
@@ -3241,15 +3242,15 @@ type ContentPlan struct {
 	// Number of items on each day.
 	PostsPerDay int64 `json:"posts_per_day"`
 	// Types of its items, which are spread evenly.
-	ContentTypes []ContentPlanContentTypes `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// First day.
 	StartsOn string `json:"starts_on"`
 	// Time zone of its days and times.
 	Timezone string `json:"timezone"`
 	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
-	Country string `json:"country"`
+	Country *string `json:"country"`
 	// What the plan is about, beyond the settings of the factory.
-	Brief string `json:"brief"`
+	Brief *string `json:"brief"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
 	// some.
 	ProductIDs []string `json:"product_ids"`
@@ -3307,7 +3308,7 @@ type ContentPlanCampaign struct {
 	// Name of the campaign.
 	Name string `json:"name"`
 	// Number of its items.
-	Items int64 `json:"items"`
+	ItemCount int64 `json:"item_count"`
 	// What it is about, and the step that it asks readers for.
 	About *string `json:"about,omitzero"`
 	// First day. Absent: that of the plan.
@@ -3322,7 +3323,7 @@ type ContentPlanCampaignInput struct {
 	// Name of the campaign.
 	Name string `json:"name"`
 	// Number of its items.
-	Items int64 `json:"items"`
+	ItemCount int64 `json:"item_count"`
 	// What it is about, and the step that it asks readers for.
 	About *string `json:"about,omitzero"`
 	// First day. Absent: that of the plan.
@@ -3349,31 +3350,16 @@ type ContentPlanCompletedEvent struct {
 	Data ContentPlanEventData `json:"data"`
 }
 
-// ContentPlanContentTypes: Types of its items, which are spread evenly.
-// A newer service may have more values.
-type ContentPlanContentTypes string
-
-// The values of ContentPlanContentTypes.
-const (
-	ContentPlanContentTypesShortVideo ContentPlanContentTypes = "short_video"
-	ContentPlanContentTypesPost       ContentPlanContentTypes = "post"
-	ContentPlanContentTypesCarousel   ContentPlanContentTypes = "carousel"
-	ContentPlanContentTypesStory      ContentPlanContentTypes = "story"
-	ContentPlanContentTypesLongVideo  ContentPlanContentTypes = "long_video"
-)
-
-// ContentPlanContentTypesInput has the values of ContentPlanContentTypes.
-type ContentPlanContentTypesInput = ContentPlanContentTypes
-
 // ContentPlanCreate: Body of `createContentPlan`.
 type ContentPlanCreate struct {
 	// Number of days.
 	Days int64 `json:"days"`
 	// Number of items on each day.
 	PostsPerDay int64 `json:"posts_per_day"`
-	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
-	// and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
-	ContentTypes []ContentPlanContentTypesInput `json:"content_types,omitzero"`
+	// Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
+	// long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
+	// carousel that the factory makes, or else the first of story, long_video and music_clip.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
 	StartsOn *string `json:"starts_on,omitzero"`
 	// What the plan is about, beyond the settings of the factory.
@@ -3398,7 +3384,7 @@ type ContentPlanCreate struct {
 	Timezone *string `json:"timezone,omitzero"`
 	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
 	// some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
-	// factory, `plan_approval`.
+	// factory, `plan_approve`.
 	Approve *PlanApprovalInput `json:"approve,omitzero"`
 	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot
 	// only if all are written at once, and slot only with one item a day. Absent: they take part in none.
@@ -3470,8 +3456,8 @@ type ContentPlanLearned struct {
 type ContentPlanPillar struct {
 	// Subject.
 	Name string `json:"name"`
-	// Share of the items, beside the shares of the others. Default: 1.
-	Share *int64 `json:"share,omitzero"`
+	// How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1.
+	Weight *int64 `json:"weight,omitzero"`
 }
 
 // ContentPlanPillarInput: Recurring subjects with their shares of the items. No two neighbours have the same one.
@@ -3479,8 +3465,8 @@ type ContentPlanPillar struct {
 type ContentPlanPillarInput struct {
 	// Subject.
 	Name string `json:"name"`
-	// Share of the items, beside the shares of the others. Default: 1.
-	Share *int64 `json:"share,omitzero"`
+	// How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1.
+	Weight *int64 `json:"weight,omitzero"`
 }
 
 // ContentPlanProposedEvent: The topics of a content plan wait for an approval.
@@ -3522,10 +3508,15 @@ const (
 type ContentPlanTopic struct {
 	// Number of the topic in its plan, from 1. It never changes.
 	Number int64 `json:"number"`
+	// Time at which it was chosen or added.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of its last change.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Id of the content plan that it belongs to.
 	ContentPlanID string `json:"content_plan_id"`
-	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
-	// was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed: its
+	// item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic was
+	// found.
 	State ContentPlanTopicState `json:"state"`
 	// Id of its item. Null until it is written.
 	ContentItemID *string `json:"content_item_id"`
@@ -3560,7 +3551,7 @@ type ContentPlanTopicCreate struct {
 	// Time of its publication, on a day of the plan.
 	PublishAt time.Time `json:"publish_at"`
 	// Type of the item: one of the plan's. Absent: the first one of the plan.
-	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
+	ContentType *ContentTypeInput `json:"content_type,omitzero"`
 	// Angle from which the item presents its topic, at most 120 bytes.
 	Angle *string `json:"angle,omitzero"`
 	// Idea of its first line, in up to 240 bytes.
@@ -3572,19 +3563,19 @@ type ContentPlanTopicCreate struct {
 }
 
 // ContentPlanTopicState: State of the topic. proposed: it waits for an approval; approved: its item is written at its
-// time; written: its item was made; dropped: it was removed; missed: it was not approved before its time; failed: no
-// new topic was found.
+// time; completed: its item was made; discarded: it was removed; expired: it was not approved before its time; failed:
+// no new topic was found.
 // A newer service may have more values.
 type ContentPlanTopicState string
 
 // The values of ContentPlanTopicState.
 const (
-	ContentPlanTopicStateProposed ContentPlanTopicState = "proposed"
-	ContentPlanTopicStateApproved ContentPlanTopicState = "approved"
-	ContentPlanTopicStateWritten  ContentPlanTopicState = "written"
-	ContentPlanTopicStateDropped  ContentPlanTopicState = "dropped"
-	ContentPlanTopicStateMissed   ContentPlanTopicState = "missed"
-	ContentPlanTopicStateFailed   ContentPlanTopicState = "failed"
+	ContentPlanTopicStateProposed  ContentPlanTopicState = "proposed"
+	ContentPlanTopicStateApproved  ContentPlanTopicState = "approved"
+	ContentPlanTopicStateCompleted ContentPlanTopicState = "completed"
+	ContentPlanTopicStateDiscarded ContentPlanTopicState = "discarded"
+	ContentPlanTopicStateExpired   ContentPlanTopicState = "expired"
+	ContentPlanTopicStateFailed    ContentPlanTopicState = "failed"
 )
 
 // ContentPlanTopicUpdate: Body of `updatePlanTopic`.
@@ -3594,7 +3585,7 @@ type ContentPlanTopicUpdate struct {
 	// Time of its publication, on a day of the plan.
 	PublishAt *time.Time `json:"publish_at,omitzero"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
-	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
+	ContentType *ContentTypeInput `json:"content_type,omitzero"`
 	// Angle from which the item presents its topic, at most 120 bytes. Null: none.
 	Angle Nullable[string] `json:"angle,omitzero"`
 	// Idea of its first line, in up to 240 bytes. Null: none.
@@ -3614,7 +3605,7 @@ type ContentPreview struct {
 	// Title. Null where the platform has none.
 	Title *string `json:"title"`
 	// Text, with the hashtags where they belong to it.
-	Caption string `json:"caption"`
+	Caption *string `json:"caption"`
 	// End of a long text, which is published as a message of its own. Null: none.
 	Rest *string `json:"rest"`
 	// Hashtags that the platform has beside the text.
@@ -3657,10 +3648,10 @@ type ContentQuoted struct {
 type ContentScene struct {
 	// What is said.
 	Text string `json:"text"`
-	// What is seen, in English if it was generated. Empty if you gave the scene without it.
-	Visual string `json:"visual"`
-	// Short text that is drawn on the scene. It may be empty.
-	OnScreen string `json:"on_screen"`
+	// What is seen, in English if it was generated. Null if you gave the scene without it.
+	Visual *string `json:"visual"`
+	// Short text that is drawn on the scene. Null: none.
+	OnScreen *string `json:"on_screen"`
 }
 
 // ContentScheduledEvent: A content item was scheduled, by a call or because it was planned so; or the time, accounts or
@@ -3686,9 +3677,9 @@ type ContentScheduledEvent struct {
 type ContentSlide struct {
 	// Heading of the slide.
 	Text string `json:"text"`
-	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without
+	// Text below the heading, in smaller letters. Null on a generated first slide, and of a heading that you gave without
 	// it.
-	Body string `json:"body"`
+	Body *string `json:"body"`
 	// Id of its finished picture in media of the item. Null until generated.
 	MediaID *string `json:"media_id"`
 }
@@ -3730,6 +3721,24 @@ type ContentTrial struct {
 	// Arm of each factor that applies to the item.
 	Arms []TrialArm `json:"arms"`
 }
+
+// ContentType: Types of its items, which are spread evenly.
+// A newer service may have more values.
+type ContentType string
+
+// The values of ContentType.
+const (
+	ContentTypePost       ContentType = "post"
+	ContentTypeVideo      ContentType = "video"
+	ContentTypeCarousel   ContentType = "carousel"
+	ContentTypeStory      ContentType = "story"
+	ContentTypeMusicClip  ContentType = "music_clip"
+	ContentTypeShortVideo ContentType = "short_video"
+	ContentTypeLongVideo  ContentType = "long_video"
+)
+
+// ContentTypeInput has the values of ContentType.
+type ContentTypeInput = ContentType
 
 // ContentUnscheduledEvent: A content item is no longer scheduled or planned: a call has cleared its schedule, its last
 // account was disconnected, its factory was deleted, or it waits for an approval again.
@@ -4247,7 +4256,7 @@ type DossierApproval struct {
 	// Time at which it was decided.
 	At time.Time `json:"at"`
 	// Note of the decision. Empty: none.
-	Note string `json:"note"`
+	Note *string `json:"note"`
 }
 
 // DossierApprovalState: The decision that was in force then.
@@ -4303,7 +4312,7 @@ type DossierTexts struct {
 	// Title. Null where the platform has none.
 	Title *string `json:"title"`
 	// Text, with the hashtags where they belong to it.
-	Caption string `json:"caption"`
+	Caption *string `json:"caption"`
 	// Rest of a long text, which was published as a second message. Null if there is none.
 	Rest *string `json:"rest"`
 	// Hashtags that the platform keeps apart from the text.
@@ -4404,18 +4413,18 @@ type EntertainmentFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -4427,7 +4436,7 @@ type EntertainmentFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -4446,7 +4455,7 @@ type EntertainmentFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -5431,7 +5440,7 @@ type Experiment struct {
 	// Items that have arms.
 	Posts int64 `json:"posts"`
 	// Credits of these items.
-	SpentCredits int64 `json:"spent_credits"`
+	UsedCredits int64 `json:"used_credits"`
 	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
 	// one of the two with the same probability.
 	NeededPosts int64 `json:"needed_posts"`
@@ -5522,7 +5531,7 @@ type ExperimentDetails struct {
 	// Items that have arms.
 	Posts int64 `json:"posts"`
 	// Credits of these items.
-	SpentCredits int64 `json:"spent_credits"`
+	UsedCredits int64 `json:"used_credits"`
 	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
 	// one of the two with the same probability.
 	NeededPosts int64 `json:"needed_posts"`
@@ -5670,23 +5679,12 @@ type ExperimentRow struct {
 	Propensity float64 `json:"propensity"`
 	// The metric of its post, divided by the impressions where the platform counts them. Null: it is not known.
 	Value *float64 `json:"value"`
-	// Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count.
-	State ExperimentRowState `json:"state"`
+	// Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none, and
+	// it does not count.
+	State PublicationChangeState `json:"state"`
 	// Time at which the figure was due.
 	DueAt time.Time `json:"due_at"`
 }
-
-// ExperimentRowState: Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it
-// does not count.
-// A newer service may have more values.
-type ExperimentRowState string
-
-// The values of ExperimentRowState.
-const (
-	ExperimentRowStateKnown   ExperimentRowState = "known"
-	ExperimentRowStateOpen    ExperimentRowState = "open"
-	ExperimentRowStateMissing ExperimentRowState = "missing"
-)
 
 // ExperimentState: State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive:
 // the budget is used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
@@ -5760,18 +5758,18 @@ type ExpertFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -5783,7 +5781,7 @@ type ExpertFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -5802,7 +5800,7 @@ type ExpertFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -6145,15 +6143,15 @@ type Export struct {
 	FormatVersion int64 `json:"format_version"`
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed between
 	// this time and its reading.
-	ConsistentAsOf time.Time `json:"consistent_as_of"`
+	ConsistentAt time.Time `json:"consistent_at"`
 	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
 	Parts []ExportPart `json:"parts"`
 	// Number of exported resources, by their types.
 	Resources map[string]int64 `json:"resources"`
 	// Number of files in parts.
-	Files int64 `json:"files"`
+	FileCount int64 `json:"file_count"`
 	// Number of files that were gone before they could be copied, such as those of deleted media.
-	MissingFiles int64 `json:"missing_files"`
+	MissingFileCount int64 `json:"missing_file_count"`
 	// Why it failed. Null unless failed.
 	Failure *ExportFailure `json:"failure"`
 	// Time of its end. Null until then.
@@ -6268,18 +6266,18 @@ type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -6291,7 +6289,7 @@ type Factory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -6310,7 +6308,7 @@ type Factory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -6508,7 +6506,7 @@ type FactoryUpdate struct {
 	// Topics of the content.
 	Topics Nullable[[]string] `json:"topics,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Null: all.
-	ContentTypes Nullable[[]ContentKindInput] `json:"content_types,omitzero"`
+	ContentTypes Nullable[[]ContentTypeInput] `json:"content_types,omitzero"`
 	// Models to set, by kind. A null value removes that model; null removes all.
 	Models Nullable[map[string]*string] `json:"models,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
@@ -6527,7 +6525,7 @@ type FactoryUpdate struct {
 	// content:publish as well.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Null: none.
-	PlanApproval Nullable[PlanApprovalInput] `json:"plan_approval,omitzero"`
+	PlanApprove Nullable[PlanApprovalInput] `json:"plan_approve,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[QualityInput] `json:"quality,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -6705,15 +6703,15 @@ type FileLimit struct {
 	// Maximum of width divided by height. Null: none.
 	MaxAspectRatio *float64 `json:"max_aspect_ratio"`
 	// Maximum of width and height together, in pixels. Null: none.
-	MaxSides *int64 `json:"max_sides"`
+	MaxSidesPixels *int64 `json:"max_sides_pixels"`
 	// Maximum width in pixels. Null: none.
-	MaxWidth *int64 `json:"max_width"`
+	MaxWidthPixels *int64 `json:"max_width_pixels"`
 	// Minimum of the shorter of width and height, in pixels. Null: none.
-	MinShorterSide *int64 `json:"min_shorter_side"`
+	MinShorterSidePixels *int64 `json:"min_shorter_side_pixels"`
 	// Maximum of the shorter of width and height, in pixels. Null: none.
-	MaxShorterSide *int64 `json:"max_shorter_side"`
+	MaxShorterSidePixels *int64 `json:"max_shorter_side_pixels"`
 	// Maximum of the longer of width and height, in pixels. Null: none.
-	MaxLongerSide *int64 `json:"max_longer_side"`
+	MaxLongerSidePixels *int64 `json:"max_longer_side_pixels"`
 	// Maximum of width multiplied by height. Null: none.
 	MaxPixels *int64 `json:"max_pixels"`
 	// Minimum duration. Null: none.
@@ -6909,7 +6907,7 @@ type GenerationInput struct {
 	AspectRatio *string `json:"aspect_ratio,omitzero"`
 	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
 	// rounded up.
-	Seconds *int64 `json:"seconds,omitzero"`
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Images: number of images. Absent: 1.
 	Count *int64 `json:"count,omitzero"`
 	// Voices and avatars: language of the text (BCP 47).
@@ -6940,6 +6938,9 @@ type GenerationInputCreate struct {
 	Avatar *string `json:"avatar,omitzero"`
 	// Images: number of images. Absent: 1.
 	Count *int64 `json:"count,omitzero"`
+	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
+	// rounded up.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Image to start from: a public https URL, or the id of one of your media.
 	ImageURL *string `json:"image_url,omitzero"`
 	// Voices and avatars: language of the text (BCP 47).
@@ -6948,9 +6949,6 @@ type GenerationInputCreate struct {
 	Lyrics *string `json:"lyrics,omitzero"`
 	// Videos, images and music: description of what to make.
 	Prompt *string `json:"prompt,omitzero"`
-	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
-	// rounded up.
-	Seconds *int64 `json:"seconds,omitzero"`
 	// Voices and avatars: text to speak.
 	Text *string `json:"text,omitzero"`
 	// Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
@@ -7059,12 +7057,12 @@ type Import struct {
 	// Why resources were left out: up to 100 reasons.
 	LeftOut []ImportLeftOut `json:"left_out"`
 	// Number of files that were taken over.
-	Files int64 `json:"files"`
+	FileCount int64 `json:"file_count"`
 	// Number of files that resources have and no part has.
-	MissingFiles int64 `json:"missing_files"`
+	MissingFileCount int64 `json:"missing_file_count"`
 	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
-	// Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed.
+	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed.
 	MapURL *string `json:"map_url"`
 	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
 	// failed.
@@ -7099,8 +7097,8 @@ type ImportFailure struct {
 
 // ImportLeftOut: A reason for which resources of a type were left out.
 type ImportLeftOut struct {
-	// Type of the resources.
-	Type string `json:"type"`
+	// Kind of the resources.
+	Kind string `json:"kind"`
 	// Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
 	// has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to, or its
 	// file, is not there. refused: an operation that creates such a resource would refuse it, too.
@@ -7153,9 +7151,9 @@ type ImportPartCreate struct {
 // ImportTaken: Counts the resources of a type in an import.
 type ImportTaken struct {
 	// Resources that are there now, also those of an earlier import of the same export.
-	Imported int64 `json:"imported"`
+	ImportedCount int64 `json:"imported_count"`
 	// Resources that were left out. left_out says why.
-	LeftOut int64 `json:"left_out"`
+	LeftOutCount int64 `json:"left_out_count"`
 }
 
 // InstagramOptions: Options on Instagram.
@@ -7320,11 +7318,11 @@ type IntegrationContentKindInput = IntegrationContentKind
 // IntegrationCounts: The numbers of an integration.
 type IntegrationCounts struct {
 	// Products that it has created.
-	Products int64 `json:"products"`
+	ProductCount int64 `json:"product_count"`
 	// Content items that it has created.
-	Items int64 `json:"items"`
+	ItemCount int64 `json:"item_count"`
 	// Notes that it has written to deals.
-	Notes int64 `json:"notes"`
+	NoteCount int64 `json:"note_count"`
 }
 
 // IntegrationEventData: Data of the event.
@@ -7807,7 +7805,7 @@ type ModelCapabilities struct {
 	// Resolution of its videos.
 	Resolution *string `json:"resolution,omitzero"`
 	// Supported lengths in seconds, if only certain ones are supported.
-	Seconds []int64 `json:"seconds,omitzero"`
+	SupportedSeconds []int64 `json:"supported_seconds,omitzero"`
 	// Minimum length in seconds. Absent: 1.
 	MinSeconds *int64 `json:"min_seconds,omitzero"`
 	// Maximum length in seconds.
@@ -7931,18 +7929,18 @@ type MusicianFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -7954,7 +7952,7 @@ type MusicianFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -7973,7 +7971,7 @@ type MusicianFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -8294,7 +8292,7 @@ type NewBloggerFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8304,7 +8302,7 @@ type NewBloggerFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8353,7 +8351,7 @@ type NewBrandFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8363,7 +8361,7 @@ type NewBrandFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8408,7 +8406,7 @@ type NewEntertainmentFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8418,7 +8416,7 @@ type NewEntertainmentFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8467,7 +8465,7 @@ type NewExpertFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8477,7 +8475,7 @@ type NewExpertFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8524,7 +8522,7 @@ type NewMusicianFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8534,7 +8532,7 @@ type NewMusicianFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8579,7 +8577,7 @@ type NewNewsFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8589,7 +8587,7 @@ type NewNewsFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8638,7 +8636,7 @@ type NewSellerFactory struct {
 	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
 	AutoPublish *bool `json:"auto_publish,omitzero"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentKindInput `json:"content_types,omitzero"`
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
 	// Subject of the factory.
 	Description *string `json:"description,omitzero"`
 	// Language of its content (BCP 47). Default: en.
@@ -8648,7 +8646,7 @@ type NewSellerFactory struct {
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
 	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -8686,18 +8684,18 @@ type NewsFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -8709,7 +8707,7 @@ type NewsFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -8728,7 +8726,7 @@ type NewsFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -9407,9 +9405,9 @@ const (
 // PlanRateLimits: Requests per minute, by kind of key.
 type PlanRateLimits struct {
 	// Requests per minute of a test key.
-	Test int64 `json:"test"`
+	TestPerMinute int64 `json:"test_per_minute"`
 	// Requests per minute of a live key.
-	Live int64 `json:"live"`
+	LivePerMinute int64 `json:"live_per_minute"`
 }
 
 // Platform: Platform of the account.
@@ -9523,7 +9521,7 @@ type PostImport struct {
 	// Posts of them that no earlier import has read.
 	Added int64 `json:"added"`
 	// Posts of them that this service has published. They are not imported.
-	Own int64 `json:"own"`
+	OwnCount int64 `json:"own_count"`
 	// Time of the earliest post that was read. Null until there is one.
 	Since *time.Time `json:"since"`
 	// Why it failed. Posts that were read until then stay. Null unless failed.
@@ -9660,7 +9658,7 @@ type Product struct {
 	// Name of the product.
 	Name string `json:"name"`
 	// What the product is.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Price of the product.
 	Price ProductPrice `json:"price"`
 	// Page where it is sold. Null if there is none.
@@ -9916,7 +9914,7 @@ type ProfileUsage struct {
 	// The month.
 	Month string `json:"month"`
 	// Credits that were spent and reserved. Always 0 in the sandbox.
-	SpentCredits int64 `json:"spent_credits"`
+	UsedCredits int64 `json:"used_credits"`
 	// Credits that spend_limit_credits leaves. Null: no limit.
 	RemainingCredits *int64 `json:"remaining_credits"`
 }
@@ -9946,7 +9944,7 @@ type Promotion struct {
 	// When it ends.
 	EndsAt time.Time `json:"ends_at"`
 	// What to say about it.
-	Message string `json:"message"`
+	Message *string `json:"message"`
 	// Prior price that you state for content, of a promotion of one product. Null: it is computed.
 	PriorPrice *ProductPrice `json:"prior_price"`
 	// Reason for another prior price than the lowest of 30 days. Null: none.
@@ -10245,9 +10243,9 @@ type PublicationChangeState string
 
 // The values of PublicationChangeState.
 const (
-	PublicationChangeStatePending PublicationChangeState = "pending"
-	PublicationChangeStateDone    PublicationChangeState = "done"
-	PublicationChangeStateFailed  PublicationChangeState = "failed"
+	PublicationChangeStatePending   PublicationChangeState = "pending"
+	PublicationChangeStateCompleted PublicationChangeState = "completed"
+	PublicationChangeStateFailed    PublicationChangeState = "failed"
 )
 
 // PublicationDeletedEvent: A published post was deleted from its platform.
@@ -10295,7 +10293,7 @@ type PublicationDossier struct {
 	// Who had it published: the id of an API key or of a person.
 	PublishedFor string `json:"published_for"`
 	// Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none.
-	Region string `json:"region"`
+	Region *string `json:"region"`
 	// Rules of law that applied, as they were checked just before it was published.
 	Rules []DossierRule `json:"rules"`
 	// Decisions about the item that were in force. Empty if nobody has decided.
@@ -10608,9 +10606,9 @@ type PublishingEntry struct {
 	// Kind of content.
 	Kind ContentKind `json:"kind"`
 	// Title of the item.
-	Title string `json:"title"`
+	Title *string `json:"title"`
 	// Beginning of the item's caption: its first line, up to 100 characters.
-	Caption string `json:"caption"`
+	Caption *string `json:"caption"`
 	// State of the item.
 	ContentState string `json:"content_state"`
 	// Approval of the item.
@@ -10810,7 +10808,7 @@ type RehearsalAccount struct {
 	// Platform that the account is of.
 	Platform Platform `json:"platform"`
 	// Number of its publications without a problem.
-	Publications int64 `json:"publications"`
+	PublicationCount int64 `json:"publication_count"`
 	// Time of the first of them. Null: none has a time.
 	FirstAt *time.Time `json:"first_at"`
 	// Time of the last of them. Null: none has a time.
@@ -10857,7 +10855,7 @@ type RehearsalProblem struct {
 	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
 	Code string `json:"code"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -10877,11 +10875,11 @@ type RehearsalPublication struct {
 // RehearsalRefusal: A reason for which the call would be refused.
 type RehearsalRefusal struct {
 	// Number of the item in the body, from 0. Null: the call as a whole.
-	Item *int64 `json:"item"`
+	ItemIndex *int64 `json:"item_index"`
 	// Machine-readable code of the error.
 	Code string `json:"code"`
 	// JSON pointer of the member at fault, empty if there is none.
-	Param string `json:"param"`
+	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 }
@@ -11162,18 +11160,18 @@ type SellerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
-	Audience string `json:"audience"`
+	Audience *string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
 	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentKind `json:"content_types"`
+	ContentTypes []ContentType `json:"content_types"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Subject of the factory.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Language of its content (BCP 47).
@@ -11185,7 +11183,7 @@ type SellerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval PlanApproval `json:"plan_approval"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -11204,7 +11202,7 @@ type SellerFactory struct {
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
 	// Tone of the content.
-	Tone string `json:"tone"`
+	Tone *string `json:"tone"`
 	// Topics of the content.
 	Topics []string `json:"topics"`
 	// Type of the factory. It cannot be changed.
@@ -11632,19 +11630,19 @@ type SocialAccount struct {
 	State SocialAccountState `json:"state"`
 	// Ids of the factories that publish to it.
 	FactoryIDs []string `json:"factory_ids"`
-	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null: it
 	// does not end, or there is none.
 	TokenExpiresAt *time.Time `json:"token_expires_at"`
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
-	ReconnectBefore *time.Time `json:"reconnect_before"`
+	ReconnectDueAt *time.Time `json:"reconnect_due_at"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
 	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
 	// however late it is.
-	LateAfter *int64 `json:"late_after"`
+	LateAfterSeconds *int64 `json:"late_after_seconds"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
 	// What can be read about its posts and about itself.
@@ -11684,7 +11682,7 @@ type SocialAccountConnect struct {
 	ReturnURL *string `json:"return_url,omitzero"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
 	// however late it is.
-	LateAfter *int64 `json:"late_after,omitzero"`
+	LateAfterSeconds *int64 `json:"late_after_seconds,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
@@ -11770,9 +11768,11 @@ type SocialApplication struct {
 	ClientID string `json:"client_id"`
 	// Permissions that owners of accounts are asked for. Empty: the usual ones of the platform.
 	Scopes []string `json:"scopes"`
-	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
-	// platform, see the guide.
+	// Most that its accounts use together in a day, in daily_limit_unit. Null: the usual limit of the platform, see the
+	// guide.
 	DailyLimit *int64 `json:"daily_limit"`
+	// Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit.
+	DailyLimitUnit *SocialApplicationDailyLimitUnit `json:"daily_limit_unit"`
 	// Address to enter at the platform as the redirect address of the application.
 	RedirectURL string `json:"redirect_url"`
 }
@@ -11798,6 +11798,17 @@ type SocialApplicationCreate struct {
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
+
+// SocialApplicationDailyLimitUnit: Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the
+// platform share no limit.
+// A newer service may have more values.
+type SocialApplicationDailyLimitUnit string
+
+// The values of SocialApplicationDailyLimitUnit.
+const (
+	SocialApplicationDailyLimitUnitUsCents SocialApplicationDailyLimitUnit = "us_cents"
+	SocialApplicationDailyLimitUnitUploads SocialApplicationDailyLimitUnit = "uploads"
+)
 
 // SocialApplicationUpdate: Body of `updateApplication`.
 type SocialApplicationUpdate struct {
@@ -11869,19 +11880,19 @@ type SocialConnecting struct {
 	State SocialAccountState `json:"state"`
 	// Ids of the factories that publish to it.
 	FactoryIDs []string `json:"factory_ids"`
-	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null: it
 	// does not end, or there is none.
 	TokenExpiresAt *time.Time `json:"token_expires_at"`
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
-	ReconnectBefore *time.Time `json:"reconnect_before"`
+	ReconnectDueAt *time.Time `json:"reconnect_due_at"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
 	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
 	// however late it is.
-	LateAfter *int64 `json:"late_after"`
+	LateAfterSeconds *int64 `json:"late_after_seconds"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
 	// What can be read about its posts and about itself.
@@ -11959,6 +11970,8 @@ type SocialPlatform struct {
 	Comments SocialComments `json:"comments"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int64 `json:"daily_limit"`
+	// Unit of daily_limit.
+	DailyLimitUnit string `json:"daily_limit_unit"`
 	// What else to know.
 	Notes []string `json:"notes"`
 }
@@ -12137,7 +12150,7 @@ type StudioMusicCreate struct {
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
-	Seconds *int64 `json:"seconds,omitzero"`
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Lyrics, if the model supports them.
 	Lyrics *string `json:"lyrics,omitzero"`
 }
@@ -12182,7 +12195,7 @@ type StudioVideoCreate struct {
 	// Aspect ratio, one of the model's aspect_ratios.
 	AspectRatio *string `json:"aspect_ratio,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
-	Seconds *int64 `json:"seconds,omitzero"`
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// Image to start from: a public https URL, or the id of one of your media.
 	ImageURL *string `json:"image_url,omitzero"`
 }
@@ -12587,7 +12600,7 @@ type Utminput struct {
 // UsageCalls: The numbers of calls in some time.
 type UsageCalls struct {
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
@@ -12597,9 +12610,9 @@ type UsageCalls struct {
 // UsageDay: The number of calls with API keys on a day.
 type UsageDay struct {
 	// Day (UTC).
-	Date string `json:"date"`
+	Day string `json:"day"`
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
@@ -12613,13 +12626,13 @@ type UsageOfKey struct {
 	// Name of the key. Null if the key is not listed any more.
 	Name *string `json:"name"`
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
 	Refused int64 `json:"refused"`
 	// Calls that were answered with a status from 500.
 	Failed int64 `json:"failed"`
 	// Calls on each day of the period, the first day first.
-	RequestsByDay []int64 `json:"requests_by_day"`
+	CallsByDay []int64 `json:"calls_by_day"`
 }
 
 // UsageOfKind: The number of calls that concerned a kind of content.
@@ -12627,9 +12640,9 @@ type UsageOfKind struct {
 	// Kind of the content items or the generations of the studio.
 	Kind string `json:"kind"`
 	// Calls that were answered, refused and failed ones included.
-	Requests int64 `json:"requests"`
+	Calls int64 `json:"calls"`
 	// Calls on each day of the period, the first day first.
-	RequestsByDay []int64 `json:"requests_by_day"`
+	CallsByDay []int64 `json:"calls_by_day"`
 }
 
 // UserTag: Names an account in a picture or a Reel.
@@ -12787,7 +12800,7 @@ type Webhook struct {
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by"`
 	// Description of the webhook.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
@@ -12826,8 +12839,8 @@ type WebhookCreate struct {
 
 // WebhookDestination: A destination in a customer's AWS account.
 type WebhookDestination struct {
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type WebhookDestinationType `json:"type"`
+	// Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Kind WebhookDestinationKind `json:"kind"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn"`
 	// ARN of the role that the service assumes to send events.
@@ -12843,26 +12856,26 @@ type WebhookDestination struct {
 
 // WebhookDestinationCreate: targetBody is a new destination in a request.
 type WebhookDestinationCreate struct {
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type WebhookDestinationTypeInput `json:"type"`
+	// Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Kind WebhookDestinationKindInput `json:"kind"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
 	RoleARN string `json:"role_arn"`
 }
 
-// WebhookDestinationType: Type of the destination. eventbridge: an event bus. sqs: a standard queue.
+// WebhookDestinationKind: Kind of the destination. eventbridge: an event bus. sqs: a standard queue.
 // A newer service may have more values.
-type WebhookDestinationType string
+type WebhookDestinationKind string
 
-// The values of WebhookDestinationType.
+// The values of WebhookDestinationKind.
 const (
-	WebhookDestinationTypeEventbridge WebhookDestinationType = "eventbridge"
-	WebhookDestinationTypeSqs         WebhookDestinationType = "sqs"
+	WebhookDestinationKindEventbridge WebhookDestinationKind = "eventbridge"
+	WebhookDestinationKindSqs         WebhookDestinationKind = "sqs"
 )
 
-// WebhookDestinationTypeInput has the values of WebhookDestinationType.
-type WebhookDestinationTypeInput = WebhookDestinationType
+// WebhookDestinationKindInput has the values of WebhookDestinationKind.
+type WebhookDestinationKindInput = WebhookDestinationKind
 
 // WebhookDestinationUpdate: Event bus or queue in your own AWS account. Only for a webhook with a destination.
 type WebhookDestinationUpdate struct {
@@ -12912,11 +12925,11 @@ type WebhookEventData struct {
 // WebhookLatency: Summarises how fast a receiver answers.
 type WebhookLatency struct {
 	// 50th percentile in milliseconds, accurate to 10 %.
-	P50 int64 `json:"p50"`
+	P50Ms int64 `json:"p50_ms"`
 	// 90th percentile in milliseconds, accurate to 10 %.
-	P90 int64 `json:"p90"`
+	P90Ms int64 `json:"p90_ms"`
 	// 99th percentile in milliseconds, accurate to 10 %.
-	P99 int64 `json:"p99"`
+	P99Ms int64 `json:"p99_ms"`
 	// Number of responses counted.
 	Count int64 `json:"count"`
 }
@@ -13004,7 +13017,7 @@ type WebhookWithSecret struct {
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by"`
 	// Description of the webhook.
-	Description string `json:"description"`
+	Description *string `json:"description"`
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed

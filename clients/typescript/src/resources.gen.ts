@@ -217,7 +217,7 @@ export class AnalyticsResource {
    *
    * Needs the scope `factories:read`.
    */
-  listAccounts(params?: ListAccountMetricsParams, options?: RequestOptions): Pages<T.AccountDay> {
+  listAccountMetrics(params?: ListAccountMetricsParams, options?: RequestOptions): Pages<T.AccountDay> {
     return this.#core.pages('/v1/analytics/accounts', [], params, options);
   }
 
@@ -230,7 +230,7 @@ export class AnalyticsResource {
    *
    * Needs the scope `factories:read`.
    */
-  bestTimes(params?: GetBestTimesParams, options?: RequestOptions): Call<T.BestTimes> {
+  getBestTimes(params?: GetBestTimesParams, options?: RequestOptions): Call<T.BestTimes> {
     return this.#core.call('GET', '/v1/analytics/best-times', [], { query: params }, options);
   }
 
@@ -257,12 +257,12 @@ export class AnalyticsResource {
    *
    * Needs the scope `social:manage`.
    */
-  getImport(postImportId: string, options?: RequestOptions): Call<T.PostImport> {
+  getPostImport(postImportId: string, options?: RequestOptions): Call<T.PostImport> {
     return this.#core.call('GET', '/v1/analytics/imports/{post_import_id}', [postImportId], {}, options);
   }
 
-  /** Calls getImport until the work has ended. Failed work is a FailedError. */
-  waitForImport(postImportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.PostImport> {
+  /** Calls getPostImport until the work has ended. Failed work is a FailedError. */
+  waitForPostImport(postImportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.PostImport> {
     return this.#core.wait('/v1/analytics/imports/{post_import_id}', [postImportId], ['state', ['completed'], ['failed']], options);
   }
 }
@@ -1087,8 +1087,8 @@ export class ContentResource {
    * `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The
    * limits of each platform are checked now: what it does not take is refused, and what can be adapted without harm is
    * adapted. The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes
-   * late items of an account in the order of their times, unless the account's `late_after` has passed. If the factory
-   * requires an approval, an item without it keeps the time and is scheduled when it is approved.
+   * late items of an account in the order of their times, unless the account's `late_after_seconds` has passed. If the
+   * factory requires an approval, an item without it keeps the time and is scheduled when it is approved.
    *
    * Needs the scope `content:publish`.
    */
@@ -1121,8 +1121,8 @@ export interface ListEventsParams {
    * It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they
    * can ask more often: with 600 for a second.
    */
-  wait?: number | undefined;
-  /** Newest event that you have, for wait: its id. */
+  wait_seconds?: number | undefined;
+  /** Newest event that you have, for wait_seconds: its id. */
   after?: string | undefined;
 }
 
@@ -1366,36 +1366,6 @@ export interface GetContentPlanParams {
   content_plan_id?: string | undefined;
 }
 
-/** The parameters of createPlanTopic. */
-export interface CreatePlanTopicParams {
-  /** Id of the plan. Absent: the latest plan of the factory. */
-  content_plan_id?: string | undefined;
-}
-
-/** The parameters of approvePlanTopics. */
-export interface ApprovePlanTopicsParams {
-  /** Id of the plan. Absent: the latest plan of the factory. */
-  content_plan_id?: string | undefined;
-}
-
-/** The parameters of getPlanTopic. */
-export interface GetPlanTopicParams {
-  /** Id of the plan. Absent: the latest plan of the factory. */
-  content_plan_id?: string | undefined;
-}
-
-/** The parameters of updatePlanTopic. */
-export interface UpdatePlanTopicParams {
-  /** Id of the plan. Absent: the latest plan of the factory. */
-  content_plan_id?: string | undefined;
-}
-
-/** The parameters of deletePlanTopic. */
-export interface DeletePlanTopicParams {
-  /** Id of the plan. Absent: the latest plan of the factory. */
-  content_plan_id?: string | undefined;
-}
-
 /** The parameters of listProposals. */
 export interface ListProposalsParams {
   /** Maximum number of results. */
@@ -1526,67 +1496,6 @@ export class FactoriesResource {
    */
   createContentPlan(factoryId: string, body: T.ContentPlanCreate, options?: RequestOptions): Call<T.ContentPlan> {
     return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan', [factoryId], { body }, options);
-  }
-
-  /**
-   * Add a topic to a content plan.
-   *
-   * Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
-   * costs nothing until then.
-   *
-   * Needs the scope `factories:write`.
-   */
-  createTopic(factoryId: string, body: T.ContentPlanTopicCreate, params?: CreatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
-    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics', [factoryId], { body, query: params }, options);
-  }
-
-  /**
-   * Approve topics of a content plan.
-   *
-   * Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
-   * are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-   * costs nothing more. A topic that nobody approves before its time becomes `missed`.
-   *
-   * Needs the scope `factories:write`.
-   */
-  approveTopics(factoryId: string, body: T.ContentPlanApproveCreate, params?: ApprovePlanTopicsParams, options?: RequestOptions): Call<T.ContentPlan> {
-    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics/approve', [factoryId], { body, query: params }, options);
-  }
-
-  /**
-   * Get a topic of a content plan.
-   *
-   * Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan`
-   * has all of them.
-   *
-   * Needs the scope `factories:read`.
-   */
-  getTopic(factoryId: string, topicNumber: string, params?: GetPlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
-    return this.#core.call('GET', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { query: params }, options);
-  }
-
-  /**
-   * Change a topic of a content plan.
-   *
-   * Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
-   * `If-Match` with its ETag, so that no change of somebody else is lost.
-   *
-   * Needs the scope `factories:write`.
-   */
-  updateTopic(factoryId: string, topicNumber: string, body: T.ContentPlanTopicUpdate, params?: UpdatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
-    return this.#core.call('PATCH', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { body, query: params }, options);
-  }
-
-  /**
-   * Drop a topic of a content plan.
-   *
-   * Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete
-   * the item of a topic that is written.
-   *
-   * Needs the scope `factories:write`.
-   */
-  deleteTopic(factoryId: string, topicNumber: string, params?: DeletePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
-    return this.#core.call('DELETE', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { query: params }, options);
   }
 
   /**
@@ -1994,6 +1903,106 @@ export class PeopleResource {
   }
 }
 
+/** The parameters of createPlanTopic. */
+export interface CreatePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of approvePlanTopics. */
+export interface ApprovePlanTopicsParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of getPlanTopic. */
+export interface GetPlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of updatePlanTopic. */
+export interface UpdatePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of deletePlanTopic. */
+export interface DeletePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** Add, change, drop and approve topics of content plans. */
+export class PlanTopicsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Add a topic to a content plan.
+   *
+   * Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
+   * costs nothing until then.
+   *
+   * Needs the scope `factories:write`.
+   */
+  create(factoryId: string, body: T.ContentPlanTopicCreate, params?: CreatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics', [factoryId], { body, query: params }, options);
+  }
+
+  /**
+   * Approve topics of a content plan.
+   *
+   * Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
+   * are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
+   * costs nothing more. A topic that nobody approves before its time becomes `expired`.
+   *
+   * Needs the scope `factories:write`.
+   */
+  approve(factoryId: string, body: T.ContentPlanApproveCreate, params?: ApprovePlanTopicsParams, options?: RequestOptions): Call<T.ContentPlan> {
+    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics/approve', [factoryId], { body, query: params }, options);
+  }
+
+  /**
+   * Get a topic of a content plan.
+   *
+   * Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan`
+   * has all of them.
+   *
+   * Needs the scope `factories:read`.
+   */
+  get(factoryId: string, topicNumber: number, params?: GetPlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('GET', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, String(topicNumber)], { query: params }, options);
+  }
+
+  /**
+   * Change a topic of a content plan.
+   *
+   * Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+   * `If-Match` with its ETag, so that no change of somebody else is lost.
+   *
+   * Needs the scope `factories:write`.
+   */
+  update(factoryId: string, topicNumber: number, body: T.ContentPlanTopicUpdate, params?: UpdatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('PATCH', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, String(topicNumber)], { body, query: params }, options);
+  }
+
+  /**
+   * Drop a topic of a content plan.
+   *
+   * Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete
+   * the item of a topic that is written.
+   *
+   * Needs the scope `factories:write`.
+   */
+  delete(factoryId: string, topicNumber: number, params?: DeletePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('DELETE', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, String(topicNumber)], { query: params }, options);
+  }
+}
+
 /** The parameters of listProducts. */
 export interface ListProductsParams {
   /** Maximum number of results. */
@@ -2342,7 +2351,7 @@ export class PublicationsResource {
    *
    * Needs the scope `content:read`.
    */
-  dossier(publicationId: string, options?: RequestOptions): Call<T.SignedDossier> {
+  getDossier(publicationId: string, options?: RequestOptions): Call<T.SignedDossier> {
     return this.#core.call('GET', '/v1/publications/{publication_id}/dossier', [publicationId], {}, options);
   }
 }
@@ -3147,6 +3156,8 @@ export class Client {
   readonly media: MediaResource;
   /** People who have access to the account, their roles and invitations. */
   readonly people: PeopleResource;
+  /** Add, change, drop and approve topics of content plans. */
+  readonly planTopics: PlanTopicsResource;
   /** The catalog of a factory of type seller, with photos. */
   readonly products: ProductsResource;
   /** Clients of an agency: what belongs to them, and their spending. */
@@ -3190,6 +3201,7 @@ export class Client {
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);
+    this.planTopics = new PlanTopicsResource(this.core);
     this.products = new ProductsResource(this.core);
     this.profiles = new ProfilesResource(this.core);
     this.promotions = new PromotionsResource(this.core);

@@ -91,7 +91,7 @@ export interface AccountUsage {
   /** Last day of the period (UTC). */
   to: string;
   /** Calls that were answered, refused and failed ones included. */
-  requests: number;
+  calls: number;
   /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
   refused: number;
   /** Calls that were answered with a status from 500. */
@@ -210,7 +210,7 @@ export interface AnalyticsAmounts {
   /** Publications. An item on two platforms counts twice. */
   published: number;
   /** Credits charged for content items and trainings. Always 0 in the sandbox. */
-  spend_credits: number;
+  cost_credits: number;
   /** Views of the publications. */
   views: number;
   /** Likes of the publications. */
@@ -279,9 +279,10 @@ export interface AnalyticsComparison {
   /**
    * Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications.
    */
-  p: number | null;
+  p_value: number | null;
   /**
-   * The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+   * The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
+   * publications.
    */
   decision: AnalyticsComparisonDecision;
   /**
@@ -293,16 +294,17 @@ export interface AnalyticsComparison {
    * Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
    * with a live key.
    */
-  simulated: number;
+  simulated_count: number;
   /**
    * Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
    * published.
    */
-  imported: number;
+  imported_count: number;
 }
 
 /**
- * The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+ * The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
+ * publications.
  */
 export type AnalyticsComparisonDecision = 'a' | 'b' | 'no_difference' | 'no_decision' | (string & {});
 
@@ -338,7 +340,7 @@ export interface AnalyticsRow {
   /** Publications. An item on two platforms counts twice. */
   published: number;
   /** Credits charged for content items and trainings. Always 0 in the sandbox. */
-  spend_credits: number;
+  cost_credits: number;
   /** Views of the publications. */
   views: number;
   /** Likes of the publications. */
@@ -412,7 +414,7 @@ export interface ApiKey {
 /** The numbers of calls of a key in some time. */
 export interface ApiKeyCalls {
   /** Requests made with the key, refused ones included. */
-  requests: number;
+  calls: number;
   /**
    * Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
    * the rate limit.
@@ -475,9 +477,9 @@ export interface ApiKeyCreatedEvent {
 /** The number of calls of a key on a day. */
 export interface ApiKeyDay {
   /** Day (UTC). */
-  date: string;
+  day: string;
   /** Requests made with the key, refused ones included. */
-  requests: number;
+  calls: number;
   /**
    * Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
    * the rate limit.
@@ -535,9 +537,9 @@ export interface ApiKeyDetails {
   /** The calls of each of the last 30 days (UTC), the earliest first. */
   usage_by_day: ApiKeyDay[] | null;
   /** Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC). */
-  spent_credits_this_month: number;
+  used_this_month_credits: number;
   /** Credits that the key, and the keys that it has made, have spent and reserved today (UTC). */
-  spent_credits_today: number;
+  used_today_credits: number;
 }
 
 /** Data of the event. */
@@ -1241,14 +1243,14 @@ export interface BestHour {
   high: number;
   /**
    * Probability that a publication of the hour does better than one of the others, with ties counted half, as in
-   * experiments and diagnoses. Null where p is null.
+   * experiments and diagnoses. Null where p_value is null.
    */
   superiority: number | null;
   /**
    * Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
    * 10 publications of the hour or of the others.
    */
-  p: number | null;
+  p_value: number | null;
   /** Whether p is below 0.05, divided by the number of hours that are tested. */
   significant: boolean;
 }
@@ -1285,12 +1287,12 @@ export interface BestTimes {
    * Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live
    * key.
    */
-  simulated: number;
+  simulated_count: number;
   /**
    * Number of publications of them that were imported: earlier posts of the accounts, which the service has not
    * published.
    */
-  imported: number;
+  imported_count: number;
   /**
    * Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
    * safest choice.
@@ -1313,7 +1315,7 @@ export interface BloggerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -1322,11 +1324,11 @@ export interface BloggerFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -1338,7 +1340,7 @@ export interface BloggerFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -1363,7 +1365,7 @@ export interface BloggerFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -1744,7 +1746,7 @@ export interface BrandFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -1753,11 +1755,11 @@ export interface BrandFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -1769,7 +1771,7 @@ export interface BrandFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -1794,7 +1796,7 @@ export interface BrandFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -2204,7 +2206,7 @@ export interface CallingKey {
   /** Mandate of the key, which bounds what an agent does with it. Null: none. */
   mandate: ApiKeyMandate | null;
   /** Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day. */
-  credits_left_today: number | null;
+  remaining_today_credits: number | null;
 }
 
 /**
@@ -2706,10 +2708,10 @@ export interface ContentItem {
   /** What the content is about. */
   prompt: string;
   /**
-   * Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you
-   * gave it.
+   * Text that is spoken, of videos, and the lyrics that you gave, of music clips. Null until generated, unless you gave
+   * it, and for other kinds.
    */
-  script: string;
+  script: string | null;
   /** The script in scenes, of videos. Empty until generated, unless you gave it. */
   scenes: ContentScene[];
   /**
@@ -2729,7 +2731,7 @@ export interface ContentItem {
    * Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
    * pictures, and where the model decides.
    */
-  seconds: number | null;
+  clip_seconds: number | null;
   /** Id of the voice of its narration. Null without one, or where the model decides. */
   voice: string | null;
   /** Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none. */
@@ -2744,12 +2746,12 @@ export interface ContentItem {
    * media.
    */
   labelled: boolean;
-  /** Title, in one line. Empty until generated. */
-  title: string;
-  /** Words that are drawn on the picture of a post. Empty until generated, and if none were wanted. */
-  headline: string;
-  /** Text of the post. Empty until generated. */
-  caption: string;
+  /** Title, in one line. Null until generated. */
+  title: string | null;
+  /** Words that are drawn on the picture of a post. Null until generated, and if none were wanted. */
+  headline: string | null;
+  /** Text of the post. Null until generated. */
+  caption: string | null;
   /** Hashtags, without the #. */
   hashtags: string[];
   /** Quality of the texts. Null if you gave the item yourself. */
@@ -2954,7 +2956,7 @@ export interface ContentItemChecked {
    */
   warnings: PublicationWarning[];
   /** Posts that the platform still takes on the day (UTC). Null: no known limit. */
-  quota_left: number | null;
+  remaining_posts: number | null;
   /** What would be published. Null if there is no such account. */
   preview: ContentPreview | null;
 }
@@ -3148,7 +3150,7 @@ export interface ContentItemProblem {
    */
   code: ContentItemProblemCode;
   /** Pointer of the member at fault, empty if there is none. */
-  param: string;
+  param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
   /** The rule of law that is violated. Null for other codes. */
@@ -3333,15 +3335,15 @@ export interface ContentPlan {
   /** Number of items on each day. */
   posts_per_day: number;
   /** Types of its items, which are spread evenly. */
-  content_types: ContentPlanContentTypes[];
+  content_types: ContentType[];
   /** First day. */
   starts_on: string;
   /** Time zone of its days and times. */
   timezone: string;
   /** Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone. */
-  country: string;
+  country: string | null;
   /** What the plan is about, beyond the settings of the factory. */
-  brief: string;
+  brief: string | null;
   /**
    * Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
    * has some.
@@ -3409,7 +3411,7 @@ export interface ContentPlanCampaign {
   /** Name of the campaign. */
   name: string;
   /** Number of its items. */
-  items: number;
+  item_count: number;
   /** What it is about, and the step that it asks readers for. */
   about?: string;
   /** First day. Absent: that of the plan. */
@@ -3423,7 +3425,7 @@ export interface ContentPlanCampaignInput {
   /** Name of the campaign. */
   name: string;
   /** Number of its items. */
-  items: number;
+  item_count: number;
   /** What it is about, and the step that it asks readers for. */
   about?: string | undefined;
   /** First day. Absent: that of the plan. */
@@ -3450,15 +3452,6 @@ export interface ContentPlanCompletedEvent {
   data: ContentPlanEventData;
 }
 
-/** Types of its items, which are spread evenly. */
-export type ContentPlanContentTypes = 'short_video' | 'post' | 'carousel' | 'story' | 'long_video' | (string & {});
-
-/**
- * Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
- * and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
- */
-export type ContentPlanContentTypesInput = 'short_video' | 'post' | 'carousel' | 'story' | 'long_video';
-
 /** Body of `createContentPlan`. */
 export interface ContentPlanCreate {
   /** Number of days. */
@@ -3466,10 +3459,11 @@ export interface ContentPlanCreate {
   /** Number of items on each day. */
   posts_per_day: number;
   /**
-   * Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
-   * and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
+   * Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
+   * long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
+   * carousel that the factory makes, or else the first of story, long_video and music_clip.
    */
-  content_types?: ContentPlanContentTypesInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow. */
   starts_on?: string | undefined;
   /** What the plan is about, beyond the settings of the factory. */
@@ -3503,7 +3497,7 @@ export interface ContentPlanCreate {
   /**
    * What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
    * some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
-   * factory, `plan_approval`.
+   * factory, `plan_approve`.
    */
   approve?: PlanApprovalInput | undefined;
   /**
@@ -3590,8 +3584,8 @@ export interface ContentPlanLearned {
 export interface ContentPlanPillar {
   /** Subject. */
   name: string;
-  /** Share of the items, beside the shares of the others. Default: 1. */
-  share?: number;
+  /** How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1. */
+  weight?: number;
 }
 
 /**
@@ -3601,8 +3595,8 @@ export interface ContentPlanPillar {
 export interface ContentPlanPillarInput {
   /** Subject. */
   name: string;
-  /** Share of the items, beside the shares of the others. Default: 1. */
-  share?: number | undefined;
+  /** How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1. */
+  weight?: number | undefined;
 }
 
 /** The topics of a content plan wait for an approval. */
@@ -3634,11 +3628,15 @@ export type ContentPlanState = 'queued' | 'planning' | 'proposed' | 'generating'
 export interface ContentPlanTopic {
   /** Number of the topic in its plan, from 1. It never changes. */
   number: number;
+  /** Time at which it was chosen or added. */
+  created_at: string;
+  /** Time of its last change. */
+  updated_at: string;
   /** Id of the content plan that it belongs to. */
   content_plan_id: string;
   /**
-   * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
-   * item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
+   * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed: its
+   * item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic was
    * found.
    */
   state: ContentPlanTopicState;
@@ -3675,7 +3673,7 @@ export interface ContentPlanTopicCreate {
   /** Time of its publication, on a day of the plan. */
   publish_at: string;
   /** Type of the item: one of the plan's. Absent: the first one of the plan. */
-  content_type?: ContentPlanContentTypesInput | undefined;
+  content_type?: ContentTypeInput | undefined;
   /** Angle from which the item presents its topic, at most 120 bytes. */
   angle?: string | undefined;
   /** Idea of its first line, in up to 240 bytes. */
@@ -3687,10 +3685,11 @@ export interface ContentPlanTopicCreate {
 }
 
 /**
- * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
- * was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+ * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed: its
+ * item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic was
+ * found.
  */
-export type ContentPlanTopicState = 'proposed' | 'approved' | 'written' | 'dropped' | 'missed' | 'failed' | (string & {});
+export type ContentPlanTopicState = 'proposed' | 'approved' | 'completed' | 'discarded' | 'expired' | 'failed' | (string & {});
 
 /** Body of `updatePlanTopic`. */
 export interface ContentPlanTopicUpdate {
@@ -3699,7 +3698,7 @@ export interface ContentPlanTopicUpdate {
   /** Time of its publication, on a day of the plan. */
   publish_at?: string | undefined;
   /** Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved. */
-  content_type?: ContentPlanContentTypesInput | undefined;
+  content_type?: ContentTypeInput | undefined;
   /** Angle from which the item presents its topic, at most 120 bytes. Null: none. */
   angle?: string | null | undefined;
   /** Idea of its first line, in up to 240 bytes. Null: none. */
@@ -3719,7 +3718,7 @@ export interface ContentPreview {
   /** Title. Null where the platform has none. */
   title: string | null;
   /** Text, with the hashtags where they belong to it. */
-  caption: string;
+  caption: string | null;
   /** End of a long text, which is published as a message of its own. Null: none. */
   rest: string | null;
   /** Hashtags that the platform has beside the text. */
@@ -3762,10 +3761,10 @@ export interface ContentQuoted {
 export interface ContentScene {
   /** What is said. */
   text: string;
-  /** What is seen, in English if it was generated. Empty if you gave the scene without it. */
-  visual: string;
-  /** Short text that is drawn on the scene. It may be empty. */
-  on_screen: string;
+  /** What is seen, in English if it was generated. Null if you gave the scene without it. */
+  visual: string | null;
+  /** Short text that is drawn on the scene. Null: none. */
+  on_screen: string | null;
 }
 
 /**
@@ -3794,10 +3793,10 @@ export interface ContentSlide {
   /** Heading of the slide. */
   text: string;
   /**
-   * Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
-   * without it.
+   * Text below the heading, in smaller letters. Null on a generated first slide, and of a heading that you gave without
+   * it.
    */
-  body: string;
+  body: string | null;
   /** Id of its finished picture in media of the item. Null until generated. */
   media_id: string | null;
 }
@@ -3828,6 +3827,16 @@ export interface ContentTrial {
   /** Arm of each factor that applies to the item. */
   arms: TrialArm[];
 }
+
+/** Types of its items, which are spread evenly. */
+export type ContentType = 'post' | 'video' | 'carousel' | 'story' | 'music_clip' | 'short_video' | 'long_video' | (string & {});
+
+/**
+ * Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
+ * long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
+ * carousel that the factory makes, or else the first of story, long_video and music_clip.
+ */
+export type ContentTypeInput = 'post' | 'video' | 'carousel' | 'story' | 'music_clip' | 'short_video' | 'long_video';
 
 /**
  * A content item is no longer scheduled or planned: a call has cleared its schedule, its last account was disconnected,
@@ -4271,7 +4280,7 @@ export interface DossierApproval {
   /** Time at which it was decided. */
   at: string;
   /** Note of the decision. Empty: none. */
-  note: string;
+  note: string | null;
 }
 
 /** The decision that was in force then. */
@@ -4320,7 +4329,7 @@ export interface DossierTexts {
   /** Title. Null where the platform has none. */
   title: string | null;
   /** Text, with the hashtags where they belong to it. */
-  caption: string;
+  caption: string | null;
   /** Rest of a long text, which was published as a second message. Null if there is none. */
   rest: string | null;
   /** Hashtags that the platform keeps apart from the text. */
@@ -4401,7 +4410,7 @@ export interface EntertainmentFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -4410,11 +4419,11 @@ export interface EntertainmentFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -4426,7 +4435,7 @@ export interface EntertainmentFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -4451,7 +4460,7 @@ export interface EntertainmentFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -4988,7 +4997,7 @@ export interface Experiment {
   /** Items that have arms. */
   posts: number;
   /** Credits of these items. */
-  spent_credits: number;
+  used_credits: number;
   /**
    * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
    * one of the two with the same probability.
@@ -5085,7 +5094,7 @@ export interface ExperimentDetails {
   /** Items that have arms. */
   posts: number;
   /** Credits of these items. */
-  spent_credits: number;
+  used_credits: number;
   /**
    * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
    * one of the two with the same probability.
@@ -5236,14 +5245,14 @@ export interface ExperimentRow {
   propensity: number;
   /** The metric of its post, divided by the impressions where the platform counts them. Null: it is not known. */
   value: number | null;
-  /** Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count. */
-  state: ExperimentRowState;
+  /**
+   * Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
+   * and it does not count.
+   */
+  state: PublicationChangeState;
   /** Time at which the figure was due. */
   due_at: string;
 }
-
-/** Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count. */
-export type ExperimentRowState = 'known' | 'open' | 'missing' | (string & {});
 
 /**
  * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -5310,7 +5319,7 @@ export interface ExpertFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -5319,11 +5328,11 @@ export interface ExpertFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -5335,7 +5344,7 @@ export interface ExpertFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -5360,7 +5369,7 @@ export interface ExpertFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -5765,15 +5774,15 @@ export interface Export {
    * Time as of which it is. What is created later is left out; the last line of each part names what was changed
    * between this time and its reading.
    */
-  consistent_as_of: string;
+  consistent_at: string;
   /** Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events. */
   parts: ExportPart[];
   /** Number of exported resources, by their types. */
   resources: Record<string, number>;
   /** Number of files in parts. */
-  files: number;
+  file_count: number;
   /** Number of files that were gone before they could be copied, such as those of deleted media. */
-  missing_files: number;
+  missing_file_count: number;
   /** Why it failed. Null unless failed. */
   failure: ExportFailure | null;
   /** Time of its end. Null until then. */
@@ -5886,17 +5895,17 @@ export interface UnknownFactory {
   ad_marking: AdMarking | null;
   ai_caption_line: boolean;
   approval: FactoryApproval;
-  audience: string;
+  audience: string | null;
   auto_publish: boolean;
-  content_types: ContentKind[];
+  content_types: ContentType[];
   created_at: string;
-  description: string;
+  description: string | null;
   id: string;
   language: string;
   metadata: Record<string, string>;
   models: Record<string, string>;
   name: string;
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   profile_id: string | null;
   quality: string;
   region: string | null;
@@ -5904,7 +5913,7 @@ export interface UnknownFactory {
   schedule: Schedule | null;
   social_account_ids: string[];
   state: FactoryState;
-  tone: string;
+  tone: string | null;
   topics: string[];
   updated_at: string;
   version: number;
@@ -5981,7 +5990,7 @@ export interface FactoryUpdate {
   /** Topics of the content. */
   topics?: string[] | null | undefined;
   /** Kinds of content that it makes. Items of others are refused. Null: all. */
-  content_types?: ContentKindInput[] | null | undefined;
+  content_types?: ContentTypeInput[] | null | undefined;
   /** Models to set, by kind. A null value removes that model; null removes all. */
   models?: Record<string, string | null> | null | undefined;
   /**
@@ -6008,7 +6017,7 @@ export interface FactoryUpdate {
    */
   approval?: FactoryApprovalInput | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Null: none. */
-  plan_approval?: PlanApprovalInput | null | undefined;
+  plan_approve?: PlanApprovalInput | null | undefined;
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: QualityInput | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -6138,15 +6147,15 @@ export interface FileLimit {
   /** Maximum of width divided by height. Null: none. */
   max_aspect_ratio: number | null;
   /** Maximum of width and height together, in pixels. Null: none. */
-  max_sides: number | null;
+  max_sides_pixels: number | null;
   /** Maximum width in pixels. Null: none. */
-  max_width: number | null;
+  max_width_pixels: number | null;
   /** Minimum of the shorter of width and height, in pixels. Null: none. */
-  min_shorter_side: number | null;
+  min_shorter_side_pixels: number | null;
   /** Maximum of the shorter of width and height, in pixels. Null: none. */
-  max_shorter_side: number | null;
+  max_shorter_side_pixels: number | null;
   /** Maximum of the longer of width and height, in pixels. Null: none. */
-  max_longer_side: number | null;
+  max_longer_side_pixels: number | null;
   /** Maximum of width multiplied by height. Null: none. */
   max_pixels: number | null;
   /** Minimum duration. Null: none. */
@@ -6298,7 +6307,7 @@ export interface GenerationInput {
    * Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
    * rounded up.
    */
-  seconds?: number;
+  duration_seconds?: number;
   /** Images: number of images. Absent: 1. */
   count?: number;
   /** Voices and avatars: language of the text (BCP 47). */
@@ -6333,6 +6342,11 @@ export interface GenerationInputCreate {
   avatar?: string | undefined;
   /** Images: number of images. Absent: 1. */
   count?: number | undefined;
+  /**
+   * Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
+   * rounded up.
+   */
+  duration_seconds?: number | undefined;
   /** Image to start from: a public https URL, or the id of one of your media. */
   image_url?: string | undefined;
   /** Voices and avatars: language of the text (BCP 47). */
@@ -6341,11 +6355,6 @@ export interface GenerationInputCreate {
   lyrics?: string | undefined;
   /** Videos, images and music: description of what to make. */
   prompt?: string | undefined;
-  /**
-   * Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
-   * rounded up.
-   */
-  seconds?: number | undefined;
   /** Voices and avatars: text to speak. */
   text?: string | undefined;
   /** Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media. */
@@ -6417,12 +6426,12 @@ export interface Import {
   /** Why resources were left out: up to 100 reasons. */
   left_out: ImportLeftOut[];
   /** Number of files that were taken over. */
-  files: number;
+  file_count: number;
   /** Number of files that resources have and no part has. */
-  missing_files: number;
+  missing_file_count: number;
   /** New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all. */
   map: Record<string, string>;
-  /** Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed. */
+  /** Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed. */
   map_url: string | null;
   /**
    * Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
@@ -6465,8 +6474,8 @@ export interface ImportFailure {
 
 /** A reason for which resources of a type were left out. */
 export interface ImportLeftOut {
-  /** Type of the resources. */
-  type: string;
+  /** Kind of the resources. */
+  kind: string;
   /**
    * Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
    * has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to, or its
@@ -6513,9 +6522,9 @@ export interface ImportPartCreate {
 /** Counts the resources of a type in an import. */
 export interface ImportTaken {
   /** Resources that are there now, also those of an earlier import of the same export. */
-  imported: number;
+  imported_count: number;
   /** Resources that were left out. left_out says why. */
-  left_out: number;
+  left_out_count: number;
 }
 
 /** Options on Instagram. */
@@ -6691,11 +6700,11 @@ export type IntegrationContentKindInput = 'post' | 'video' | 'carousel' | 'story
 /** The numbers of an integration. */
 export interface IntegrationCounts {
   /** Products that it has created. */
-  products: number;
+  product_count: number;
   /** Content items that it has created. */
-  items: number;
+  item_count: number;
   /** Notes that it has written to deals. */
-  notes: number;
+  note_count: number;
 }
 
 /** Data of the event. */
@@ -7131,7 +7140,7 @@ export interface ModelCapabilities {
   /** Resolution of its videos. */
   resolution?: string;
   /** Supported lengths in seconds, if only certain ones are supported. */
-  seconds?: number[] | null;
+  supported_seconds?: number[] | null;
   /** Minimum length in seconds. Absent: 1. */
   min_seconds?: number;
   /** Maximum length in seconds. */
@@ -7237,7 +7246,7 @@ export interface MusicianFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -7246,11 +7255,11 @@ export interface MusicianFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -7262,7 +7271,7 @@ export interface MusicianFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -7287,7 +7296,7 @@ export interface MusicianFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -7672,7 +7681,7 @@ export interface NewBloggerFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -7682,7 +7691,7 @@ export interface NewBloggerFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -7739,7 +7748,7 @@ export interface NewBrandFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -7749,7 +7758,7 @@ export interface NewBrandFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -7802,7 +7811,7 @@ export interface NewEntertainmentFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -7812,7 +7821,7 @@ export interface NewEntertainmentFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -7869,7 +7878,7 @@ export interface NewExpertFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -7879,7 +7888,7 @@ export interface NewExpertFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -7934,7 +7943,7 @@ export interface NewMusicianFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -7944,7 +7953,7 @@ export interface NewMusicianFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -7997,7 +8006,7 @@ export interface NewNewsFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -8007,7 +8016,7 @@ export interface NewNewsFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -8064,7 +8073,7 @@ export interface NewSellerFactory {
    */
   auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[] | undefined;
+  content_types?: ContentTypeInput[] | undefined;
   /** Subject of the factory. */
   description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
@@ -8074,7 +8083,7 @@ export interface NewSellerFactory {
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
   /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approval?: PlanApprovalInput | undefined;
+  plan_approve?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -8116,7 +8125,7 @@ export interface NewsFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -8125,11 +8134,11 @@ export interface NewsFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -8141,7 +8150,7 @@ export interface NewsFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -8166,7 +8175,7 @@ export interface NewsFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -8871,7 +8880,7 @@ export type PlanApproval = 'none' | 'topics' | (string & {});
 /**
  * What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
  * some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
- * factory, `plan_approval`.
+ * factory, `plan_approve`.
  */
 export type PlanApprovalInput = 'none' | 'topics';
 
@@ -8881,9 +8890,9 @@ export type PlanId = 'starter' | 'growth' | 'business' | 'enterprise' | (string 
 /** Requests per minute, by kind of key. */
 export interface PlanRateLimits {
   /** Requests per minute of a test key. */
-  test: number;
+  test_per_minute: number;
   /** Requests per minute of a live key. */
-  live: number;
+  live_per_minute: number;
 }
 
 /** Platform of the account. */
@@ -8971,7 +8980,7 @@ export interface PostImport {
   /** Posts of them that no earlier import has read. */
   added: number;
   /** Posts of them that this service has published. They are not imported. */
-  own: number;
+  own_count: number;
   /** Time of the earliest post that was read. Null until there is one. */
   since: string | null;
   /** Why it failed. Posts that were read until then stay. Null unless failed. */
@@ -9093,7 +9102,7 @@ export interface Product {
   /** Name of the product. */
   name: string;
   /** What the product is. */
-  description: string;
+  description: string | null;
   /** Price of the product. */
   price: ProductPrice;
   /** Page where it is sold. Null if there is none. */
@@ -9361,7 +9370,7 @@ export interface ProfileUsage {
   /** The month. */
   month: string;
   /** Credits that were spent and reserved. Always 0 in the sandbox. */
-  spent_credits: number;
+  used_credits: number;
   /** Credits that spend_limit_credits leaves. Null: no limit. */
   remaining_credits: number | null;
 }
@@ -9391,7 +9400,7 @@ export interface Promotion {
   /** When it ends. */
   ends_at: string;
   /** What to say about it. */
-  message: string;
+  message: string | null;
   /** Prior price that you state for content, of a promotion of one product. Null: it is computed. */
   prior_price: ProductPrice | null;
   /** Reason for another prior price than the lowest of 30 days. Null: none. */
@@ -9645,7 +9654,7 @@ export interface PublicationChange {
 export type PublicationChangeKind = 'edit' | 'delete' | (string & {});
 
 /** State of the reply. The platform gets it in the background. done: it is published. */
-export type PublicationChangeState = 'pending' | 'done' | 'failed' | (string & {});
+export type PublicationChangeState = 'pending' | 'completed' | 'failed' | (string & {});
 
 /** A published post was deleted from its platform. */
 export interface PublicationDeletedEvent {
@@ -9692,7 +9701,7 @@ export interface PublicationDossier {
   /** Who had it published: the id of an API key or of a person. */
   published_for: string;
   /** Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none. */
-  region: string;
+  region: string | null;
   /** Rules of law that applied, as they were checked just before it was published. */
   rules: DossierRule[];
   /** Decisions about the item that were in force. Empty if nobody has decided. */
@@ -9982,9 +9991,9 @@ export interface PublishingEntry {
   /** Kind of content. */
   kind: ContentKind;
   /** Title of the item. */
-  title: string;
+  title: string | null;
   /** Beginning of the item's caption: its first line, up to 100 characters. */
-  caption: string;
+  caption: string | null;
   /** State of the item. */
   content_state: string;
   /** Approval of the item. */
@@ -10172,7 +10181,7 @@ export interface RehearsalAccount {
   /** Platform that the account is of. */
   platform: Platform;
   /** Number of its publications without a problem. */
-  publications: number;
+  publication_count: number;
   /** Time of the first of them. Null: none has a time. */
   first_at: string | null;
   /** Time of the last of them. Null: none has a time. */
@@ -10221,7 +10230,7 @@ export interface RehearsalProblem {
   /** Machine-readable reason, as in the result of `POST /v1/publishing/validate`. */
   code: string;
   /** JSON pointer of the member at fault, empty if there is none. */
-  param: string;
+  param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
 }
@@ -10241,11 +10250,11 @@ export interface RehearsalPublication {
 /** A reason for which the call would be refused. */
 export interface RehearsalRefusal {
   /** Number of the item in the body, from 0. Null: the call as a whole. */
-  item: number | null;
+  item_index: number | null;
   /** Machine-readable code of the error. */
   code: string;
   /** JSON pointer of the member at fault, empty if there is none. */
-  param: string;
+  param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
 }
@@ -10454,7 +10463,7 @@ export interface SellerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
-  audience: string;
+  audience: string | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -10463,11 +10472,11 @@ export interface SellerFactory {
    */
   auto_publish: boolean;
   /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentKind[];
+  content_types: ContentType[];
   /** Time of creation, UTC. */
   created_at: string;
   /** Subject of the factory. */
-  description: string;
+  description: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Language of its content (BCP 47). */
@@ -10479,7 +10488,7 @@ export interface SellerFactory {
   /** Name of the factory. */
   name: string;
   /** What its content plans wait for if they name nothing: topics, or none. */
-  plan_approval: PlanApproval;
+  plan_approve: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -10504,7 +10513,7 @@ export interface SellerFactory {
    */
   state: FactoryState;
   /** Tone of the content. */
-  tone: string;
+  tone: string | null;
   /** Topics of the content. */
   topics: string[];
   /** Type of the factory. It cannot be changed. */
@@ -11003,7 +11012,7 @@ export interface SocialAccount {
   /** Ids of the factories that publish to it. */
   factory_ids: string[];
   /**
-   * Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+   * Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null: it
    * does not end, or there is none.
    */
   token_expires_at: string | null;
@@ -11012,7 +11021,7 @@ export interface SocialAccount {
    * social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
    * connected. Null: it does not end.
    */
-  reconnect_before: string | null;
+  reconnect_due_at: string | null;
   /**
    * URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
    * your account and continues to the platform. It is in the response that asks for the access only: null in all
@@ -11023,7 +11032,7 @@ export interface SocialAccount {
    * Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
    * however late it is.
    */
-  late_after: number | null;
+  late_after_seconds: number | null;
   /** What can be done with the comments on its posts. */
   comments: SocialCommenting;
   /** What can be read about its posts and about itself. */
@@ -11075,7 +11084,7 @@ export interface SocialAccountConnect {
    * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
    * however late it is.
    */
-  late_after?: number | undefined;
+  late_after_seconds?: number | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
 }
@@ -11156,10 +11165,12 @@ export interface SocialApplication {
   /** Permissions that owners of accounts are asked for. Empty: the usual ones of the platform. */
   scopes: string[];
   /**
-   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
-   * platform, see the guide.
+   * Most that its accounts use together in a day, in daily_limit_unit. Null: the usual limit of the platform, see the
+   * guide.
    */
   daily_limit: number | null;
+  /** Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit. */
+  daily_limit_unit: SocialApplicationDailyLimitUnit | null;
   /** Address to enter at the platform as the redirect address of the application. */
   redirect_url: string;
 }
@@ -11193,6 +11204,9 @@ export interface SocialApplicationCreate {
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
 }
+
+/** Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit. */
+export type SocialApplicationDailyLimitUnit = 'us_cents' | 'uploads' | (string & {});
 
 /** Body of `updateApplication`. */
 export interface SocialApplicationUpdate {
@@ -11275,7 +11289,7 @@ export interface SocialConnecting {
   /** Ids of the factories that publish to it. */
   factory_ids: string[];
   /**
-   * Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+   * Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null: it
    * does not end, or there is none.
    */
   token_expires_at: string | null;
@@ -11284,7 +11298,7 @@ export interface SocialConnecting {
    * social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
    * connected. Null: it does not end.
    */
-  reconnect_before: string | null;
+  reconnect_due_at: string | null;
   /**
    * URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
    * your account and continues to the platform. It is in the response that asks for the access only: null in all
@@ -11295,7 +11309,7 @@ export interface SocialConnecting {
    * Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
    * however late it is.
    */
-  late_after: number | null;
+  late_after_seconds: number | null;
   /** What can be done with the comments on its posts. */
   comments: SocialCommenting;
   /** What can be read about its posts and about itself. */
@@ -11387,6 +11401,8 @@ export interface SocialPlatform {
   comments: SocialComments;
   /** Maximum number of posts of an account in 24 hours. Null: no known limit. */
   daily_limit: number | null;
+  /** Unit of daily_limit. */
+  daily_limit_unit: string;
   /** What else to know. */
   notes: string[];
 }
@@ -11561,7 +11577,7 @@ export interface StudioMusicCreate {
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
   /** Length, within the limits of the model. Absent: the default of the model. */
-  seconds?: number | undefined;
+  duration_seconds?: number | undefined;
   /** Lyrics, if the model supports them. */
   lyrics?: string | undefined;
 }
@@ -11602,7 +11618,7 @@ export interface StudioVideoCreate {
   /** Aspect ratio, one of the model's aspect_ratios. */
   aspect_ratio?: string | undefined;
   /** Length, within the limits of the model. Absent: the default of the model. */
-  seconds?: number | undefined;
+  duration_seconds?: number | undefined;
   /** Image to start from: a public https URL, or the id of one of your media. */
   image_url?: string | undefined;
 }
@@ -11958,7 +11974,7 @@ export interface Utminput {
 /** The numbers of calls in some time. */
 export interface UsageCalls {
   /** Calls that were answered, refused and failed ones included. */
-  requests: number;
+  calls: number;
   /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
   refused: number;
   /** Calls that were answered with a status from 500. */
@@ -11968,9 +11984,9 @@ export interface UsageCalls {
 /** The number of calls with API keys on a day. */
 export interface UsageDay {
   /** Day (UTC). */
-  date: string;
+  day: string;
   /** Calls that were answered, refused and failed ones included. */
-  requests: number;
+  calls: number;
   /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
   refused: number;
   /** Calls that were answered with a status from 500. */
@@ -11984,13 +12000,13 @@ export interface UsageOfKey {
   /** Name of the key. Null if the key is not listed any more. */
   name: string | null;
   /** Calls that were answered, refused and failed ones included. */
-  requests: number;
+  calls: number;
   /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
   refused: number;
   /** Calls that were answered with a status from 500. */
   failed: number;
   /** Calls on each day of the period, the first day first. */
-  requests_by_day: number[];
+  calls_by_day: number[];
 }
 
 /** The number of calls that concerned a kind of content. */
@@ -11998,9 +12014,9 @@ export interface UsageOfKind {
   /** Kind of the content items or the generations of the studio. */
   kind: string;
   /** Calls that were answered, refused and failed ones included. */
-  requests: number;
+  calls: number;
   /** Calls on each day of the period, the first day first. */
-  requests_by_day: number[];
+  calls_by_day: number[];
 }
 
 /** Names an account in a picture or a Reel. */
@@ -12143,7 +12159,7 @@ export interface Webhook {
    */
   created_by: string;
   /** Description of the webhook. */
-  description: string;
+  description: string | null;
   /** State of the webhook. A disabled webhook receives no events. */
   state: WebhookState;
   /**
@@ -12192,8 +12208,8 @@ export interface WebhookCreate {
 
 /** A destination in a customer's AWS account. */
 export interface WebhookDestination {
-  /** Type of the destination. eventbridge: an event bus. sqs: a standard queue. */
-  type: WebhookDestinationType;
+  /** Kind of the destination. eventbridge: an event bus. sqs: a standard queue. */
+  kind: WebhookDestinationKind;
   /** ARN of the event bus or queue. */
   arn: string;
   /** ARN of the role that the service assumes to send events. */
@@ -12211,19 +12227,19 @@ export interface WebhookDestination {
 
 /** targetBody is a new destination in a request. */
 export interface WebhookDestinationCreate {
-  /** Type of the destination. eventbridge: an event bus. sqs: a standard queue. */
-  type: WebhookDestinationTypeInput;
+  /** Kind of the destination. eventbridge: an event bus. sqs: a standard queue. */
+  kind: WebhookDestinationKindInput;
   /** ARN of the event bus or queue. */
   arn: string;
   /** ARN of a role in the same account. Its name must begin with content-automation-. */
   role_arn: string;
 }
 
-/** Type of the destination. eventbridge: an event bus. sqs: a standard queue. */
-export type WebhookDestinationType = 'eventbridge' | 'sqs' | (string & {});
+/** Kind of the destination. eventbridge: an event bus. sqs: a standard queue. */
+export type WebhookDestinationKind = 'eventbridge' | 'sqs' | (string & {});
 
-/** Type of the destination. eventbridge: an event bus. sqs: a standard queue. */
-export type WebhookDestinationTypeInput = 'eventbridge' | 'sqs';
+/** Kind of the destination. eventbridge: an event bus. sqs: a standard queue. */
+export type WebhookDestinationKindInput = 'eventbridge' | 'sqs';
 
 /** Event bus or queue in your own AWS account. Only for a webhook with a destination. */
 export interface WebhookDestinationUpdate {
@@ -12266,11 +12282,11 @@ export interface WebhookEventData {
 /** Summarises how fast a receiver answers. */
 export interface WebhookLatency {
   /** 50th percentile in milliseconds, accurate to 10 %. */
-  p50: number;
+  p50_ms: number;
   /** 90th percentile in milliseconds, accurate to 10 %. */
-  p90: number;
+  p90_ms: number;
   /** 99th percentile in milliseconds, accurate to 10 %. */
-  p99: number;
+  p99_ms: number;
   /** Number of responses counted. */
   count: number;
 }
@@ -12357,7 +12373,7 @@ export interface WebhookWithSecret {
    */
   created_by: string;
   /** Description of the webhook. */
-  description: string;
+  description: string | null;
   /** State of the webhook. A disabled webhook receives no events. */
   state: WebhookState;
   /**

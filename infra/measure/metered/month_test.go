@@ -126,7 +126,7 @@ func (m month) print(b *strings.Builder, t *testing.T, p plan.Plan, names map[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	country := p.Country
+	country := string(p.Country)
 	if !slices.Contains(calendar.Countries(), country) {
 		t.Errorf("%s is of %q", m.name, country)
 	}

@@ -268,7 +268,7 @@ func (w *stage) put(where, text string) (message string) {
 	case inProduct:
 		r := &product.StoredProduct{Product: product.Product{
 			Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: factory, SKU: "1", Name: "Shoe",
-			Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: product.Active,
+			Description: resource.Text(text), Price: money.Price{Amount: 100, Currency: "EUR"}, State: product.Active,
 		}}
 		tx := &store.Tx{}
 		if err := errors.Join(product.Create(tx, owner, r), w.DB.Commit(w.T.Context(), tx)); err != nil {

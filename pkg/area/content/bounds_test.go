@@ -42,7 +42,7 @@ func TestAValidationKnowsTheBoundsOfPlatforms(t *testing.T) {
 		var found []string
 		for _, p := range v.Accounts[0].Problems {
 			if p.Code == "post" && !strings.HasPrefix(string(p.Param), "/options/tiktok/") {
-				found = append(found, p.Param+": "+p.Message)
+				found = append(found, string(p.Param)+": "+p.Message)
 			}
 		}
 		if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0] != c.want) {

@@ -158,7 +158,7 @@ func TestRegenerateInEachState(t *testing.T) {
 		w.doAttempt(itemID, 2)
 		got = w.get(itemID)
 		if got.State != item.Generated || len(got.Media) != 2 || got.Media[0].Role != media.Final ||
-			got.Media[0].ID != itemID+"_2_2" || !strings.Contains(got.Caption, "Another shoe") {
+			got.Media[0].ID != itemID+"_2_2" || !strings.Contains(string(got.Caption), "Another shoe") {
 			t.Errorf("%s: became %+v", state, got)
 		}
 		if w.events(itemID)[event.ContentGenerated] < 1 {

@@ -72,7 +72,7 @@ func TestAdvertisingInRussia(t *testing.T) {
 		it.OmittedAccounts[0].SocialAccountID != instagram || len(it.Publications) != 1 {
 		t.Errorf("%+v, %+v", it.OmittedAccounts, it.Publications)
 	}
-	if text := it.Previews[0].Text; !strings.Contains(text, markedLine) || strings.Count(text, "Реклама") != 1 {
+	if text := it.Previews[0].Text; !strings.Contains(string(text), markedLine) || strings.Count(string(text), "Реклама") != 1 {
 		t.Errorf("the text is %q", text)
 	}
 	// Without an erid it cannot be published at all.
@@ -172,7 +172,7 @@ func TestTextsOnPublicMattersAreDisclosed(t *testing.T) {
 	it := w.generated()
 	text := func(at time.Time) string {
 		w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": at}).Into(t, http.StatusOK, &it)
-		return it.Previews[0].Text
+		return string(it.Previews[0].Text)
 	}
 	first := time.Date(2026, time.August, 1, 22, 0, 0, 0, time.UTC)
 	if got := text(first.Add(-time.Second)); strings.Contains(got, disclosure) {
@@ -182,7 +182,7 @@ func TestTextsOnPublicMattersAreDisclosed(t *testing.T) {
 		t.Errorf("on the first day: %q", got)
 	}
 	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, &it)
-	if !strings.Contains(it.Previews[0].Text, disclosure) {
+	if !strings.Contains(string(it.Previews[0].Text), disclosure) {
 		t.Error("an API key is no person who reviews")
 	}
 }

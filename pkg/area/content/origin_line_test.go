@@ -16,7 +16,7 @@ func TestTheCaptionTellsWhereNothingElseCan(t *testing.T) {
 		made := w.generated()
 		it := w.schedule(made.ID, w.Now().Add(time.Hour))
 		for _, p := range it.Previews {
-			tells := strings.Contains(p.Text, "KI-generiert.")
+			tells := strings.Contains(string(p.Text), "KI-generiert.")
 			if tells != (wanted && p.Platform == "telegram") {
 				t.Errorf("wanted %t, on %s: %q", wanted, p.Platform, p.Text)
 			}

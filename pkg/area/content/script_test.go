@@ -67,7 +67,7 @@ func TestScenesOfTheCaller(t *testing.T) {
 		"visual": "A runner on a ridge"}}
 	it := w.generated("kind", "video", "scenes", scenes)
 	if it.State != item.Generated || len(it.Scenes) != 2 || it.Scenes[0].Text != "Kurz." ||
-		it.Script != "Kurz. "+scenes[1]["text"].(string) || it.Scenes[1].Visual != "A runner on a ridge" {
+		string(it.Script) != "Kurz. "+scenes[1]["text"].(string) || it.Scenes[1].Visual != "A runner on a ridge" {
 		t.Fatalf("%+v %+v", it, it.Failure)
 	}
 	var clips []provider.Request
@@ -86,7 +86,7 @@ func TestASongHasLyrics(t *testing.T) {
 	w := newWorld(t)
 	lyrics := "Netze im Meer\nTragen mich her"
 	it := w.generated("kind", "music_clip", "model", "minimax-music-2", "script", lyrics)
-	if it.State != item.Generated || it.Script != lyrics || len(it.Scenes) != 0 {
+	if it.State != item.Generated || string(it.Script) != lyrics || len(it.Scenes) != 0 {
 		t.Errorf("%+v %+v", it, it.Failure)
 	}
 	for _, req := range w.provider.requests {

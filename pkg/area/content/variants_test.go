@@ -52,7 +52,7 @@ func TestVariantsArePublishedWhereTheyBelong(t *testing.T) {
 	got := w.get(it.ID)
 	want := map[string]string{telegram: "For Telegram 👟\n\n#all", other: "For the other", vk: "For all\n\n#all"}
 	for _, pub := range got.Publications {
-		if pub.State != item.PublicationPublished || pub.Posted.Text != want[pub.SocialAccountID] {
+		if pub.State != item.PublicationPublished || string(pub.Posted.Text) != want[pub.SocialAccountID] {
 			t.Errorf("%s: %+v", pub.Platform, pub.Posted)
 		}
 		file := "med_1_1"
@@ -142,7 +142,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 	found := map[string][]string{}
 	for _, c := range v.Accounts {
 		for _, p := range c.Problems {
-			found[c.SocialAccountID] = append(found[c.SocialAccountID], p.Code+" "+p.Param)
+			found[c.SocialAccountID] = append(found[c.SocialAccountID], p.Code+" "+string(p.Param))
 		}
 	}
 	want := map[string][]string{instagram: {"post /caption", "post /media"}, gone: {"account /social_account_ids/2"},
@@ -211,7 +211,7 @@ func TestTheWriterAdaptsTexts(t *testing.T) {
 		w.do(it.ID)
 		got := w.get(it.ID)
 		v := got.Variants["telegram"]
-		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+got.Caption ||
+		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+string(got.Caption) ||
 			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted ||
 			v.PromptVersion != "adapt.2" || got.Variants["vk"].PromptVersion != "" {
 			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))

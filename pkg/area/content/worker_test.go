@@ -53,7 +53,7 @@ func TestEachKindIsGenerated(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			if got.Title == "" || got.Caption == "" || len(got.Hashtags) == 0 ||
-				!strings.Contains(got.Caption, "Laufschuh") {
+				!strings.Contains(string(got.Caption), "Laufschuh") {
 				t.Errorf("texts: %q, %q, %v", got.Title, got.Caption, got.Hashtags)
 			}
 			if len(got.Media) != len(c.files) {

@@ -152,7 +152,7 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/publications/"+pub, object{"caption": "Other words"}).
 		Into(t, http.StatusOK, new(item.PublishedPost))
 	w.work()
-	if got := w.get(pub).Posted.Text; !strings.HasSuffix(got, "erid: 2VtzqxKFvxM") {
+	if got := w.get(pub).Posted.Text; !strings.HasSuffix(string(got), "erid: 2VtzqxKFvxM") {
 		t.Errorf("a changed text lost its marking: %q", got)
 	}
 	w.Call(http.MethodDelete, "/v1/publications/"+pub, nil).Into(t, http.StatusOK, new(item.PublishedPost))

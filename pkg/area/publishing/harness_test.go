@@ -206,7 +206,7 @@ func (w *world) published(accountID string) item.PublishedPost {
 	if pub.State != item.PublicationPublished {
 		w.T.Fatalf("%+v", pub)
 	}
-	w.posts[*pub.PlatformPostID] = pub.Posted.Text
+	w.posts[*pub.PlatformPostID] = string(pub.Posted.Text)
 	return pub
 }
 

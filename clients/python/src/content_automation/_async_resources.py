@@ -122,7 +122,7 @@ class AsyncAnalyticsResource:
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
 
-    def list_accounts(
+    def list_account_metrics(
         self, params: types.ListAccountMetricsParams | None = None, **options: Unpack[RequestOptions]
     ) -> AsyncPages[types.AccountDay]:
         """List the metrics of a social account.
@@ -136,7 +136,7 @@ class AsyncAnalyticsResource:
         """
         return self._client.pages("/v1/analytics/accounts", (), params, options)
 
-    async def best_times(
+    async def get_best_times(
         self, params: types.GetBestTimesParams | None = None, **options: Unpack[RequestOptions]
     ) -> types.BestTimes:
         """Get the best times to publish.
@@ -170,7 +170,7 @@ class AsyncAnalyticsResource:
         )
         return cast("types.PostImport", data)
 
-    async def get_import(
+    async def get_post_import(
         self, post_import_id: str, **options: Unpack[RequestOptions]
     ) -> types.PostImport:
         """Get an import of posts.
@@ -185,10 +185,10 @@ class AsyncAnalyticsResource:
         )
         return cast("types.PostImport", data)
 
-    async def wait_for_import(
+    async def wait_for_post_import(
         self, post_import_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
     ) -> types.PostImport:
-        """Calls get_import until the work has ended. Failed work raises FailedError."""
+        """Calls get_post_import until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed",))
         return cast("types.PostImport", await self._client.wait("/v1/analytics/imports/{post_import_id}", (post_import_id, ), rule, options))
 
@@ -914,9 +914,9 @@ class AsyncContentResource:
         in `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time.
         The limits of each platform are checked now: what it does not take is refused, and what can be adapted
         without harm is adapted. The limit of posts on a day counts by day in UTC. If the service could not publish
-        in time, it publishes late items of an account in the order of their times, unless the account's `late_after`
-        has passed. If the factory requires an approval, an item without it keeps the time and is scheduled when it
-        is approved.
+        in time, it publishes late items of an account in the order of their times, unless the account's
+        `late_after_seconds` has passed. If the factory requires an approval, an item without it keeps the time and
+        is scheduled when it is approved.
 
         Needs the scope `content:publish`.
         """
@@ -1247,82 +1247,6 @@ class AsyncFactoriesResource:
             "POST", "/v1/factories/{factory_id}/content-plan", (factory_id, ), None, body, options
         )
         return cast("types.ContentPlan", data)
-
-    async def create_topic(
-        self, factory_id: str, body: types.ContentPlanTopicCreate, params: types.CreatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ContentPlanTopic:
-        """Add a topic to a content plan.
-
-        Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do,
-        and costs nothing until then.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "POST", "/v1/factories/{factory_id}/content-plan/topics", (factory_id, ), params, body, options
-        )
-        return cast("types.ContentPlanTopic", data)
-
-    async def approve_topics(
-        self, factory_id: str, body: types.ContentPlanApproveCreate, params: types.ApprovePlanTopicsParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ContentPlan:
-        """Approve topics of a content plan.
-
-        Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all
-        of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is
-        already approved costs nothing more. A topic that nobody approves before its time becomes `missed`.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "POST", "/v1/factories/{factory_id}/content-plan/topics/approve", (factory_id, ), params, body, options
-        )
-        return cast("types.ContentPlan", data)
-
-    async def get_topic(
-        self, factory_id: str, topic_number: str, params: types.GetPlanTopicParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ContentPlanTopic:
-        """Get a topic of a content plan.
-
-        Returns one topic, with its version as the ETag. The `calendar` of `GET
-        /v1/factories/{factory_id}/content-plan` has all of them.
-
-        Needs the scope `factories:read`.
-        """
-        data = await self._client.call(
-            "GET", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, None, options
-        )
-        return cast("types.ContentPlanTopic", data)
-
-    async def update_topic(
-        self, factory_id: str, topic_number: str, body: types.ContentPlanTopicUpdate, params: types.UpdatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ContentPlanTopic:
-        """Change a topic of a content plan.
-
-        Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
-        `If-Match` with its ETag, so that no change of somebody else is lost.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "PATCH", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, body, options
-        )
-        return cast("types.ContentPlanTopic", data)
-
-    async def delete_topic(
-        self, factory_id: str, topic_number: str, params: types.DeletePlanTopicParams | None = None, **options: Unpack[RequestOptions]
-    ) -> types.ContentPlanTopic:
-        """Drop a topic of a content plan.
-
-        Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled.
-        Delete the item of a topic that is written.
-
-        Needs the scope `factories:write`.
-        """
-        data = await self._client.call(
-            "DELETE", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, None, options
-        )
-        return cast("types.ContentPlanTopic", data)
 
     async def diagnose(
         self, factory_id: str, body: types.DiagnosisCreate | None = None, **options: Unpack[RequestOptions]
@@ -1744,6 +1668,89 @@ class AsyncPeopleResource:
         return cast("types.Person", data)
 
 
+class AsyncPlanTopicsResource:
+    """Add, change, drop and approve topics of content plans."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    async def create(
+        self, factory_id: str, body: types.ContentPlanTopicCreate, params: types.CreatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Add a topic to a content plan.
+
+        Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do,
+        and costs nothing until then.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/factories/{factory_id}/content-plan/topics", (factory_id, ), params, body, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    async def approve(
+        self, factory_id: str, body: types.ContentPlanApproveCreate, params: types.ApprovePlanTopicsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlan:
+        """Approve topics of a content plan.
+
+        Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all
+        of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is
+        already approved costs nothing more. A topic that nobody approves before its time becomes `expired`.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/factories/{factory_id}/content-plan/topics/approve", (factory_id, ), params, body, options
+        )
+        return cast("types.ContentPlan", data)
+
+    async def get(
+        self, factory_id: str, topic_number: int, params: types.GetPlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Get a topic of a content plan.
+
+        Returns one topic, with its version as the ETag. The `calendar` of `GET
+        /v1/factories/{factory_id}/content-plan` has all of them.
+
+        Needs the scope `factories:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, str(topic_number), ), params, None, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    async def update(
+        self, factory_id: str, topic_number: int, body: types.ContentPlanTopicUpdate, params: types.UpdatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Change a topic of a content plan.
+
+        Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+        `If-Match` with its ETag, so that no change of somebody else is lost.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, str(topic_number), ), params, body, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    async def delete(
+        self, factory_id: str, topic_number: int, params: types.DeletePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Drop a topic of a content plan.
+
+        Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled.
+        Delete the item of a topic that is written.
+
+        Needs the scope `factories:write`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, str(topic_number), ), params, None, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+
 class AsyncProductsResource:
     """The catalog of a factory of type seller, with photos."""
 
@@ -2045,7 +2052,7 @@ class AsyncPublicationsResource:
         )
         return cast("types.PublishedPost", data)
 
-    async def dossier(
+    async def get_dossier(
         self, publication_id: str, **options: Unpack[RequestOptions]
     ) -> types.SignedDossier:
         """Get the dossier of a published post.
@@ -2792,6 +2799,7 @@ class AsyncResources:
         self.integrations = AsyncIntegrationsResource(client)
         self.media = AsyncMediaResource(client)
         self.people = AsyncPeopleResource(client)
+        self.plan_topics = AsyncPlanTopicsResource(client)
         self.products = AsyncProductsResource(client)
         self.profiles = AsyncProfilesResource(client)
         self.promotions = AsyncPromotionsResource(client)

@@ -100,7 +100,7 @@ AccountUsage = TypedDict(
     {
         "from": str,
         "to": str,
-        "requests": int,
+        "calls": int,
         "refused": int,
         "failed": int,
         "days": List["UsageDay"],
@@ -212,7 +212,7 @@ class AnalyticsAmounts(TypedDict):
     """Failed attempts at content items."""
     published: int
     """Publications. An item on two platforms counts twice."""
-    spend_credits: int
+    cost_credits: int
     """Credits charged for content items and trainings. Always 0 in the sandbox."""
     views: int
     """Views of the publications."""
@@ -280,30 +280,31 @@ class AnalyticsComparison(TypedDict):
     superiority: Optional[float]
     """Probability that a publication of the first set beats one of the second. Null if there are too few publications.
     """
-    p: Optional[float]
+    p_value: Optional[float]
     """Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few
     publications.
     """
     decision: "AnalyticsComparisonDecision"
-    """The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
+    """The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
     publications.
     """
     complete: bool
     """Whether all publications of the period were read. If not, they were too many for the time of a call, and the
     latest ones are compared.
     """
-    simulated: int
+    simulated_count: int
     """Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
     0 with a live key.
     """
-    imported: int
+    imported_count: int
     """Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
     published.
     """
 
 
 AnalyticsComparisonDecision = Union[Literal["a", "b", "no_difference", "no_decision"], str]
-"""The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+"""The better set, if p_value is below 0.05. no_difference: chance explains it. no_decision: there are too few
+publications.
 """
 
 AnalyticsGroup = Union[Literal["day", "kind", "platform"], str]
@@ -341,7 +342,7 @@ class AnalyticsRow(TypedDict):
     """Failed attempts at content items."""
     published: int
     """Publications. An item on two platforms counts twice."""
-    spend_credits: int
+    cost_credits: int
     """Credits charged for content items and trainings. Always 0 in the sandbox."""
     views: int
     """Views of the publications."""
@@ -417,7 +418,7 @@ class ApiKey(TypedDict):
 class ApiKeyCalls(TypedDict):
     """The numbers of calls of a key in some time."""
 
-    requests: int
+    calls: int
     """Requests made with the key, refused ones included."""
     refused: int
     """Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
@@ -481,9 +482,9 @@ class ApiKeyCreatedEvent(TypedDict):
 class ApiKeyDay(TypedDict):
     """The number of calls of a key on a day."""
 
-    date: str
+    day: str
     """Day (UTC)."""
-    requests: int
+    calls: int
     """Requests made with the key, refused ones included."""
     refused: int
     """Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
@@ -541,9 +542,9 @@ class ApiKeyDetails(TypedDict):
     """How often the key was used. Counted by whole hours and days (UTC)."""
     usage_by_day: Optional[List["ApiKeyDay"]]
     """The calls of each of the last 30 days (UTC), the earliest first."""
-    spent_credits_this_month: int
+    used_this_month_credits: int
     """Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC)."""
-    spent_credits_today: int
+    used_today_credits: int
     """Credits that the key, and the keys that it has made, have spent and reserved today (UTC)."""
 
 
@@ -1270,9 +1271,9 @@ class BestHour(TypedDict):
     """Upper end of the interval."""
     superiority: Optional[float]
     """Probability that a publication of the hour does better than one of the others, with ties counted half, as in
-    experiments and diagnoses. Null where p is null.
+    experiments and diagnoses. Null where p_value is null.
     """
-    p: Optional[float]
+    p_value: Optional[float]
     """Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
     than 10 publications of the hour or of the others.
     """
@@ -1296,8 +1297,8 @@ BestTimes = TypedDict(
         "needed": int,
         "enough": bool,
         "complete": bool,
-        "simulated": int,
-        "imported": int,
+        "simulated_count": int,
+        "imported_count": int,
         "hours": List["BestHour"],
     },
 )
@@ -1316,7 +1317,7 @@ class BloggerFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -1324,11 +1325,11 @@ class BloggerFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -1340,7 +1341,7 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -1362,7 +1363,7 @@ class BloggerFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -1733,7 +1734,7 @@ class BrandFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -1741,11 +1742,11 @@ class BrandFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -1757,7 +1758,7 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -1779,7 +1780,7 @@ class BrandFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -2184,7 +2185,7 @@ class CallingKey(TypedDict):
     """Time at which the key expires. Null: never."""
     mandate: Optional["ApiKeyMandate"]
     """Mandate of the key, which bounds what an agent does with it. Null: none."""
-    credits_left_today: Optional[int]
+    remaining_today_credits: Optional[int]
     """Credits of the mandate's credits_a_day that are left today (UTC). Null: no limit of a day."""
 
 
@@ -2729,9 +2730,9 @@ class ContentItem(TypedDict):
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
     prompt: str
     """What the content is about."""
-    script: str
-    """Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you
-    gave it.
+    script: Optional[str]
+    """Text that is spoken, of videos, and the lyrics that you gave, of music clips. Null until generated, unless you
+    gave it, and for other kinds.
     """
     scenes: List["ContentScene"]
     """The script in scenes, of videos. Empty until generated, unless you gave it."""
@@ -2747,7 +2748,7 @@ class ContentItem(TypedDict):
     """Cover of a music clip: generated, or the id of your media. Null for other kinds."""
     aspect_ratio: Optional[str]
     """Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1."""
-    seconds: Optional[int]
+    clip_seconds: Optional[int]
     """Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
     pictures, and where the model decides.
     """
@@ -2763,12 +2764,12 @@ class ContentItem(TypedDict):
     """Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your
     own media.
     """
-    title: str
-    """Title, in one line. Empty until generated."""
-    headline: str
-    """Words that are drawn on the picture of a post. Empty until generated, and if none were wanted."""
-    caption: str
-    """Text of the post. Empty until generated."""
+    title: Optional[str]
+    """Title, in one line. Null until generated."""
+    headline: Optional[str]
+    """Words that are drawn on the picture of a post. Null until generated, and if none were wanted."""
+    caption: Optional[str]
+    """Text of the post. Null until generated."""
     hashtags: List[str]
     """Hashtags, without the #."""
     quality: Optional["Quality"]
@@ -2961,7 +2962,7 @@ class ContentItemChecked(TypedDict):
     """What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in
     part or as plain text. Warnings stop nothing.
     """
-    quota_left: Optional[int]
+    remaining_posts: Optional[int]
     """Posts that the platform still takes on the day (UTC). Null: no known limit."""
     preview: Optional["ContentPreview"]
     """What would be published. Null if there is no such account."""
@@ -3136,7 +3137,7 @@ class ContentItemProblem(TypedDict):
     that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
     refuse it.
     """
-    param: str
+    param: Optional[str]
     """Pointer of the member at fault, empty if there is none."""
     message: str
     """What is wrong, and what to do about it."""
@@ -3327,15 +3328,15 @@ class ContentPlan(TypedDict):
     """Number of days."""
     posts_per_day: int
     """Number of items on each day."""
-    content_types: List["ContentPlanContentTypes"]
+    content_types: List["ContentType"]
     """Types of its items, which are spread evenly."""
     starts_on: str
     """First day."""
     timezone: str
     """Time zone of its days and times."""
-    country: str
+    country: Optional[str]
     """Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone."""
-    brief: str
+    brief: Optional[str]
     """What the plan is about, beyond the settings of the factory."""
     product_ids: List[str]
     """Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
@@ -3402,7 +3403,7 @@ class ContentPlanCampaign(TypedDict):
 
     name: str
     """Name of the campaign."""
-    items: int
+    item_count: int
     """Number of its items."""
     about: NotRequired[str]
     """What it is about, and the step that it asks readers for."""
@@ -3418,7 +3419,7 @@ class ContentPlanCampaignInput(TypedDict):
 
     name: str
     """Name of the campaign."""
-    items: int
+    item_count: int
     """Number of its items."""
     about: NotRequired[str]
     """What it is about, and the step that it asks readers for."""
@@ -3448,14 +3449,6 @@ class ContentPlanCompletedEvent(TypedDict):
     """Data of the event."""
 
 
-ContentPlanContentTypes = Union[Literal["short_video", "post", "carousel", "story", "long_video"], str]
-"""Types of its items, which are spread evenly."""
-
-ContentPlanContentTypesInput = Literal["short_video", "post", "carousel", "story", "long_video"]
-"""Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
-and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
-"""
-
 
 class ContentPlanCreate(TypedDict):
     """Body of `createContentPlan`."""
@@ -3464,10 +3457,10 @@ class ContentPlanCreate(TypedDict):
     """Number of days."""
     posts_per_day: int
     """Number of items on each day."""
-    content_types: NotRequired[List["ContentPlanContentTypesInput"]]
-    """Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
-    short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
-    else story.
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
+    long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
+    carousel that the factory makes, or else the first of story, long_video and music_clip.
     """
     starts_on: NotRequired[str]
     """First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow."""
@@ -3499,7 +3492,7 @@ class ContentPlanCreate(TypedDict):
     approve: NotRequired["PlanApprovalInput"]
     """What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
     add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
-    the factory, `plan_approval`.
+    the factory, `plan_approve`.
     """
     experiment_id: NotRequired[str]
     """Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
@@ -3589,8 +3582,8 @@ class ContentPlanPillar(TypedDict):
 
     name: str
     """Subject."""
-    share: NotRequired[int]
-    """Share of the items, beside the shares of the others. Default: 1."""
+    weight: NotRequired[int]
+    """How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1."""
 
 
 
@@ -3601,8 +3594,8 @@ class ContentPlanPillarInput(TypedDict):
 
     name: str
     """Subject."""
-    share: NotRequired[int]
-    """Share of the items, beside the shares of the others. Default: 1."""
+    weight: NotRequired[int]
+    """How many of the items it has, against the weights of the others: 2 has twice as many as 1. Default: 1."""
 
 
 
@@ -3637,11 +3630,15 @@ class ContentPlanTopic(TypedDict):
 
     number: int
     """Number of the topic in its plan, from 1. It never changes."""
+    created_at: str
+    """Time at which it was chosen or added."""
+    updated_at: str
+    """Time of its last change."""
     content_plan_id: str
     """Id of the content plan that it belongs to."""
     state: "ContentPlanTopicState"
-    """State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
-    item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
+    """State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed: its
+    item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic was
     found.
     """
     content_item_id: Optional[str]
@@ -3678,7 +3675,7 @@ class ContentPlanTopicCreate(TypedDict):
     """What the item is about, in up to 400 bytes."""
     publish_at: str
     """Time of its publication, on a day of the plan."""
-    content_type: NotRequired["ContentPlanContentTypesInput"]
+    content_type: NotRequired["ContentTypeInput"]
     """Type of the item: one of the plan's. Absent: the first one of the plan."""
     angle: NotRequired[str]
     """Angle from which the item presents its topic, at most 120 bytes."""
@@ -3690,9 +3687,10 @@ class ContentPlanTopicCreate(TypedDict):
     """Active product that it presents, of a factory of type seller."""
 
 
-ContentPlanTopicState = Union[Literal["proposed", "approved", "written", "dropped", "missed", "failed"], str]
-"""State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
-was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+ContentPlanTopicState = Union[Literal["proposed", "approved", "completed", "discarded", "expired", "failed"], str]
+"""State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed: its
+item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic was
+found.
 """
 
 
@@ -3703,7 +3701,7 @@ class ContentPlanTopicUpdate(TypedDict):
     """What the item is about, in up to 400 bytes."""
     publish_at: NotRequired[str]
     """Time of its publication, on a day of the plan."""
-    content_type: NotRequired["ContentPlanContentTypesInput"]
+    content_type: NotRequired["ContentTypeInput"]
     """Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved."""
     angle: NotRequired[Optional[str]]
     """Angle from which the item presents its topic, at most 120 bytes. Null: none."""
@@ -3725,7 +3723,7 @@ class ContentPreview(TypedDict):
     """Social account. Null: any account of the platform."""
     title: Optional[str]
     """Title. Null where the platform has none."""
-    caption: str
+    caption: Optional[str]
     """Text, with the hashtags where they belong to it."""
     rest: Optional[str]
     """End of a long text, which is published as a message of its own. Null: none."""
@@ -3775,10 +3773,10 @@ class ContentScene(TypedDict):
 
     text: str
     """What is said."""
-    visual: str
-    """What is seen, in English if it was generated. Empty if you gave the scene without it."""
-    on_screen: str
-    """Short text that is drawn on the scene. It may be empty."""
+    visual: Optional[str]
+    """What is seen, in English if it was generated. Null if you gave the scene without it."""
+    on_screen: Optional[str]
+    """Short text that is drawn on the scene. Null: none."""
 
 
 
@@ -3809,8 +3807,8 @@ class ContentSlide(TypedDict):
 
     text: str
     """Heading of the slide."""
-    body: str
-    """Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
+    body: Optional[str]
+    """Text below the heading, in smaller letters. Null on a generated first slide, and of a heading that you gave
     without it.
     """
     media_id: Optional[str]
@@ -3846,6 +3844,15 @@ class ContentTrial(TypedDict):
     arms: List["TrialArm"]
     """Arm of each factor that applies to the item."""
 
+
+ContentType = Union[Literal["post", "video", "carousel", "story", "music_clip", "short_video", "long_video"], str]
+"""Types of its items, which are spread evenly."""
+
+ContentTypeInput = Literal["post", "video", "carousel", "story", "music_clip", "short_video", "long_video"]
+"""Types of the items, which are spread evenly. The factory must make each: one with video makes short_video and
+long_video, too. video is a video of the usual length, as short_video is. Absent: those of short_video, post and
+carousel that the factory makes, or else the first of story, long_video and music_clip.
+"""
 
 
 class ContentUnscheduledEvent(TypedDict):
@@ -4324,7 +4331,7 @@ class DossierApproval(TypedDict):
     """Who decided: the id of an API key, of a person, or of a review link."""
     at: str
     """Time at which it was decided."""
-    note: str
+    note: Optional[str]
     """Note of the decision. Empty: none."""
 
 
@@ -4381,7 +4388,7 @@ class DossierTexts(TypedDict):
 
     title: Optional[str]
     """Title. Null where the platform has none."""
-    caption: str
+    caption: Optional[str]
     """Text, with the hashtags where they belong to it."""
     rest: Optional[str]
     """Rest of a long text, which was published as a second message. Null if there is none."""
@@ -4465,7 +4472,7 @@ class EntertainmentFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4473,11 +4480,11 @@ class EntertainmentFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -4489,7 +4496,7 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -4511,7 +4518,7 @@ class EntertainmentFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -4981,7 +4988,7 @@ class Experiment(TypedDict):
     """Time of its end. Null until then."""
     posts: int
     """Items that have arms."""
-    spent_credits: int
+    used_credits: int
     """Credits of these items."""
     needed_posts: int
     """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
@@ -5083,7 +5090,7 @@ class ExperimentDetails(TypedDict):
     """Time of its end. Null until then."""
     posts: int
     """Items that have arms."""
-    spent_credits: int
+    used_credits: int
     """Credits of these items."""
     needed_posts: int
     """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
@@ -5237,14 +5244,13 @@ class ExperimentRow(TypedDict):
     """Probability with which the item was given this arm."""
     value: Optional[float]
     """The metric of its post, divided by the impressions where the platform counts them. Null: it is not known."""
-    state: "ExperimentRowState"
-    """Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count."""
+    state: "PublicationChangeState"
+    """Whether the figure is known. pending: it is not due yet, or late. completed: it is known. failed: there is none,
+    and it does not count.
+    """
     due_at: str
     """Time at which the figure was due."""
 
-
-ExperimentRowState = Union[Literal["known", "open", "missing"], str]
-"""Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count."""
 
 ExperimentState = Union[Literal["draft", "running", "decided", "inconclusive", "stopped"], str]
 """State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -5315,7 +5321,7 @@ class ExpertFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -5323,11 +5329,11 @@ class ExpertFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -5339,7 +5345,7 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -5361,7 +5367,7 @@ class ExpertFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -5748,7 +5754,7 @@ class Export(TypedDict):
     """State of the export."""
     format_version: int
     """Version of the format of its parts."""
-    consistent_as_of: str
+    consistent_at: str
     """Time as of which it is. What is created later is left out; the last line of each part names what was changed
     between this time and its reading.
     """
@@ -5756,9 +5762,9 @@ class Export(TypedDict):
     """Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events."""
     resources: Dict[str, int]
     """Number of exported resources, by their types."""
-    files: int
+    file_count: int
     """Number of files in parts."""
-    missing_files: int
+    missing_file_count: int
     """Number of files that were gone before they could be copied, such as those of deleted media."""
     failure: Optional["ExportFailure"]
     """Why it failed. Null unless failed."""
@@ -5933,7 +5939,7 @@ class FactoryUpdate(TypedDict):
     """Tone of the content."""
     topics: NotRequired[Optional[List[str]]]
     """Topics of the content."""
-    content_types: NotRequired[Optional[List["ContentKindInput"]]]
+    content_types: NotRequired[Optional[List["ContentTypeInput"]]]
     """Kinds of content that it makes. Items of others are refused. Null: all."""
     models: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Models to set, by kind. A null value removes that model; null removes all."""
@@ -5956,7 +5962,7 @@ class FactoryUpdate(TypedDict):
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
     """
-    plan_approval: NotRequired[Optional["PlanApprovalInput"]]
+    plan_approve: NotRequired[Optional["PlanApprovalInput"]]
     """What its content plans wait for if they name nothing: topics, or none. Null: none."""
     quality: NotRequired[Optional["QualityInput"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
@@ -6093,15 +6099,15 @@ class FileLimit(TypedDict):
     """Minimum of width divided by height. Null: none."""
     max_aspect_ratio: Optional[float]
     """Maximum of width divided by height. Null: none."""
-    max_sides: Optional[int]
+    max_sides_pixels: Optional[int]
     """Maximum of width and height together, in pixels. Null: none."""
-    max_width: Optional[int]
+    max_width_pixels: Optional[int]
     """Maximum width in pixels. Null: none."""
-    min_shorter_side: Optional[int]
+    min_shorter_side_pixels: Optional[int]
     """Minimum of the shorter of width and height, in pixels. Null: none."""
-    max_shorter_side: Optional[int]
+    max_shorter_side_pixels: Optional[int]
     """Maximum of the shorter of width and height, in pixels. Null: none."""
-    max_longer_side: Optional[int]
+    max_longer_side_pixels: Optional[int]
     """Maximum of the longer of width and height, in pixels. Null: none."""
     max_pixels: Optional[int]
     """Maximum of width multiplied by height. Null: none."""
@@ -6256,7 +6262,7 @@ class GenerationInput(TypedDict):
     """Voices and avatars: text to speak."""
     aspect_ratio: NotRequired[str]
     """Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none."""
-    seconds: NotRequired[int]
+    duration_seconds: NotRequired[int]
     """Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the
     recording, rounded up.
     """
@@ -6295,6 +6301,10 @@ class GenerationInputCreate(TypedDict):
     """Avatars: the provider's id of an avatar. Absent: a suitable one."""
     count: NotRequired[int]
     """Images: number of images. Absent: 1."""
+    duration_seconds: NotRequired[int]
+    """Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the
+    recording, rounded up.
+    """
     image_url: NotRequired[str]
     """Image to start from: a public https URL, or the id of one of your media."""
     language: NotRequired[str]
@@ -6303,10 +6313,6 @@ class GenerationInputCreate(TypedDict):
     """Music: lyrics, if the model supports them."""
     prompt: NotRequired[str]
     """Videos, images and music: description of what to make."""
-    seconds: NotRequired[int]
-    """Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the
-    recording, rounded up.
-    """
     text: NotRequired[str]
     """Voices and avatars: text to speak."""
     video_url: NotRequired[str]
@@ -6381,14 +6387,14 @@ class Import(TypedDict):
     """Resources, by their types."""
     left_out: List["ImportLeftOut"]
     """Why resources were left out: up to 100 reasons."""
-    files: int
+    file_count: int
     """Number of files that were taken over."""
-    missing_files: int
+    missing_file_count: int
     """Number of files that resources have and no part has."""
     map: Dict[str, str]
     """New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all."""
     map_url: Optional[str]
-    """Signed URL of JSON lines with type, old_id and new_id of each resource. Null until completed."""
+    """Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed."""
     failure: Optional["TransferFailure"]
     """Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
     failed.
@@ -6432,8 +6438,8 @@ class ImportFailure(TypedDict):
 class ImportLeftOut(TypedDict):
     """A reason for which resources of a type were left out."""
 
-    type: str
-    """Type of the resources."""
+    kind: str
+    """Kind of the resources."""
     code: "ImportLeftOutCode"
     """Machine-readable reason. needs_consent: the owner of the account connects it anew. of_elsewhere: it tells of what
     has happened in the other account. invalid: it is not as the format describes. missing: what it belongs to, or
@@ -6483,9 +6489,9 @@ class ImportPartCreate(TypedDict):
 class ImportTaken(TypedDict):
     """Counts the resources of a type in an import."""
 
-    imported: int
+    imported_count: int
     """Resources that are there now, also those of an earlier import of the same export."""
-    left_out: int
+    left_out_count: int
     """Resources that were left out. left_out says why."""
 
 
@@ -6661,11 +6667,11 @@ IntegrationContentKindInput = Literal["post", "video", "carousel", "story"]
 class IntegrationCounts(TypedDict):
     """The numbers of an integration."""
 
-    products: int
+    product_count: int
     """Products that it has created."""
-    items: int
+    item_count: int
     """Content items that it has created."""
-    notes: int
+    note_count: int
     """Notes that it has written to deals."""
 
 
@@ -7121,7 +7127,7 @@ class ModelCapabilities(TypedDict):
     """Maximum number of images per request. Absent: one."""
     resolution: NotRequired[str]
     """Resolution of its videos."""
-    seconds: NotRequired[Optional[List[int]]]
+    supported_seconds: NotRequired[Optional[List[int]]]
     """Supported lengths in seconds, if only certain ones are supported."""
     min_seconds: NotRequired[int]
     """Minimum length in seconds. Absent: 1."""
@@ -7229,7 +7235,7 @@ class MusicianFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -7237,11 +7243,11 @@ class MusicianFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -7253,7 +7259,7 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -7275,7 +7281,7 @@ class MusicianFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -7648,7 +7654,7 @@ class NewBloggerFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7658,7 +7664,7 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -7711,7 +7717,7 @@ class NewBrandFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7721,7 +7727,7 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -7770,7 +7776,7 @@ class NewEntertainmentFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7780,7 +7786,7 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -7833,7 +7839,7 @@ class NewExpertFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7843,7 +7849,7 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -7894,7 +7900,7 @@ class NewMusicianFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7904,7 +7910,7 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -7953,7 +7959,7 @@ class NewNewsFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -7963,7 +7969,7 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -8016,7 +8022,7 @@ class NewSellerFactory(TypedDict):
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Setting it to true needs the scope content:publish as well.
     """
-    content_types: NotRequired[List["ContentKindInput"]]
+    content_types: NotRequired[List["ContentTypeInput"]]
     """Kinds of content that it makes. Items of others are refused. Absent: all."""
     description: NotRequired[str]
     """Subject of the factory."""
@@ -8026,7 +8032,7 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approval: NotRequired["PlanApprovalInput"]
+    plan_approve: NotRequired["PlanApprovalInput"]
     """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
@@ -8065,7 +8071,7 @@ class NewsFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -8073,11 +8079,11 @@ class NewsFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -8089,7 +8095,7 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -8111,7 +8117,7 @@ class NewsFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -8809,7 +8815,7 @@ PlanApproval = Union[Literal["none", "topics"], str]
 PlanApprovalInput = Literal["none", "topics"]
 """What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
 some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
-factory, `plan_approval`.
+factory, `plan_approve`.
 """
 
 PlanId = Union[Literal["starter", "growth", "business", "enterprise"], str]
@@ -8819,9 +8825,9 @@ PlanId = Union[Literal["starter", "growth", "business", "enterprise"], str]
 class PlanRateLimits(TypedDict):
     """Requests per minute, by kind of key."""
 
-    test: int
+    test_per_minute: int
     """Requests per minute of a test key."""
-    live: int
+    live_per_minute: int
     """Requests per minute of a live key."""
 
 
@@ -8917,7 +8923,7 @@ class PostImport(TypedDict):
     """Posts that were read."""
     added: int
     """Posts of them that no earlier import has read."""
-    own: int
+    own_count: int
     """Posts of them that this service has published. They are not imported."""
     since: Optional[str]
     """Time of the earliest post that was read. Null until there is one."""
@@ -9053,7 +9059,7 @@ class Product(TypedDict):
     """Your own number of the product, unique in its factory."""
     name: str
     """Name of the product."""
-    description: str
+    description: Optional[str]
     """What the product is."""
     price: "ProductPrice"
     """Price of the product."""
@@ -9332,7 +9338,7 @@ class ProfileUsage(TypedDict):
 
     month: str
     """The month."""
-    spent_credits: int
+    used_credits: int
     """Credits that were spent and reserved. Always 0 in the sandbox."""
     remaining_credits: Optional[int]
     """Credits that spend_limit_credits leaves. Null: no limit."""
@@ -9364,7 +9370,7 @@ class Promotion(TypedDict):
     """When it begins."""
     ends_at: str
     """When it ends."""
-    message: str
+    message: Optional[str]
     """What to say about it."""
     prior_price: Optional["ProductPrice"]
     """Prior price that you state for content, of a promotion of one product. Null: it is computed."""
@@ -9636,7 +9642,7 @@ class PublicationChange(TypedDict):
 PublicationChangeKind = Union[Literal["edit", "delete"], str]
 """Kind of the change."""
 
-PublicationChangeState = Union[Literal["pending", "done", "failed"], str]
+PublicationChangeState = Union[Literal["pending", "completed", "failed"], str]
 """State of the reply. The platform gets it in the background. done: it is published."""
 
 
@@ -9687,7 +9693,7 @@ class PublicationDossier(TypedDict):
     """Time at which the platform had published it."""
     published_for: str
     """Who had it published: the id of an API key or of a person."""
-    region: str
+    region: Optional[str]
     """Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none."""
     rules: List["DossierRule"]
     """Rules of law that applied, as they were checked just before it was published."""
@@ -9980,9 +9986,9 @@ class PublishingEntry(TypedDict):
     """Factory of the item."""
     kind: "ContentKind"
     """Kind of content."""
-    title: str
+    title: Optional[str]
     """Title of the item."""
-    caption: str
+    caption: Optional[str]
     """Beginning of the item's caption: its first line, up to 100 characters."""
     content_state: str
     """State of the item."""
@@ -10181,7 +10187,7 @@ class RehearsalAccount(TypedDict):
     """Social account that items are published on."""
     platform: "Platform"
     """Platform that the account is of."""
-    publications: int
+    publication_count: int
     """Number of its publications without a problem."""
     first_at: Optional[str]
     """Time of the first of them. Null: none has a time."""
@@ -10237,7 +10243,7 @@ class RehearsalProblem(TypedDict):
 
     code: str
     """Machine-readable reason, as in the result of `POST /v1/publishing/validate`."""
-    param: str
+    param: Optional[str]
     """JSON pointer of the member at fault, empty if there is none."""
     message: str
     """What is wrong, and what to do about it."""
@@ -10261,11 +10267,11 @@ class RehearsalPublication(TypedDict):
 class RehearsalRefusal(TypedDict):
     """A reason for which the call would be refused."""
 
-    item: Optional[int]
+    item_index: Optional[int]
     """Number of the item in the body, from 0. Null: the call as a whole."""
     code: str
     """Machine-readable code of the error."""
-    param: str
+    param: Optional[str]
     """JSON pointer of the member at fault, empty if there is none."""
     message: str
     """What is wrong, and what to do about it."""
@@ -10486,7 +10492,7 @@ class SellerFactory(TypedDict):
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
-    audience: str
+    audience: Optional[str]
     """Audience of the content."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -10494,11 +10500,11 @@ class SellerFactory(TypedDict):
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentKind"]
+    content_types: List["ContentType"]
     """Kinds of content that it makes. Others are refused."""
     created_at: str
     """Time of creation, UTC."""
-    description: str
+    description: Optional[str]
     """Subject of the factory."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
@@ -10510,7 +10516,7 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
-    plan_approval: "PlanApproval"
+    plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
@@ -10532,7 +10538,7 @@ class SellerFactory(TypedDict):
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: str
+    tone: Optional[str]
     """Tone of the content."""
     topics: List[str]
     """Topics of the content."""
@@ -11027,10 +11033,10 @@ class SocialAccount(TypedDict):
     factory_ids: List[str]
     """Ids of the factories that publish to it."""
     token_expires_at: Optional[str]
-    """Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null:
+    """Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null:
     it does not end, or there is none.
     """
-    reconnect_before: Optional[str]
+    reconnect_due_at: Optional[str]
     """Time before which its owner has to connect it again, because the platform ends the access then. The event
     social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
     connected. Null: it does not end.
@@ -11040,7 +11046,7 @@ class SocialAccount(TypedDict):
     your account and continues to the platform. It is in the response that asks for the access only: null in all
     others.
     """
-    late_after: Optional[int]
+    late_after_seconds: Optional[int]
     """Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
     however late it is.
     """
@@ -11088,7 +11094,7 @@ class SocialAccountConnect(TypedDict):
     """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
     error where it failed, in its query. The operator of the service lists the pages that are allowed.
     """
-    late_after: NotRequired[int]
+    late_after_seconds: NotRequired[int]
     """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
     however late it is.
     """
@@ -11178,9 +11184,11 @@ class SocialApplication(TypedDict):
     scopes: List[str]
     """Permissions that owners of accounts are asked for. Empty: the usual ones of the platform."""
     daily_limit: Optional[int]
-    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
-    platform, see the guide.
+    """Most that its accounts use together in a day, in daily_limit_unit. Null: the usual limit of the platform, see the
+    guide.
     """
+    daily_limit_unit: Optional["SocialApplicationDailyLimitUnit"]
+    """Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit."""
     redirect_url: str
     """Address to enter at the platform as the redirect address of the application."""
 
@@ -11212,6 +11220,9 @@ class SocialApplicationCreate(TypedDict):
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
 
+
+SocialApplicationDailyLimitUnit = Union[Literal["us_cents", "uploads"], str]
+"""Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit."""
 
 
 class SocialApplicationUpdate(TypedDict):
@@ -11298,10 +11309,10 @@ class SocialConnecting(TypedDict):
     factory_ids: List[str]
     """Ids of the factories that publish to it."""
     token_expires_at: Optional[str]
-    """Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null:
+    """Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_due_at. Null:
     it does not end, or there is none.
     """
-    reconnect_before: Optional[str]
+    reconnect_due_at: Optional[str]
     """Time before which its owner has to connect it again, because the platform ends the access then. The event
     social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
     connected. Null: it does not end.
@@ -11311,7 +11322,7 @@ class SocialConnecting(TypedDict):
     your account and continues to the platform. It is in the response that asks for the access only: null in all
     others.
     """
-    late_after: Optional[int]
+    late_after_seconds: Optional[int]
     """Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
     however late it is.
     """
@@ -11405,6 +11416,8 @@ class SocialPlatform(TypedDict):
     """What can be done with the comments on posts."""
     daily_limit: Optional[int]
     """Maximum number of posts of an account in 24 hours. Null: no known limit."""
+    daily_limit_unit: str
+    """Unit of daily_limit."""
     notes: List[str]
     """What else to know."""
 
@@ -11592,7 +11605,7 @@ class StudioMusicCreate(TypedDict):
     """Simulated result. For test keys only."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
-    seconds: NotRequired[int]
+    duration_seconds: NotRequired[int]
     """Length, within the limits of the model. Absent: the default of the model."""
     lyrics: NotRequired[str]
     """Lyrics, if the model supports them."""
@@ -11634,7 +11647,7 @@ class StudioVideoCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     aspect_ratio: NotRequired[str]
     """Aspect ratio, one of the model's aspect_ratios."""
-    seconds: NotRequired[int]
+    duration_seconds: NotRequired[int]
     """Length, within the limits of the model. Absent: the default of the model."""
     image_url: NotRequired[str]
     """Image to start from: a public https URL, or the id of one of your media."""
@@ -12011,7 +12024,7 @@ class Utminput(TypedDict):
 class UsageCalls(TypedDict):
     """The numbers of calls in some time."""
 
-    requests: int
+    calls: int
     """Calls that were answered, refused and failed ones included."""
     refused: int
     """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
@@ -12023,9 +12036,9 @@ class UsageCalls(TypedDict):
 class UsageDay(TypedDict):
     """The number of calls with API keys on a day."""
 
-    date: str
+    day: str
     """Day (UTC)."""
-    requests: int
+    calls: int
     """Calls that were answered, refused and failed ones included."""
     refused: int
     """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
@@ -12041,13 +12054,13 @@ class UsageOfKey(TypedDict):
     """Id of the key. It may be revoked."""
     name: Optional[str]
     """Name of the key. Null if the key is not listed any more."""
-    requests: int
+    calls: int
     """Calls that were answered, refused and failed ones included."""
     refused: int
     """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
     failed: int
     """Calls that were answered with a status from 500."""
-    requests_by_day: List[int]
+    calls_by_day: List[int]
     """Calls on each day of the period, the first day first."""
 
 
@@ -12057,9 +12070,9 @@ class UsageOfKind(TypedDict):
 
     kind: str
     """Kind of the content items or the generations of the studio."""
-    requests: int
+    calls: int
     """Calls that were answered, refused and failed ones included."""
-    requests_by_day: List[int]
+    calls_by_day: List[int]
     """Calls on each day of the period, the first day first."""
 
 
@@ -12208,7 +12221,7 @@ class Webhook(TypedDict):
     created_by: str
     """Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
     """
-    description: str
+    description: Optional[str]
     """Description of the webhook."""
     state: "WebhookState"
     """State of the webhook. A disabled webhook receives no events."""
@@ -12258,8 +12271,8 @@ class WebhookCreate(TypedDict):
 class WebhookDestination(TypedDict):
     """A destination in a customer's AWS account."""
 
-    type: "WebhookDestinationType"
-    """Type of the destination. eventbridge: an event bus. sqs: a standard queue."""
+    kind: "WebhookDestinationKind"
+    """Kind of the destination. eventbridge: an event bus. sqs: a standard queue."""
     arn: str
     """ARN of the event bus or queue."""
     role_arn: str
@@ -12278,19 +12291,19 @@ class WebhookDestination(TypedDict):
 class WebhookDestinationCreate(TypedDict):
     """targetBody is a new destination in a request."""
 
-    type: "WebhookDestinationTypeInput"
-    """Type of the destination. eventbridge: an event bus. sqs: a standard queue."""
+    kind: "WebhookDestinationKindInput"
+    """Kind of the destination. eventbridge: an event bus. sqs: a standard queue."""
     arn: str
     """ARN of the event bus or queue."""
     role_arn: str
     """ARN of a role in the same account. Its name must begin with content-automation-."""
 
 
-WebhookDestinationType = Union[Literal["eventbridge", "sqs"], str]
-"""Type of the destination. eventbridge: an event bus. sqs: a standard queue."""
+WebhookDestinationKind = Union[Literal["eventbridge", "sqs"], str]
+"""Kind of the destination. eventbridge: an event bus. sqs: a standard queue."""
 
-WebhookDestinationTypeInput = Literal["eventbridge", "sqs"]
-"""Type of the destination. eventbridge: an event bus. sqs: a standard queue."""
+WebhookDestinationKindInput = Literal["eventbridge", "sqs"]
+"""Kind of the destination. eventbridge: an event bus. sqs: a standard queue."""
 
 
 class WebhookDestinationUpdate(TypedDict):
@@ -12339,11 +12352,11 @@ class WebhookEventData(TypedDict):
 class WebhookLatency(TypedDict):
     """Summarises how fast a receiver answers."""
 
-    p50: int
+    p50_ms: int
     """50th percentile in milliseconds, accurate to 10 %."""
-    p90: int
+    p90_ms: int
     """90th percentile in milliseconds, accurate to 10 %."""
-    p99: int
+    p99_ms: int
     """99th percentile in milliseconds, accurate to 10 %."""
     count: int
     """Number of responses counted."""
@@ -12438,7 +12451,7 @@ class WebhookWithSecret(TypedDict):
     created_by: str
     """Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
     """
-    description: str
+    description: Optional[str]
     """Description of the webhook."""
     state: "WebhookState"
     """State of the webhook. A disabled webhook receives no events."""
@@ -12794,7 +12807,7 @@ ListEventsParams = TypedDict(
         "to": Union[str, datetime],
         "type": List["EventPatternInput"],
         "object_id": str,
-        "wait": int,
+        "wait_seconds": int,
         "after": str,
     },
     total=False,
@@ -12872,46 +12885,6 @@ class GetContentPlanParams(TypedDict, total=False):
 
 
 
-class CreatePlanTopicParams(TypedDict, total=False):
-    """The parameters of createPlanTopic."""
-
-    content_plan_id: str
-    """Id of the plan. Absent: the latest plan of the factory."""
-
-
-
-class ApprovePlanTopicsParams(TypedDict, total=False):
-    """The parameters of approvePlanTopics."""
-
-    content_plan_id: str
-    """Id of the plan. Absent: the latest plan of the factory."""
-
-
-
-class GetPlanTopicParams(TypedDict, total=False):
-    """The parameters of getPlanTopic."""
-
-    content_plan_id: str
-    """Id of the plan. Absent: the latest plan of the factory."""
-
-
-
-class UpdatePlanTopicParams(TypedDict, total=False):
-    """The parameters of updatePlanTopic."""
-
-    content_plan_id: str
-    """Id of the plan. Absent: the latest plan of the factory."""
-
-
-
-class DeletePlanTopicParams(TypedDict, total=False):
-    """The parameters of deletePlanTopic."""
-
-    content_plan_id: str
-    """Id of the plan. Absent: the latest plan of the factory."""
-
-
-
 class ListProposalsParams(TypedDict, total=False):
     """The parameters of listProposals."""
 
@@ -12977,6 +12950,46 @@ class ListPeopleParams(TypedDict, total=False):
     """Only people in these states, separated by commas."""
     role: List["RoleInput"]
     """Only people with these roles, separated by commas."""
+
+
+
+class CreatePlanTopicParams(TypedDict, total=False):
+    """The parameters of createPlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class ApprovePlanTopicsParams(TypedDict, total=False):
+    """The parameters of approvePlanTopics."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class GetPlanTopicParams(TypedDict, total=False):
+    """The parameters of getPlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class UpdatePlanTopicParams(TypedDict, total=False):
+    """The parameters of updatePlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class DeletePlanTopicParams(TypedDict, total=False):
+    """The parameters of deletePlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
 
 
 ListProductsParams = TypedDict(

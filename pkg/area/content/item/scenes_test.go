@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestWishesThatDoNotFitAreRefused(t *testing.T) {
@@ -83,11 +84,11 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 			func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
 		"the title of a story": {Story, "", "en", func(r *Record) {
 			r.Given.Set(true, Title)
-			r.Title = bengali
+			r.Title = resource.Text(bengali)
 		}, "/title"},
 		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
 			r.Given.Set(true, Title)
-			r.Title = bengali
+			r.Title = resource.Text(bengali)
 		}, ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())

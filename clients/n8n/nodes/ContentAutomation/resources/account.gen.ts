@@ -450,7 +450,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createMusic'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, seconds, lyrics.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, duration_seconds, lyrics.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -460,7 +460,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createVideo'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, aspect_ratio, seconds, image_url.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, aspect_ratio, duration_seconds, image_url.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

@@ -17,6 +17,7 @@ import { factoriesDescription } from './factories.gen';
 import { importsDescription } from './imports.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
+import { planTopicsDescription } from './planTopics.gen';
 import { productsDescription } from './products.gen';
 import { profilesDescription } from './profiles.gen';
 import { promotionsDescription } from './promotions.gen';
@@ -47,6 +48,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Import', value: 'imports' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
+  { name: 'Plan Topic', value: 'planTopics' },
   { name: 'Product', value: 'products' },
   { name: 'Profile', value: 'profiles' },
   { name: 'Promotion', value: 'promotions' },
@@ -78,6 +80,7 @@ export const descriptions: INodeProperties[] = [
   ...importsDescription,
   ...integrationsDescription,
   ...mediaDescription,
+  ...planTopicsDescription,
   ...productsDescription,
   ...profilesDescription,
   ...promotionsDescription,

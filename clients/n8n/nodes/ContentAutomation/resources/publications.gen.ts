@@ -18,18 +18,18 @@ export const publicationsDescription: INodeProperties[] = [
         routing: { request: { method: 'DELETE', url: '/v1/publications/{publication_id}' } },
       },
       {
-        name: 'Dossier',
-        value: 'dossier',
-        action: 'Get the dossier of a published post',
-        description: 'Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it, the models, the hashes of its files and its texts',
-        routing: { request: { method: 'GET', url: '/v1/publications/{publication_id}/dossier' } },
-      },
-      {
         name: 'Get',
         value: 'get',
         action: 'Get a publication',
         description: 'With its metrics over time',
         routing: { request: { method: 'GET', url: '/v1/publications/{publication_id}' } },
+      },
+      {
+        name: 'Get Dossier',
+        value: 'getDossier',
+        action: 'Get the dossier of a published post',
+        description: 'Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it, the models, the hashes of its files and its texts',
+        routing: { request: { method: 'GET', url: '/v1/publications/{publication_id}/dossier' } },
       },
       {
         name: 'Get Many',
@@ -327,7 +327,7 @@ export const publicationsDescription: INodeProperties[] = [
     displayName: 'Publication',
     name: 'publication_id',
     type: 'resourceLocator',
-    displayOptions: { show: { resource: ['publications'], operation: ['dossier'] } },
+    displayOptions: { show: { resource: ['publications'], operation: ['getDossier'] } },
     required: true,
     default: { mode: 'list', value: '' },
     modes: [

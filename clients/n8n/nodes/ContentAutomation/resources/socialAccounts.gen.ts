@@ -311,12 +311,12 @@ export const socialAccountsDescription: INodeProperties[] = [
         description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
       },
       {
-        displayName: 'Late After',
-        name: 'late_after',
+        displayName: 'Late After Seconds',
+        name: 'late_after_seconds',
         type: 'number',
         default: 0,
         description: 'Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published however late it is.',
-        routing: { send: { type: 'body', property: 'late_after' } },
+        routing: { send: { type: 'body', property: 'late_after_seconds' } },
       },
       {
         displayName: 'Metadata',

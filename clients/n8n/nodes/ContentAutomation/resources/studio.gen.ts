@@ -275,6 +275,14 @@ export const studioDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'input.count' } },
       },
       {
+        displayName: 'Input Duration Seconds',
+        name: 'input__duration_seconds',
+        type: 'number',
+        default: 0,
+        description: 'Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording, rounded up.',
+        routing: { send: { type: 'body', property: 'input.duration_seconds' } },
+      },
+      {
         displayName: 'Input Image URL',
         name: 'input__image_url',
         type: 'string',
@@ -305,14 +313,6 @@ export const studioDescription: INodeProperties[] = [
         default: '',
         description: 'Videos, images and music: description of what to make',
         routing: { send: { type: 'body', property: 'input.prompt' } },
-      },
-      {
-        displayName: 'Input Seconds',
-        name: 'input__seconds',
-        type: 'number',
-        default: 0,
-        description: 'Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording, rounded up.',
-        routing: { send: { type: 'body', property: 'input.seconds' } },
       },
       {
         displayName: 'Input Text',
@@ -638,6 +638,14 @@ export const studioDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Duration Seconds',
+        name: 'duration_seconds',
+        type: 'number',
+        default: 0,
+        description: 'Length, within the limits of the model. Absent: the default of the model.',
+        routing: { send: { type: 'body', property: 'duration_seconds' } },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',
@@ -693,14 +701,6 @@ export const studioDescription: INodeProperties[] = [
         description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
-      {
-        displayName: 'Seconds',
-        name: 'seconds',
-        type: 'number',
-        default: 0,
-        description: 'Length, within the limits of the model. Absent: the default of the model.',
-        routing: { send: { type: 'body', property: 'seconds' } },
-      },
     ],
   },
   {
@@ -729,6 +729,14 @@ export const studioDescription: INodeProperties[] = [
         default: '',
         description: "Aspect ratio, one of the model's aspect_ratios",
         routing: { send: { type: 'body', property: 'aspect_ratio' } },
+      },
+      {
+        displayName: 'Duration Seconds',
+        name: 'duration_seconds',
+        type: 'number',
+        default: 0,
+        description: 'Length, within the limits of the model. Absent: the default of the model.',
+        routing: { send: { type: 'body', property: 'duration_seconds' } },
       },
       {
         displayName: 'Idempotency Key',
@@ -785,14 +793,6 @@ export const studioDescription: INodeProperties[] = [
         default: '{}',
         description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
-      },
-      {
-        displayName: 'Seconds',
-        name: 'seconds',
-        type: 'number',
-        default: 0,
-        description: 'Length, within the limits of the model. Absent: the default of the model.',
-        routing: { send: { type: 'body', property: 'seconds' } },
       },
     ],
   },

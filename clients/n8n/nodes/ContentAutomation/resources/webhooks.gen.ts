@@ -239,7 +239,7 @@ export const webhooksDescription: INodeProperties[] = [
         name: 'destination',
         type: 'json',
         default: '{}',
-        description: 'Event bus or queue in your own AWS account. Send this or URL. Members: type (required), arn (required), role_arn (required).',
+        description: 'Event bus or queue in your own AWS account. Send this or URL. Members: kind (required), arn (required), role_arn (required).',
         routing: { send: { type: 'body', property: 'destination', preSend: [json('destination')] } },
       },
       {
