@@ -3,8 +3,8 @@
 //
 // The rules are applied twice. CheckURL applies them when a URL is saved, so that the caller gets a clear error. The
 // dialer applies them to the address of each connection, which protects the network: a name may resolve to another
-// address by then (DNS rebinding). Redirects are followed only if Options says so, each under the same rules. No proxy is
-// taken from the environment, and answers are bounded in size and time. New makes a Client.
+// address by then (DNS rebinding). Redirects are followed only if Options says so, each under the same rules. No proxy
+// is taken from the environment, and answers are bounded in size and time. New makes a Client.
 package safehttp
 
 import (

@@ -29,8 +29,8 @@ type Sound struct {
 	codec string
 }
 
-// Speech reads a recording in memory, and returns it without the bytes around its sound: a player would find other sound
-// there, or notes. The length is that of the bytes that are returned.
+// Speech reads a recording in memory, and returns it without the bytes around its sound: a player would find other
+// sound there, or notes. The length is that of the bytes that are returned.
 func Speech(content []byte) (Sound, []byte, error) {
 	f := File{bytes.NewReader(content), int64(len(content))}
 	has := func(offset int, magic string) bool {
