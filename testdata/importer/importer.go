@@ -115,7 +115,7 @@ func (i *importer) one(ctx context.Context, r row) error {
 	}
 	if a.Error != nil {
 		i.refused.Add(1)
-		_, _ = fmt.Fprintf(i.out, "%s: %s: %s\n", r.SKU, a.Error.Code, a.Error.Message)
+		_, _ = fmt.Fprintf(i.out, "row %d: %s: %s: %s\n", r.number, r.SKU, a.Error.Code, a.Error.Message)
 		return err
 	}
 	count.Add(1)

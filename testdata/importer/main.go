@@ -1,18 +1,16 @@
 // Command importer imports a catalog of products into a factory of type seller, from a CSV
-// file with the columns sku, name, description, amount, currency, url and photo_url. It
-// stays within the rate limit of its key. It can be repeated, even after an interruption: it
-// then changes the products whose rows have changed, and creates nothing twice.
+// file as the guide to products describes it. It stays within the rate limit of its key. It
+// can be repeated, even after an interruption: it then changes the products whose rows have
+// changed, and creates nothing twice.
 package main
 
 import (
 	"context"
-	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 )
 
@@ -55,51 +53,29 @@ type row struct {
 	Price       price  `json:"price"`
 	URL         string `json:"url"`
 	photo       string
+	number      int // in the file
 }
 
-// file imports all rows of a file.
+// file imports all rows of a file. Rows that are wrong are listed, and the others go on.
 func (i *importer) file(ctx context.Context, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rows, err := read(f)
+	rows, bad, err := read(f)
 	if err != nil {
 		return err
 	}
-	return i.all(ctx, rows)
-}
-
-// read reads the rows of a file.
-func read(r io.Reader) (rows []row, err error) {
-	lines, err := csv.NewReader(r).ReadAll()
-	if err != nil {
-		return nil, err
+	for _, b := range bad {
+		_, _ = fmt.Fprintf(i.out, "row %d: %s\n", b.number, b.why)
 	}
-	if len(lines) == 0 {
-		return nil, nil
+	err = i.all(ctx, rows)
+	if wrong := int64(len(bad)) + i.refused.Load(); err == nil && wrong > 0 {
+		err = fmt.Errorf("%d rows are not in the catalog", wrong)
 	}
-	column := map[string]int{}
-	for n, name := range lines[0] {
-		column[name] = n
+	if err == nil && len(rows) == 0 {
+		err = errors.New("the file has no products")
 	}
-	for n, line := range lines[1:] {
-		cell := func(name string) string {
-			if at, ok := column[name]; ok {
-				return line[at]
-			}
-			return ""
-		}
-		amount, err := strconv.ParseInt(cell("amount"), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: amount %q is not in the smallest unit of the currency", n+2,
-				cell("amount"))
-		}
-		rows = append(rows, row{
-			SKU: cell("sku"), Name: cell("name"), Description: cell("description"),
-			Price: price{amount, cell("currency")}, URL: cell("url"), photo: cell("photo_url"),
-		})
-	}
-	return rows, nil
+	return err
 }

@@ -27,7 +27,9 @@ type fetcher interface {
 }
 
 // FeedOptions are the options of the client for feeds.
-func FeedOptions() safehttp.Options { return safehttp.Options{MaxBody: mostBytes, Timeout: feedTime} }
+func FeedOptions() safehttp.Options {
+	return safehttp.Options{MaxBody: mostBytes, Timeout: feedTime, Redirects: safehttp.MaxRedirects}
+}
 
 const (
 	mostBytes = 2 << 20
@@ -65,8 +67,8 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	case resp.StatusCode == http.StatusNotModified:
 		return nil, r.ETag, r.Modified, nil
 	case resp.StatusCode != http.StatusOK:
-		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d. Redirects "+
-			"are not followed.", resp.StatusCode)
+		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d.",
+			resp.StatusCode)
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
 		return nil, "", "", unreadable("The feed is larger than %d MiB.", mostBytes>>20)
 	case err != nil:

@@ -42,7 +42,8 @@ type URLs interface {
 
 // NewClient returns the client for the addresses that callers send.
 func NewClient(loopback bool) *safehttp.Client {
-	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: media.Limit("") + 1, Timeout: fetchTime})
+	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: media.Limit("") + 1, Timeout: fetchTime,
+		Redirects: safehttp.MaxRedirects})
 }
 
 // Importer is the handler of the tasks of media.
@@ -237,6 +238,6 @@ func (w *Importer) fetch(ctx context.Context, address string) (io.ReadCloser, er
 		resp.StatusCode == http.StatusTooManyRequests; again {
 		return nil, &lateError{fmt.Sprintf("the server answered with status %d", resp.StatusCode)}
 	}
-	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d. Redirects "+
-		"are not followed.", resp.StatusCode)
+	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d.",
+		resp.StatusCode)
 }

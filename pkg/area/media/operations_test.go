@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -576,5 +577,28 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	if got := w.Call(http.MethodGet, "/v1/media/"+m.ID, nil); got.Status != http.StatusNotFound ||
 		before-used() != m.Bytes || used() != incoming.MaxTestBytes-2*m.Bytes {
 		t.Errorf("%d; %d bytes are counted, before %d", got.Status, used(), before)
+	}
+}
+
+// Addresses of shops redirect. A redirect that leads into a network is told with its place.
+func TestASourceBehindRedirects(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/short", http.RedirectHandler("/long", http.StatusMovedPermanently))
+	mux.Handle("/long", http.RedirectHandler("/photo.png?v=2", http.StatusFound))
+	mux.HandleFunc("/photo.png", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(photo(1)) })
+	mux.Handle("/inside", http.RedirectHandler("https://10.0.0.1/a.png", http.StatusFound))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	for path, say := range map[string]string{"/short": "", "/inside": "First redirect, to 10.0.0.1: The URL's host is " +
+		"not a public address on the internet."} {
+		w := newWorld(t)
+		w.urls.Client = incoming.NewClient(true)
+		m := w.create(object{"source_url": server.URL + path})
+		w.start(m.ID)
+		got := w.get(m.ID)
+		if say == "" && got.State != incoming.Ready || say != "" && (got.Reason == nil ||
+			!strings.Contains(got.Reason.Message, say)) {
+			t.Errorf("%s: %+v, %+v", path, got, got.Reason)
+		}
 	}
 }

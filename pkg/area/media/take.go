@@ -21,7 +21,7 @@ func (e *lateError) Error() string { return "importer: " + e.why }
 func notFetched(err error) error {
 	var blocked *safehttp.BlockedError
 	if errors.As(err, &blocked) {
-		return reject("not_fetched", "The file could not be fetched. %s", blocked.Reason)
+		return reject("not_fetched", "The file could not be fetched. %s", safehttp.Describe(err))
 	}
 	if errors.Is(err, safehttp.ErrBodyTooLarge) {
 		return media.ErrTooLarge

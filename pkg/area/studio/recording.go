@@ -23,7 +23,8 @@ const (
 
 // NewClient returns the client for the addresses of recordings.
 func NewClient(e area.Env) area.Client {
-	return e.Client(safehttp.Options{MaxBody: maxRecording, Timeout: recordingTime})
+	return e.Client(safehttp.Options{MaxBody: maxRecording, Timeout: recordingTime,
+		Redirects: safehttp.MaxRedirects})
 }
 
 // recording is the speech at an address, as it was read once. The measured bytes are those
@@ -69,14 +70,16 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 	content, err := safehttp.ReadBody(resp, maxRecording)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return invalid("The recording could not be fetched: the server answered with status %d. Redirects are not "+
-			"followed.", resp.StatusCode)
+		return invalid("The recording could not be fetched: the server answered with status %d.", resp.StatusCode)
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
 		return invalid("The recording is larger than %d MiB.", maxRecording>>20)
 	case err != nil:
 		return invalid("The recording could not be fetched. %s", safehttp.Describe(err))
 	}
 	sound, content, err := audio.Speech(content)
+	if why := new(audio.Refusal); errors.As(err, &why) {
+		return invalid("%s", why.Message)
+	}
 	if err != nil {
 		return invalid("The recording is no MP3, WAV, AAC or M4A whose length can be measured.")
 	}

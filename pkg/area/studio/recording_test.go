@@ -22,7 +22,8 @@ import (
 // wav is a recording of silence, in 8 bits at 8 kHz.
 func wav(seconds int) []byte {
 	data := bytes.Repeat([]byte{128}, 8000*seconds)
-	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data")
+	riff := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+len(data)))
+	b := []byte(string(riff) + "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data")
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
 }
 

@@ -106,7 +106,7 @@ func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int
 	var blocked *safehttp.BlockedError
 	switch {
 	case errors.As(err, &blocked):
-		return nil, failed("not_fetched", "Part %d could not be fetched. %s", n, blocked.Reason)
+		return nil, failed("not_fetched", "Part %d could not be fetched. %s", n, safehttp.Describe(err))
 	case err != nil && s.Failures+1 >= fetches:
 		return nil, failed("not_fetched", "Part %d could not be fetched: %s.", n, safehttp.Describe(err))
 	case err != nil:

@@ -41,7 +41,8 @@ type URLs interface {
 
 // NewClient returns the client for the addresses of parts.
 func NewClient(loopback bool) *safehttp.Client {
-	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: mostPart + 1, Timeout: fetchTime})
+	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: mostPart + 1, Timeout: fetchTime,
+		Redirects: safehttp.MaxRedirects})
 }
 
 // Importer is the handler of the tasks of imports. It fetches all parts first: their URLs may end soon. Then it notes

@@ -3,8 +3,8 @@
 //
 // The rules are applied twice. CheckURL applies them when a URL is saved, so that the caller gets a clear error. The
 // dialer applies them to the address of each connection, which protects the network: a name may resolve to another
-// address by then (DNS rebinding). Redirects are not followed, no proxy is taken from the environment, and answers are
-// bounded in size and time. New makes a Client.
+// address by then (DNS rebinding). Redirects are followed only if Options says so, each under the same rules. No proxy
+// is taken from the environment, and answers are bounded in size and time. New makes a Client.
 package safehttp
 
 import (
@@ -46,6 +46,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxBody is the number of bytes of an answer's body that can be read. 0 means 64 KiB.
 	MaxBody int64
+	// Redirects is the number of redirects that are followed when something is read (GET): at most MaxRedirects. No
+	// credentials are sent along. 0 returns the redirect as the answer.
+	Redirects int
 	// UserAgent is sent if a request has none of its own.
 	UserAgent string
 	// RootCAs verify the servers' certificates. If it is nil, those of the system do.
@@ -58,6 +61,7 @@ type Client struct {
 	resolver  *net.Resolver
 	timeout   time.Duration
 	maxBody   int64
+	redirects int
 	userAgent string
 
 	// The transports for https and for http. They are used without an http.Client, which would follow redirects and
@@ -84,6 +88,7 @@ func New(o Options) *Client {
 		resolver:  o.Resolver,
 		timeout:   o.Timeout,
 		maxBody:   o.MaxBody,
+		redirects: min(o.Redirects, MaxRedirects),
 		userAgent: o.UserAgent,
 	}
 	c.encrypted, c.plain = c.transport(false), c.transport(true)
@@ -184,9 +189,9 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	return nil
 }
 
-// Do sends a request and returns the answer, whatever its status. It does not follow redirects. The caller closes the
-// body; see ReadBody. For a refused URL or address it returns a *BlockedError. Describe turns any error into a
-// sentence.
+// Do sends a request and returns the answer, whatever its status. The caller closes the body; see ReadBody. For a
+// refused URL or address it returns a *BlockedError, and for one behind a redirect a *RedirectError around it. Describe
+// turns any error into a sentence.
 //
 // An idempotent request should have the header Idempotency-Key (with an empty list of values it is not sent): the
 // transport then retries it if a kept-alive connection is dead.
@@ -203,18 +208,12 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		req.Header = req.Header.Clone()
 		req.Header.Set("User-Agent", c.userAgent)
 	}
-	transport := c.encrypted
-	if req.URL.Scheme == "http" {
-		transport = c.plain
+	resp, err := c.send(req)
+	if err == nil && c.redirects > 0 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
+		resp, err = c.follow(resp)
 	}
-	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		cancel()
-		// The error around it names the refused address.
-		var refused *BlockedError
-		if errors.As(err, &refused) {
-			return nil, refused
-		}
 		return nil, err
 	}
 	resp.Body = &cappedBody{ReadCloser: resp.Body, left: c.maxBody, end: cancel}

@@ -39,6 +39,9 @@ func blocked(format string, args ...any) *BlockedError {
 // Describe turns an error of Do, or of reading an answer's body, into a sentence for the caller who sent the URL. It
 // says how to correct the problem, and reveals nothing about the network of the service.
 func Describe(err error) string {
+	if behind := new(RedirectError); errors.As(err, &behind) {
+		return behind.where() + Describe(behind.Err)
+	}
 	var (
 		refused *BlockedError
 		dns     *net.DNSError

@@ -12,7 +12,7 @@ func InvalidURL(err error, param string) error {
 	var blocked *BlockedError
 	switch {
 	case errors.As(err, &blocked):
-		return errs.Invalid(param, "%s", blocked.Reason)
+		return errs.Invalid(param, "%s", Describe(err))
 	case errors.Is(err, ErrLookup):
 		e := errs.Invalid(param, "The host name could not be looked up. Try again, or check its name servers.")
 		e.Cause = err

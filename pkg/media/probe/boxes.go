@@ -87,19 +87,24 @@ type stripper struct {
 	// end.
 	references []box
 	fragments  []fragment
-	moof       int64 // the place of the present one
-	first      bool  // no fragment of it was seen
-	marked     bool  // the mark of origin was kept
+	// kinds are the kinds of tracks that are kept.
+	kinds  []string
+	moof   int64 // the place of the present one
+	first  bool  // no fragment of it was seen
+	marked bool  // the mark of origin was kept
 }
 
 // stripMP4 returns the edits that remove from an MP4 what no player needs: places, notes, names, times, and the tracks
-// that are neither pictures nor sound. The marks of its origin stay.
-func stripMP4(ctx context.Context, r io.ReaderAt, size int64) ([]Edit, error) {
+// that are neither pictures nor sound, or not of the kinds that are named. The marks of its origin stay.
+func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) ([]Edit, error) {
+	if len(kinds) == 0 {
+		kinds = handlers
+	}
 	m, end := tables.Begin(ctx)
 	defer end()
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: m.Context(), m: m, removed: map[uint32]bool{},
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: m.Context(), m: m, kinds: kinds, removed: map[uint32]bool{},
 		sizes: map[uint32]uint32{}}
-	if err := refuse(ctx, r, size); err != nil {
+	if err := s.refuse(0, size, true); err != nil {
 		return nil, err
 	}
 	if err := s.walk(0, size, ""); err != nil {
@@ -221,7 +226,7 @@ func (s *stripper) track(b box) error {
 			return err
 		}
 	}
-	if slices.Contains(handlers, string(kind)) {
+	if slices.Contains(s.kinds, string(kind)) {
 		return s.walk(b.body, b.end, "/moov/trak")
 	}
 	s.blank(b)

@@ -34,13 +34,14 @@ type Refused struct {
 	TooLarge bool
 	// Message is a sentence for the caller.
 	Message string
+	broken  bool // nothing else is known of it
 }
 
 // Error returns the message.
 func (e *Refused) Error() string { return "decode: " + e.Message }
 
 func broken(what string) error {
-	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of "+
+	return &Refused{broken: true, Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of "+
 		"it was sent.", what)}
 }
 
@@ -71,22 +72,63 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	switch {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
 		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return picture(ctx, content) })
-	case at(4, "ftyp"):
-		f, err := video(ctx, r, size)
-		if !errors.Is(err, ErrUnsupported) {
-			return f, err
-		}
-		f, failed := whole(r, size, media.Audio,
-			func(content []byte) (Decoded, error) { return recording(ctx, content) })
-		if refused := new(Refused); errors.As(failed, &refused) {
-			return f, broken("MP4 video or M4A recording")
-		}
-		return f, failed
-	case at(0, "RIFF") && at(8, "WAVE"), at(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
+	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
+		return boxes(ctx, r, size)
+	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), sounds(head):
 		return whole(r, size, media.Audio, func(content []byte) (Decoded, error) { return decodeSound(ctx, content) })
 	default:
-		return Decoded{}, &Refused{Message: "The format of the file is not supported. Send one of " + formats() + "."}
+		return Decoded{}, unsupported(r, size)
 	}
+}
+
+// sounds reports whether a file begins with a frame of MP3 or AAC.
+func sounds(head []byte) bool {
+	const layer, mp3, adts = 6, 2, 0
+	return len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0 && (head[1]&layer == mp3 || head[1]&layer == adts)
+}
+
+// boxes reads an MP4, an M4A, or a QuickTime movie that can become an MP4.
+func boxes(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+	f, err := video(ctx, r, size)
+	if !errors.Is(err, ErrUnsupported) {
+		return f, err
+	}
+	f, failed := whole(r, size, media.Audio,
+		func(content []byte) (Decoded, error) { return recording(ctx, content) })
+	refused, why := new(Refused), new(audio.Refusal)
+	switch {
+	case !errors.As(failed, &refused):
+		return f, failed
+	case refused.TooLarge: // for a recording, which it may not be
+	case !refused.broken:
+		return f, failed
+	}
+	if errors.As(err, &why) {
+		return Decoded{}, &Refused{Message: why.Message}
+	}
+	if err := cutOff(ctx, r, size); err != nil {
+		return Decoded{}, err
+	}
+	return Decoded{}, broken("MP4 video or M4A recording")
+}
+
+// cutOff returns an error that says so of a file that ends within a box, or that has no description of its content.
+func cutOff(ctx context.Context, r io.ReaderAt, size int64) error {
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
+	whole, described := int64(0), false
+	err := s.each(0, size, func(b box) error {
+		whole = b.end
+		described = described || b.name == "moov"
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrUnsupported) || whole < size:
+		return &Refused{Message: fmt.Sprintf("The file is an MP4 that is cut off after %d bytes. Send all of it.", size)}
+	case err == nil && !described:
+		return &Refused{Message: "The file is an MP4 without the description of its content, as of a recording that " +
+			"was not ended. Repair or export it, and send it again."}
+	}
+	return err
 }
 
 func formats() string {
@@ -114,6 +156,9 @@ func whole(r io.ReaderAt, size int64, t media.Type, read func([]byte) (Decoded, 
 // decodeSound reads a recording frame by frame.
 func decodeSound(ctx context.Context, content []byte) (Decoded, error) {
 	s, kept, err := audio.Speech(content)
+	if why := new(audio.Refusal); errors.As(err, &why) {
+		return Decoded{}, &Refused{Message: why.Message}
+	}
 	if err != nil {
 		return Decoded{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
 	}
@@ -124,14 +169,25 @@ func decodeSound(ctx context.Context, content []byte) (Decoded, error) {
 		Content: kept}, nil
 }
 
-// video reads the boxes of an MP4.
+// video reads the boxes of an MP4, or of a QuickTime movie as an MP4.
 func video(ctx context.Context, r io.ReaderAt, size int64) (f Decoded, err error) {
+	brand, renamed := make([]byte, 4), []Edit(nil)
+	if err := (audio.File{R: r, Size: size}).At(8, brand); err != nil {
+		return f, err
+	}
+	if string(brand) == quickTime {
+		if renamed, err = asMP4(ctx, r, size); err != nil {
+			return f, err
+		}
+		r = edited{r, renamed}
+	}
 	if f.Info, err = Read(r, size); err != nil {
 		return f, err
 	}
 	if f.Edits, err = stripMP4(ctx, r, size); errors.Is(err, ErrUnsupported) {
 		err = broken("MP4 video")
 	}
+	f.Edits = append(renamed, f.Edits...)
 	return f, err
 }
 
@@ -141,7 +197,7 @@ func recording(ctx context.Context, content []byte) (Decoded, error) {
 	if err != nil {
 		return f, err
 	}
-	edits, err := stripMP4(ctx, bytes.NewReader(f.Content), int64(len(f.Content)))
+	edits, err := stripMP4(ctx, bytes.NewReader(f.Content), int64(len(f.Content)), "soun")
 	if errors.Is(err, ErrUnsupported) {
 		err = broken("M4A recording")
 	}

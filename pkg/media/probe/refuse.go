@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 
@@ -40,7 +41,7 @@ const mostEntries = 1 << 18
 
 // refuse returns an error that wraps ErrUnsupported if an MP4 has boxes that ffmpeg must not see.
 func refuse(ctx context.Context, r io.ReaderAt, size int64) error {
-	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx}
+	s := &stripper{File: audio.File{R: r, Size: size}, ctx: ctx, kinds: handlers}
 	return s.refuse(0, size, true)
 }
 
@@ -49,7 +50,7 @@ func (s *stripper) refuse(from, to int64, kept bool) error {
 	return s.each(from, to, func(b box) error {
 		switch {
 		case slices.Contains(encryption, b.name):
-			return audio.Unsupported("video/mp4 with encryption: box %q at %d", b.name, b.at)
+			return encrypted()
 		case slices.Contains(hidden, b.name):
 			return audio.Unsupported("video/mp4 with a hidden movie: box %q at %d", b.name, b.at)
 		case b.name == "uuid" || b.name == "free" || b.name == "skip":
@@ -67,12 +68,33 @@ func (s *stripper) refuse(from, to int64, kept bool) error {
 					return err
 				}
 			}
-			return s.refuse(b.body, b.end, slices.Contains(handlers, string(handler)))
+			return s.refuse(b.body, b.end, slices.Contains(s.kinds, string(handler)))
 		case slices.Contains(containers, b.name):
 			return s.refuse(b.body, b.end, kept)
 		}
 		return nil
 	})
+}
+
+// encrypted returns the error of a file that only the programs of a shop can open.
+func encrypted() error {
+	return audio.Refuse("The file is encrypted, as those of shops are. Send one that every player can open.")
+}
+
+// codecNames are the names of codecs that cameras and editing programs write and platforms do not take.
+var codecNames = map[string]string{"apch": "Apple ProRes", "apcn": "Apple ProRes", "apcs": "Apple ProRes",
+	"apco": "Apple ProRes", "ap4h": "Apple ProRes", "ap4x": "Apple ProRes", "jpeg": "Motion JPEG", "mjpa": "Motion JPEG",
+	"mjpb": "Motion JPEG", "AVdn": "Avid DNxHD", "AVdh": "Avid DNxHR", "s263": "H.263", "h263": "H.263",
+	"SVQ1": "Sorenson Video", "SVQ3": "Sorenson Video", "rle ": "QuickTime Animation", "png ": "PNG",
+	"CFHD": "CineForm", "vvc1": "H.266", "vvi1": "H.266", "dvc ": "DV", "dvcp": "DV", "dvpp": "DV", "mp4v": "MPEG-4"}
+
+// foreign returns the error of a file in a codec that is not decoded.
+func foreign(name string) error {
+	about := codecNames[name]
+	if about == "" {
+		about = fmt.Sprintf("the codec %q", name)
+	}
+	return audio.Refuse("The video is in %s. Export it as MP4 with H.264 and AAC.", about)
 }
 
 // refuseExtension looks at a box of another kind, or one without a meaning, in which ffmpeg may find a movie.
@@ -82,7 +104,7 @@ func (s *stripper) refuseExtension(b box) error {
 		return err
 	}
 	if b.name == "uuid" && bytes.Equal(head, piff) {
-		return audio.Unsupported("video/mp4 with encryption: an extension at %d", b.at)
+		return encrypted()
 	}
 	if b.name != "uuid" && len(head) >= 8 && (string(head[4:8]) == "mvhd" || string(head[4:8]) == "cmov") {
 		return audio.Unsupported("video/mp4 with a hidden movie: box %q at %d", b.name, b.at)
@@ -102,13 +124,13 @@ func (s *stripper) refuseEntries(b box, kept bool) error {
 	}
 	for _, name := range encryption {
 		if bytes.Contains(all, []byte(name)) {
-			return audio.Unsupported("video/mp4 with encryption: %q in the entries at %d", name, b.at)
+			return encrypted()
 		}
 	}
 	for at := 8; kept && at+8 <= len(all); {
 		size, name := int(binary.BigEndian.Uint32(all[at:])), string(all[at+4:at+8])
 		if !slices.Contains(codecs, name) {
-			return audio.Unsupported("video/mp4 in the codec %q", name)
+			return foreign(name)
 		}
 		if size < 8 || size > len(all)-at {
 			break

@@ -79,7 +79,7 @@ func (e element) product(currency string) crm.Product {
 		case "PRICE":
 			p.Price = value
 		case "DESCRIPTION":
-			p.Description = value
+			p.Description = crm.Plain(value)
 		}
 	}
 	return p

@@ -73,8 +73,8 @@ type product struct {
 }
 
 func (p product) product(currency string) crm.Product {
-	out := crm.Product{ID: string(p.ID), SKU: p.Code, Name: p.Name, Description: p.Description, Price: string(p.Price),
-		Currency: p.Currency, Archived: p.Active == "N"}
+	out := crm.Product{ID: string(p.ID), SKU: p.Code, Name: crm.Plain(p.Name),
+		Description: crm.Plain(p.Description), Price: string(p.Price), Currency: p.Currency, Archived: p.Active == "N"}
 	if out.Currency == "" {
 		out.Currency = currency
 	}
@@ -132,7 +132,7 @@ type deal struct {
 }
 
 func (d deal) deal(currency string) crm.Deal {
-	out := crm.Deal{ID: string(d.ID), Name: d.Title, Description: d.Comments, Pipeline: string(d.Category),
+	out := crm.Deal{ID: string(d.ID), Name: d.Title, Description: crm.Plain(d.Comments), Pipeline: string(d.Category),
 		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, Changed: d.Changed, Entered: d.Moved}
 	if out.Currency == "" {
 		out.Currency = currency

@@ -87,8 +87,9 @@ type objects struct {
 }
 
 func (o object) product(currency string) crm.Product {
-	return crm.Product{ID: o.ID, SKU: o.text("hs_sku"), Name: o.text("name"), Description: o.text("description"),
-		URL: o.text("hs_url"), Price: o.text("price"), Currency: currency, Archived: o.Archived}
+	return crm.Product{ID: o.ID, SKU: o.text("hs_sku"), Name: o.text("name"),
+		Description: crm.Plain(o.text("description")), URL: o.text("hs_url"),
+		Price: o.text("price"), Currency: currency, Archived: o.Archived}
 }
 
 // Products implements crm.Objects.
@@ -141,8 +142,9 @@ func (a *Adapter) batch(ctx context.Context, acc crm.Account, kind, property str
 }
 
 func (o object) deal(currency string) crm.Deal {
-	d := crm.Deal{ID: o.ID, Name: o.text("dealname"), Description: o.text("description"), Pipeline: o.text("pipeline"),
-		Stage: o.text("dealstage"), Amount: o.text("amount"), Currency: o.text("deal_currency_code")}
+	d := crm.Deal{ID: o.ID, Name: o.text("dealname"), Description: crm.Plain(o.text("description")),
+		Pipeline: o.text("pipeline"), Stage: o.text("dealstage"),
+		Amount: o.text("amount"), Currency: o.text("deal_currency_code")}
 	if d.Currency == "" {
 		d.Currency = currency
 	}

@@ -66,7 +66,7 @@ func open(t *testing.T, name string) *fixture {
 		},
 	})
 	for _, id := range []string{"1", "2", "3", "4", "5", "6", "7"} {
-		f.fake.PutProduct(crm.Product{ID: id, SKU: "S-" + id, Name: "Shoe " + id, Description: "Of nets",
+		f.fake.PutProduct(crm.Product{ID: id, SKU: "S-" + id, Name: "Shoe " + id, Description: "<p>Of n&eacute;ts</p>",
 			Price: "129.50", Currency: "EUR"})
 		f.fake.PutDeal(crm.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: "142", Amount: "1290",
 			Currency: "EUR"})
@@ -105,7 +105,7 @@ func TestObjectsAreRead(t *testing.T) {
 		}
 		products := all(t, func(c string) (crm.Page[crm.Product], error) { return f.Products(ctx, a, c) })
 		if len(products) != 7 || products[6].ID != "7" || products[6].SKU != "S-7" || products[6].Price != "129.50" ||
-			products[6].Name != "Shoe 7" || products[6].Description != "Of nets" || products[6].Currency == "" {
+			products[6].Name != "Shoe 7" || products[6].Description != "Of néts" || products[6].Currency == "" {
 			t.Errorf("products: %+v", products)
 		}
 		if one, err := f.Product(ctx, a, "7"); err != nil || one != products[6] {

@@ -25,15 +25,14 @@ import (
 	"github.com/content-automation/api/pkg/craft/source"
 )
 
-// The bounds of one source: the time and the size of an answer, the redirects that are followed, the attempts, the wait
-// before the second one, and the articles that are kept.
+// The bounds of one source: the time and the size of an answer, the attempts, the wait before the second one, and the
+// articles that are kept.
 const (
-	timeout      = 8 * time.Second
-	maxBody      = 2 << 20
-	maxRedirects = 3
-	attempts     = 2
-	wait         = 300 * time.Millisecond
-	maxArticles  = 15
+	timeout     = 8 * time.Second
+	maxBody     = 2 << 20
+	attempts    = 2
+	wait        = 300 * time.Millisecond
+	maxArticles = 15
 )
 
 // Client fetches addresses of callers.
@@ -44,7 +43,7 @@ type Client interface {
 // NewClient returns the client for sources.
 func NewClient(loopback bool) *safehttp.Client {
 	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: maxBody, Timeout: timeout,
-		UserAgent: "content-automation-sources/1"})
+		Redirects: safehttp.MaxRedirects, UserAgent: "content-automation-sources/1"})
 }
 
 // Fetcher reads sources.
@@ -93,45 +92,40 @@ func passing(err error) bool {
 var errContent = errors.New("fetch: the source has no text that can be read")
 
 func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache) (c source.Cache, err error) {
-	at := s.URL
-	for range maxRedirects + 1 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-		if err != nil {
-			return c, fmt.Errorf("%w: %w", errContent, err)
-		}
-		req.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, "+
-			"*/*;q=0.5")
-		if cached.ETag != "" {
-			req.Header.Set("If-None-Match", cached.ETag)
-		}
-		if cached.Modified != "" {
-			req.Header.Set("If-Modified-Since", cached.Modified)
-		}
-		resp, err := f.Client.Do(req)
-		if err != nil {
-			return c, fmt.Errorf("fetch: %w", err)
-		}
-		body, err := safehttp.ReadBody(resp, maxBody)
-		switch code := resp.StatusCode; {
-		case err != nil:
-			return c, fmt.Errorf("fetch: %w", err)
-		case code == http.StatusNotModified:
-			cached.At = f.Now()
-			return cached, nil
-		case code >= 300 && code < 400 && resp.Header.Get("Location") != "":
-			if at, err = follow(at, resp.Header.Get("Location")); err != nil {
-				return c, err
-			}
-			continue
-		case code != http.StatusOK:
-			return c, status(code)
-		}
-		c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")),
-			Modified: short(resp.Header.Get("Last-Modified")), At: f.Now()}
-		c.Articles, err = extract(ctx, s.Kind, at, resp.Header.Get("Content-Type"), body)
-		return c, err
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", errContent, err)
 	}
-	return c, fmt.Errorf("%w: more than %d redirects", errContent, maxRedirects)
+	req.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, "+
+		"*/*;q=0.5")
+	if cached.ETag != "" {
+		req.Header.Set("If-None-Match", cached.ETag)
+	}
+	if cached.Modified != "" {
+		req.Header.Set("If-Modified-Since", cached.Modified)
+	}
+	resp, err := f.Client.Do(req)
+	if err != nil {
+		return c, fmt.Errorf("fetch: %w", err)
+	}
+	at := s.URL
+	if resp.Request != nil { // behind redirects
+		at = resp.Request.URL.String()
+	}
+	body, err := safehttp.ReadBody(resp, maxBody)
+	switch code := resp.StatusCode; {
+	case err != nil:
+		return c, fmt.Errorf("fetch: %w", err)
+	case code == http.StatusNotModified:
+		cached.At = f.Now()
+		return cached, nil
+	case code != http.StatusOK:
+		return c, status(code)
+	}
+	c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")),
+		Modified: short(resp.Header.Get("Last-Modified")), At: f.Now()}
+	c.Articles, err = extract(ctx, s.Kind, at, resp.Header.Get("Content-Type"), body)
+	return c, err
 }
 
 // short returns a validator, or "" for one that is too long to be kept.
@@ -140,19 +134,6 @@ func short(validator string) string {
 		return ""
 	}
 	return validator
-}
-
-// follow returns the address that a redirect leads to.
-func follow(from, to string) (string, error) {
-	base, err := url.Parse(from)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errContent, err)
-	}
-	next, err := base.Parse(to)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errContent, err)
-	}
-	return next.String(), nil
 }
 
 // extract returns the articles of an answer.
