@@ -98,7 +98,8 @@ func (w *World) Examples() map[string]Example {
 		"getUsage":           {},
 		"listAuditEntries":   {},
 		"listEvents":         {},
-		"resetSandbox":       {Body: Object{"advance": 604800}},
+		"resetSandbox":       {Body: Object{}},
+		"advanceSandbox":     {Body: Object{"seconds": 604800}},
 		"getEvent":           {ID: of(&w.event)},
 
 		"listApiKeys": {},

@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
 	factories := factory.NewService(w.DB, w.Now)
 	w.Serve(factories, account.NewService(w.DB, w.Now),
-		sandboxarea.NewService(w.Now), account.NewEvents(w.DB, signer),
+		sandboxarea.NewService(w.DB, w.Now), account.NewEvents(w.DB, signer),
 		content.NewService(w.DB, factories, signer, offer, w.Now), studio.NewService(w.DB, signer, nil, offer,
 			w.Now),
 		mediaarea.NewService(w.DB, signer, nil, w.Now), advice.NewService(w.DB, w.Now),

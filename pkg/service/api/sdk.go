@@ -39,6 +39,7 @@ var methods = map[string]struct{ resource, method string }{
 	"createQuote":           {"quotes", "create"},
 	"getQuote":              {"quotes", "get"},
 	"resetSandbox":          {"sandbox", "reset"},
+	"advanceSandbox":        {"sandbox", "advance"},
 	"getFactoryAnalytics":   {"factories", "getAnalytics"},
 	"getBestTimes":          {"analytics", "bestTimes"},
 	"listAccountMetrics":    {"analytics", "listAccounts"},
