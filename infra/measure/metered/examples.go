@@ -127,6 +127,7 @@ func (w *World) Examples() map[string]Example {
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
 
+		"listExports": {}, "listImports": {}, "listQuotes": {},
 		"createQuote": {Make: rehearsal},
 		"getQuote":    {ID: fresh("createQuote")},
 

@@ -33,6 +33,7 @@ type Path struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only integrations with these CRMs, separated by commas.
 	Kind []kindID `query:"kind" nullable:"false"`
@@ -103,6 +104,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
 	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
 	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {
 		r, err := Decode(&it)
 		return r.View(s.now()), err

@@ -329,15 +329,26 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 	}
 	var found []error
 	for i, productID := range ids {
-		if !slices.ContainsFunc(items, func(it store.Item) bool {
-			return it.PK == productID &&
-				product.Offered(it, o, f.ID)
-		}) {
-			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i),
-				"is not the id of an active product of the factory"))
+		at := slices.IndexFunc(items, func(it store.Item) bool { return it.PK == productID })
+		if at < 0 {
+			at, items = len(items), append(items, store.Item{})
 		}
+		found = append(found, checkProduct("/product_ids/"+strconv.Itoa(i), productID, items[at], o, f.ID))
 	}
 	return errs.All(found...)
+}
+
+// checkProduct refuses a product, whose item was read, that the items of a factory's plan cannot present. The param names
+// the member of the body that has its id.
+func checkProduct(param, productID string, it store.Item, o tenant.Owner, factoryID string) error {
+	switch {
+	case product.Offered(it, o, factoryID):
+		return nil
+	case it.PK != productID || it.Kind != product.ItemKind || !o.Sees(it.Owner):
+		return errs.MissingAt(param, product.ItemKind, productID)
+	}
+	return errs.Invalid(param, "is archived, or a product of another factory. Send an active product of the factory %s",
+		factoryID)
 }
 
 // book adds the plan to the book of its factory, which was read as the item. It returns the plans of which it replaces

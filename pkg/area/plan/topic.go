@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -163,8 +162,12 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 	if !e.PublishAt.Equal(t.At) {
 		found = append(found, d.checkTime(e.PublishAt, now))
 	}
-	if e.ProductID != t.Product && e.ProductID != "" && !d.offered(product, o, e.ProductID) {
-		found = append(found, errs.Invalid("/product_id", "is not the id of an active product of the factory"))
+	switch {
+	case e.ProductID == t.Product || e.ProductID == "":
+	case !d.recipe.Sells:
+		found = append(found, errs.Invalid("/product_id", "is for plans of factories of the type seller. Leave it out"))
+	default:
+		found = append(found, checkProduct("/product_id", e.ProductID, product, o, d.plan.FactoryID))
 	}
 	if err := errs.All(found...); err != nil {
 		return err
@@ -184,11 +187,6 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 	t.Topic, t.At, t.Type, t.Slot, t.Product = clean(e.Topic), e.PublishAt.UTC(), e.ContentType, &place, e.ProductID
 	t.Version++
 	return nil
-}
-
-// offered reports whether a product, whose item was read, can be presented.
-func (d *desk) offered(it store.Item, o tenant.Owner, productID string) bool {
-	return d.recipe.Sells && it.PK == productID && product.Offered(it, o, d.plan.FactoryID)
 }
 
 // checkTime refuses times that are past, or on no day of the plan.

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/profile"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -75,8 +76,33 @@ func (ReviewLink) Grants() []auth.Scope { return nil }
 type linkRecord struct {
 	ReviewLink
 	Hash string `json:"hash"`
+	// Factories are those of its items.
+	Factories []string `json:"factories,omitempty"`
 	// Authority is who has made the link: it shows and decides what they may.
 	Authority authority.Authority `json:"authority"`
+}
+
+// The filters of links: the items and the factories that they name, each with a mark before it.
+const (
+	itemsFilter     = "items"
+	factoriesFilter = "factories"
+	mark            = "#"
+)
+
+// Describe returns the values by which lists filter links.
+func (l linkRecord) Describe() map[string]string {
+	all := l.Resource.Describe()
+	all[itemsFilter] = marked(l.ItemIDs)
+	all[factoriesFilter] = marked(l.Factories)
+	return all
+}
+
+// marked returns ids as one text that has each after a mark.
+func marked(ids []string) (text string) {
+	for _, one := range ids {
+		text += mark + one
+	}
+	return text
 }
 
 // The states of a link.
@@ -135,6 +161,14 @@ type linkInput struct {
 
 type linksInput struct {
 	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
+	// Only links that show items of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only links that name this content item.
+	ItemID string `query:"content_item_id"`
+	// Only links in these states, separated by commas.
+	State []string `query:"state" enum:"active,expired" nullable:"false"`
 }
 
 // LinkPath is the path of one review link.
@@ -175,8 +209,51 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.removeLink)
 }
 
-func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
-	q := httpapi.AllOwned(ctx, linkKind, nil)
+// links lists the links. Their states follow from the clock and from their makers, which no index knows: more is read
+// until the page is full, or has read enough.
+func (s *Service) links(ctx context.Context, in *linksInput) (page httpapi.Page[ReviewLink], err error) {
+	switch {
+	case in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID):
+		return page, errs.Invalid("factory_id", "is not the id of a factory")
+	case in.ItemID != "" && !id.Valid(id.ContentItem, in.ItemID):
+		return page, errs.Invalid("content_item_id", "is not the id of a content item")
+	}
+	read := *in
+	for range mostLinkReads {
+		found, err := s.readLinks(ctx, &read)
+		if err != nil {
+			return page, err
+		}
+		for _, l := range found.Items {
+			if len(in.State) == 0 || slices.Contains(in.State, l.State) {
+				page.Items = append(page.Items, l)
+			}
+		}
+		page.Next, read.Cursor = found.Next, found.Next
+		if read.Limit = in.Limit - len(page.Items); found.Next == "" || read.Limit == 0 {
+			break
+		}
+	}
+	return page, nil
+}
+
+// mostLinkReads bounds the reads of one page of links.
+const mostLinkReads = 5
+
+// readLinks reads a page of links in any state.
+func (s *Service) readLinks(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
+	// The states are a part of the list that a cursor belongs to, although no item has them.
+	q := httpapi.AllOwned(ctx, linkKind, in.Filter.Into(nil))
+	in.Tagged.Into(&q)
+	if q.Contains == nil {
+		q.Contains = map[string][]string{}
+	}
+	if in.FactoryID != "" {
+		q.Contains[factoriesFilter] = []string{mark + in.FactoryID}
+	}
+	if in.ItemID != "" {
+		q.Contains[itemsFilter] = []string{mark + in.ItemID}
+	}
 	var all []linkRecord
 	var owners []tenant.Owner
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
@@ -225,7 +302,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if !until.After(now) || until.After(now.Add(longestLink)) {
 		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
 	}
-	o, err := s.ownerOf(ctx, b)
+	o, factories, err := s.ownerOf(ctx, b)
 	if err != nil {
 		return out, err
 	}
@@ -233,7 +310,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if err != nil {
 		return out, err
 	}
-	l := linkRecord{Hash: hash, ReviewLink: ReviewLink{
+	l := linkRecord{Hash: hash, Factories: factories, ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
 		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
 		ExpiresAt: resource.Instant(until), State: linkActive, CreatedBy: p.Actor.ID,
@@ -257,32 +334,35 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	return out, nil
 }
 
-// ownerOf returns the owner of the items or of the factory. It refuses those that the caller does not have, and items
-// of several profiles: the page is one client's.
-func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err error) {
+// ownerOf returns the owner of the items or of the factory, and the factories. It refuses those that the caller does not
+// have, and items of several profiles: the page is one client's.
+func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, factories []string, err error) {
 	if b.FactoryID != "" {
 		_, it, err := s.factories.Find(ctx, b.FactoryID)
 		if err != nil {
-			return o, factoryrecord.RefError(err, b.FactoryID)
+			return o, nil, factoryrecord.RefError(err, b.FactoryID)
 		}
-		return it.Owner, nil
+		return it.Owner, []string{b.FactoryID}, nil
 	}
 	found, _, err := resource.FindAll(ctx, s.db, id.ContentItem, b.ItemIDs)
 	if err != nil {
-		return o, err
+		return o, nil, err
 	}
 	for i, itemID := range b.ItemIDs {
 		it, ok := found[itemID]
 		if !ok || it.Kind != item.ItemKind {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
+			return o, nil, errs.MissingAt(fmt.Sprintf("/content_item_ids/%d", i), item.ItemKind, itemID)
 		}
 		if i > 0 && it.Owner != o {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",
+			return o, nil, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",
 				b.ItemIDs[0])
+		}
+		if of := it.Filters[item.FactoryFilter]; !slices.Contains(factories, of) {
+			factories = append(factories, of)
 		}
 		o = it.Owner
 	}
-	return o, nil
+	return o, factories, nil
 }
 
 // findLink reads a link of the caller.

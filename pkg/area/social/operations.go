@@ -42,6 +42,7 @@ type attachInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only accounts of these platforms, separated by commas.
 	Platform []platformID `query:"platform" nullable:"false"`
@@ -123,6 +124,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account
 		filters[applicationFilter] = in.ApplicationID
 	}
 	q := httpapi.AllOwned(ctx, Kind, filters)
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Account, error) {
 		r, err := Decode(&it)
 		return r.View(), err
