@@ -90,7 +90,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Reads all products and the changed deals of the CRM in the background. The service does it every day, and "+
 			"reads a changed object when the CRM reports it. `last_sync` shows the end.").Opening(httpapi.Nothing)
 	sync.Status = http.StatusAccepted
-	sync.Errors = []errs.Code{errs.InvalidState}
+	sync.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, sync, s.sync)
 
 	disconnect := op("disconnectIntegration", http.MethodDelete, one, auth.AccountManage, "Disconnect an integration",
@@ -159,8 +159,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return r.View(s.now()), nil
 }
 
-func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out Integration, err error) {
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) sync(ctx context.Context, tx *store.Tx, in *changeInput) (out Integration, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}

@@ -112,8 +112,8 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
-			"topic that nobody approves before its time becomes `missed`.",
-		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached).
+			"topic that nobody approves before its time becomes `missed`. `If-Match` takes the ETag of the plan.",
+		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached, errs.VersionMismatch).
 		Opening(httpapi.Spending | httpapi.Publishing)
 	approve.Status = http.StatusAccepted
 	httpapi.Write(r, approve, s.approve)

@@ -97,8 +97,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	advance.Summary = "Move the clock of the sandbox"
 	advance.Description = "Moves the clock of what the test keys of the account have made until now, and has happen " +
 		"what falls due: scheduled content items are published in the order of their times, content plans write the " +
-		"items whose time comes, automations run at each of their times, promotions begin and end, and the figures " +
-		"of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned " +
+		"items whose time comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned " +
 		"for next week is published now, with figures as of `clock_at`. What is made later is not older for it. " +
 		"It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a " +
 		"`planned_at` before `clock_at`. With a live key it is refused."
