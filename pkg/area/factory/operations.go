@@ -270,7 +270,11 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	}
 	quota.Factories.Take(tx, now, &it)
 	tx.Create(it, nil)
-	return f, nil
+	e, err := event.New(now, o, event.FactoryCreated, f, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return f, err
 }
 
 func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {

@@ -41,16 +41,19 @@ type exportBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
-type listInput struct {
+type exportsInput struct {
 	httpapi.PageInput
 	resource.Tagged
-	// Only those in these states, separated by commas.
+	profile.Filter
+	// Only exports in these states, separated by commas.
 	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
 }
 
-type exportsInput struct {
-	listInput
-	profile.Filter
+type importsInput struct {
+	httpapi.PageInput
+	resource.Tagged
+	// Only imports in these states, separated by commas.
+	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
 }
 
 type exportInput struct{ Body exportBody }
@@ -147,7 +150,7 @@ func (s *Service) listExports(ctx context.Context, in *exportsInput) (httpapi.Pa
 	})
 }
 
-func (s *Service) listImports(ctx context.Context, in *listInput) (httpapi.Page[Import], error) {
+func (s *Service) listImports(ctx context.Context, in *importsInput) (httpapi.Page[Import], error) {
 	q := httpapi.AllOwned(ctx, ImportItem, map[string]string{stateFilter: httpapi.AnyOf(in.State)})
 	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Import, error) {

@@ -122,18 +122,17 @@ var unfiltered = map[string]string{
 	"listExperimentPosts kind":            "the list is that of one experiment, of up to 1,000 posts",
 	"listExperimentPosts content_item_id": "the list is that of one experiment, of up to 1,000 posts",
 	"listModels state":                    "a model that is retired has left the list",
+	"listModels profile_id":               "provider=own lists the fine-tuned ones",
+	"listProposals profile_id":            "the path names the factory, which has one profile",
 	"listModels factory_id":               "provider=own lists the fine-tuned ones",
-	"listProposals factory_id":            "the path names the factory",
 	"listProposals metadata":              "nobody gives a proposal metadata",
 	"listIntegrations factory_id":         "an account has up to 20 integrations",
 	"listPeople metadata":                 "a team is short",
-	"listPublications content_item_id":    "the path names the item",
 	"listPublications metadata":           "nobody gives a publication metadata",
 	"listPublications platform":           "an item has up to 15 publications",
 	"listPublications social_account_id":  "an item has up to 15 publications",
 	"listPublications state":              "an item has up to 15 publications",
 	"listDeliveries metadata":             "nobody gives a delivery metadata",
-	"listImports profile_id":              "an import takes profiles, and belongs to none",
 }
 
 // Every list has a filter for each member by which callers tell their clients and their work apart.
