@@ -153,7 +153,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t,
 		http.StatusCreated, &later)
 	w.engine.Drain()
-	if n := w.counts(w.Caller); n != [4]int{0, 0, 0, 1} {
+	if n := w.counts(w.Caller); n != [4]int{0, 0, 1, 1} {
 		t.Errorf("left are %v", n)
 	}
 	w.Call(http.MethodGet, "/v1/factories/"+later.ID, nil).Into(t, http.StatusOK, &later)
