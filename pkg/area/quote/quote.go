@@ -160,7 +160,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Quote], error) {
-	q := httpapi.AllOwned(ctx, quoteKind, in.Filter.Into(map[string]string{operationFilter: httpapi.AnyOf(in.Operation)}))
+	q := httpapi.AllOwned(ctx, quoteKind, in.Filter.Into(map[string]string{
+		operationFilter: httpapi.AnyOf(in.Operation)}))
 	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Quote, error) {
 		var r record
