@@ -91,6 +91,7 @@ var Paths = []string{
 	"/v1/quotes/{quote_id}",
 	"/v1/review-links",
 	"/v1/review-links/{review_link_id}",
+	"/v1/sandbox/advance",
 	"/v1/sandbox/reset",
 	"/v1/service-levels",
 	"/v1/social/accounts",

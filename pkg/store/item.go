@@ -70,6 +70,8 @@ type Item struct {
 	// counters. A write of the item writes both.
 	Attributes map[string]string
 	Numbers    map[string]int64
+	// described are filters that follow from the document: Encode and NewItem set them. They win over Filters.
+	described map[string]string
 	// Traced makes the transaction that creates the item note its origin.
 	Traced bool
 	// ExpireAt is the time at which the item expires. The zero time means never.
@@ -86,9 +88,19 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 		return Item{}, fmt.Errorf("store: encode %s %s: %w", kind, id, err)
 	}
 	return Item{
-		Key: IDKey(id), Kind: kind, Owner: o, Doc: b,
+		Key: IDKey(id), Kind: kind, Owner: o, Doc: b, described: describe(doc),
 		Listed: Key{OwnerPartition(o, kind), id},
 	}, nil
+}
+
+// Described is a document with values that lists may be filtered by. An empty value is none.
+type Described interface{ Describe() map[string]string }
+
+func describe(doc any) map[string]string {
+	if d, ok := doc.(Described); ok {
+		return d.Describe()
+	}
+	return nil
 }
 
 // ErrUnreadable is wrapped by the error of an item that cannot be decoded. Reading the item again does not help.
@@ -108,7 +120,7 @@ func (it *Item) Encode(v any) error {
 	if err != nil {
 		return fmt.Errorf("store: encode %s %s: %w", it.Kind, it.PK, err)
 	}
-	it.Doc = b
+	it.Doc, it.described = b, describe(v)
 	return nil
 }
 
@@ -145,6 +157,11 @@ func (it *Item) plain() attributes {
 	}
 	for name, value := range it.Filters {
 		a[filterPrefix+name] = str(value)
+	}
+	for name, value := range it.described {
+		if a[filterPrefix+name] = str(value); value == "" {
+			delete(a, filterPrefix+name)
+		}
 	}
 	if it.Profile != "" {
 		a[filterPrefix+ProfileFilter] = str(string(it.Profile))

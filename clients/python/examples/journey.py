@@ -81,7 +81,7 @@ with ContentAutomation() as agency:
         client.content.wait_for(revised["id"], until=["published"])
         event = events.get(timeout=10)
 
-        agency.sandbox.reset({"advance": 86_400})  # a day later there are figures
+        agency.sandbox.advance({"seconds": 86_400})  # a day later there are figures
         (publication,) = client.content.list_publications(revised["id"]).to_list()
         items = client.content.list({"factory_id": factory["id"]}).to_list()
         likes = publication["metrics"] and publication["metrics"]["likes"]

@@ -45,7 +45,7 @@ await client.content.schedule(revised.id, { publish_at: soon, social_account_ids
 await client.content.waitFor(revised.id, { until: ['published'] });
 if (!events.length) await once(server, 'event', { signal: AbortSignal.timeout(10_000) });
 
-await agency.sandbox.reset({ advance: 86_400 }); // a day later there are figures
+await agency.sandbox.advance({ seconds: 86_400 }); // a day later there are figures
 const [publication] = await client.content.listPublications(revised.id).toArray();
 const items = await client.content.list({ factory_id: factory.id }).toArray();
 console.log(credits, publication?.metrics?.likes, items.map((item) => item.caption), events.map((event) => event.type));

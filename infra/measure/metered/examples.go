@@ -98,7 +98,8 @@ func (w *World) Examples() map[string]Example {
 		"getUsage":           {},
 		"listAuditEntries":   {},
 		"listEvents":         {},
-		"resetSandbox":       {Body: Object{"advance": 604800}},
+		"resetSandbox":       {Body: Object{}},
+		"advanceSandbox":     {Body: Object{"seconds": 604800}},
 		"getEvent":           {ID: of(&w.event)},
 
 		"listApiKeys": {},
@@ -126,6 +127,7 @@ func (w *World) Examples() map[string]Example {
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
 
+		"listExports": {}, "listImports": {}, "listQuotes": {},
 		"createQuote": {Make: rehearsal},
 		"getQuote":    {ID: fresh("createQuote")},
 

@@ -85,7 +85,7 @@ func TestProgramsOfTheGuides(t *testing.T) {
 	for _, one := range []guideRun{
 		{"first-hour", newCustomer(t).test.Secret, []string{shoe}, 1, []string{"a live key would spend", "published ['"}},
 		{"client-month", newCustomer(t).test.Secret, nil, 1, []string{"'total': 30", "/review/", "30 items wait for the client",
-			"0 items are not scheduled"}},
+			"0 items are not scheduled", " 30 posts are published"}},
 		{"products", c.test.Secret, []string{seller, rows}, 2, []string{"2 of 2 products are in the catalog"}},
 		{"agencies", c.live.Secret, []string{time.Now().UTC().Format("2006-01")}, 1, []string{"  Café Linde\n"}},
 	} {

@@ -50,6 +50,7 @@ var outcomes = map[string]outcome{
 	"revokeApiKey": refused, "rotateApiKey": refused,
 	"createProfile": refused, "updateProfile": refused, "deleteProfile": refused,
 	"createExport": refused, "getExport": refused, "createImport": refused, "getImport": refused,
+	"listExports": refused, "listImports": refused, "listQuotes": nothing, "advanceSandbox": refused,
 
 	"listPeople": people, "invitePerson": people, "updatePerson": people, "removePerson": people,
 

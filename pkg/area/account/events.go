@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -43,6 +44,9 @@ type eventsInput struct {
 	httpapi.Period
 	// Only events of these types or areas, such as content.*, separated by commas.
 	Type eventPatterns `query:"type" example:"content.generated,content.failed"`
+	profile.Filter
+	// Only events about this factory, or about what belongs to it.
+	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of
 	// the resource.
 	ObjectID string `query:"object_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
@@ -72,7 +76,7 @@ func (s *Events) Register(r *httpapi.Router) {
 			"Events of concurrent changes can become visible out of the order of their times. An event is listed " +
 			"only if the key has the scope that reads what the event is about, such as `content:read` for " +
 			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
-			"leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before " +
+			"leave out what it may not read. With a filter, a page may be short or even empty before " +
 			"the end of the list.",
 		Errors: []errs.Code{errs.InvalidCursor}, Opens: httpapi.Nothing,
 	}, s.list)
@@ -134,7 +138,8 @@ func (s *Events) read(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 			return none, e
 		}
 	}
-	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, map[string]string{"object": in.ObjectID})
+	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, in.Filter.Into(map[string]string{
+		"object": in.ObjectID, "factory": in.FactoryID}))
 	if err != nil {
 		return none, err
 	}

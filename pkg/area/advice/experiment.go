@@ -24,6 +24,7 @@ import (
 
 type applyExperimentInput struct {
 	experiment.Path
+	httpapi.IfMatch
 	Body applyExperimentBody
 }
 
@@ -40,7 +41,8 @@ func (s *Service) registerExperiments(r *httpapi.Router) {
 			"once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
 			"settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a " +
 			"content plan.", Opens: httpapi.Publishing}
-	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}
+	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal,
+		errs.VersionMismatch}
 	httpapi.Write(r, apply, s.applyExperiment)
 }
 
@@ -48,6 +50,9 @@ func (s *Service) applyExperiment(ctx context.Context, tx *store.Tx, in *applyEx
 	err error) {
 	r, it, err := experiment.Find(ctx, s.db, in.ID)
 	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
 	now := s.now()

@@ -36,7 +36,7 @@ func (s *Service) registerImports(r *httpapi.Router) {
 			"those of the last 12 months, at most 500. Best times, comparisons and diagnoses count them as "+
 			"imported posts. They cost nothing, and the service never publishes or changes them. An import "+
 			"starts by itself when an account is connected; call this operation to read the figures again. "+
-			"Each post is imported once. The event `posts.imported` reports the end. `past_posts` of "+
+			"Each post is imported once. The event `post_import.completed` reports the end. `past_posts` of "+
 			"listPlatforms reports which platforms list earlier posts.").Opening(httpapi.Nothing)
 	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createImport)

@@ -172,6 +172,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	// Only keys that are bound to this profile, revoked ones included.
 	ProfileID string `query:"profile_id"`
 }
@@ -195,6 +196,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], e
 	if in.ProfileID != "" {
 		q.Contains = map[string][]string{profilesFilter: {in.ProfileID}}
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Key, error) {
 		r, err := keyrecord.Read(&it, s.now())
 		return r.Key, err

@@ -53,8 +53,12 @@ type createInput struct{ Body *createBody }
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
 	// Only the draft with this id.
 	ID string `query:"id" example:"drf_01h455vb4pex5vsknk084sn02q"`
+	// Only drafts about this factory.
+	FactoryID string `query:"factory_id"`
 	// Only drafts of this chat.
 	ChatID string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
@@ -143,19 +147,23 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 	if in.ChatID != "" && !id.Valid(id.Chat, in.ChatID) {
 		return page, errs.Invalid("chat_id", "is not the id of a chat")
 	}
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return page, errs.Invalid("factory_id", "is not the id of a factory")
+	}
 	kinds := readable(auth.FromContext(ctx), in.Kind)
 	if len(kinds) == 0 {
 		return httpapi.Page[Draft]{Items: []Draft{}}, nil
 	}
-	q := httpapi.AllOwned(ctx, DraftKind, map[string]string{
-		SubjectFilter: httpapi.AnyOf(kinds), StateFilter: httpapi.AnyOf(in.State),
-	})
+	q := httpapi.AllOwned(ctx, DraftKind, in.Filter.Into(map[string]string{
+		SubjectFilter: httpapi.AnyOf(kinds), StateFilter: httpapi.AnyOf(in.State), factoryFilter: in.FactoryID,
+	}))
 	if in.ChatID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}
 	if err := httpapi.Only(&q, id.Draft, "a draft", in.ID); err != nil {
 		return page, err
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
 		func(it store.Item) (Draft, error) { return DraftOf(&it) })
 }

@@ -94,6 +94,7 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only automations of this factory.
 	FactoryID string `query:"factory_id"`
@@ -150,6 +151,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Automat
 	if err != nil {
 		return httpapi.Page[Automation]{}, err
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Automation, error) {
 		var r Record
 		err := it.Decode(&r)

@@ -265,8 +265,10 @@ func (s bulker) waiting(ctx context.Context, planID, action string) (ids []strin
 			ids = append(ids, r.ID)
 		}
 		if page.Next == nil && !exists {
-			return nil, false, errs.New(errs.NotFound, "No content item belongs to the content plan %q for this key's "+
-				"account and mode.", planID)
+			e := errs.New(errs.NotFound, "No content item belongs to the content plan %q for this key's account and "+
+				"mode.", planID)
+			e.Param = "/content_plan_id"
+			return nil, false, e
 		}
 		if page.Next == nil {
 			return ids, false, nil

@@ -53,8 +53,11 @@ func (a *references) draw(b *createBody, now time.Time) error {
 		return nil
 	}
 	e := a.experiments[b.ExperimentID]
-	if e == nil || e.FactoryID != b.FactoryID {
-		return errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
+	if e == nil {
+		return errs.MissingAt("/experiment_id", "experiment", b.ExperimentID)
+	}
+	if e.FactoryID != b.FactoryID {
+		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s", b.FactoryID)
 	}
 	if b.Source == item.SourceProvided {
 		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")

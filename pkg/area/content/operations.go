@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -48,8 +47,7 @@ type listInput struct {
 	PublishFrom time.Time `query:"publish_from"`
 	// Only items whose publish_at is before this time (RFC 3339).
 	PublishTo time.Time `query:"publish_to"`
-	// Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all.
-	Metadata resource.Metadata `query:"metadata,deepObject"`
+	resource.Tagged
 }
 
 var op = httpapi.Ops("content", "Content")
@@ -78,7 +76,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
 	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period,
-		in.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
+		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
 			item.ApprovalFilter: httpapi.AnyOf(in.Approval), "plan": in.ContentPlanID}))
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
@@ -90,11 +88,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if q.Ranges, err = in.planned(); err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}
-	for name, value := range in.Metadata {
-		q.Contains = map[string][]string{item.MetadataFilter: append(q.Contains[item.MetadataFilter],
-			item.PairDigest(name, value))}
-	}
-	slices.Sort(q.Contains[item.MetadataFilter]) // a cursor belongs to one order
+	in.Tagged.Into(&q)
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}

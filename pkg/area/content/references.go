@@ -70,8 +70,11 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 		return a.longest, nil
 	}
 	r := a.products[b.ProductID]
-	if r == nil || r.FactoryID != b.FactoryID {
-		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
+	if r == nil {
+		return nil, errs.MissingAt("/product_id", product.ItemKind, b.ProductID)
+	}
+	if r.FactoryID != b.FactoryID {
+		return nil, errs.Invalid("/product_id", "is the id of a product of another factory than %s", b.FactoryID)
 	}
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")

@@ -183,7 +183,11 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed) (r *item.Record, attached []string,
 	fresh bool, err error) {
 	if in.Body == nil {
-		if r, _, err = s.find(ctx, in.ItemID); err != nil {
+		r, _, err = s.find(ctx, in.ItemID)
+		if errs.CodeOf(err) == errs.NotFound {
+			err = errs.MissingAt("/content_item_id", item.ItemKind, in.ItemID)
+		}
+		if err != nil {
 			return nil, nil, false, err
 		}
 		f, err := ruler(s).obey(ctx, r)

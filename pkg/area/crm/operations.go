@@ -33,6 +33,7 @@ type Path struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only integrations with these CRMs, separated by commas.
 	Kind []kindID `query:"kind" nullable:"false"`
@@ -89,7 +90,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Reads all products and the changed deals of the CRM in the background. The service does it every day, and "+
 			"reads a changed object when the CRM reports it. `last_sync` shows the end.").Opening(httpapi.Nothing)
 	sync.Status = http.StatusAccepted
-	sync.Errors = []errs.Code{errs.InvalidState}
+	sync.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, sync, s.sync)
 
 	disconnect := op("disconnectIntegration", http.MethodDelete, one, auth.AccountManage, "Disconnect an integration",
@@ -103,6 +104,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
 	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
 	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {
 		r, err := Decode(&it)
 		return r.View(s.now()), err
@@ -157,8 +159,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return r.View(s.now()), nil
 }
 
-func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out Integration, err error) {
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) sync(ctx context.Context, tx *store.Tx, in *changeInput) (out Integration, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}

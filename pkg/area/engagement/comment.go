@@ -201,6 +201,7 @@ func (r *Record) filters() map[string]string {
 		own = "yes"
 	}
 	return map[string]string{"publication": r.PublicationID, "factory": r.FactoryID, "platform": r.Platform,
+		"item": r.ContentItemID, "account": r.SocialAccountID,
 		"state": string(r.State), "own": own}
 }
 

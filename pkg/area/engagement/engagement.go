@@ -51,10 +51,17 @@ type Path struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	httpapi.Period
 	// Only comments on this publication.
 	PublicationID string `query:"publication_id"`
+	// Only comments on the publications of this content item.
+	ContentItemID string `query:"content_item_id"`
+	// Only comments on posts of this social account.
+	AccountID string `query:"social_account_id"`
+	// Only comments on these platforms, separated by commas.
+	Platform []string `query:"platform" nullable:"false"`
 	// Only comments on posts of this factory.
 	FactoryID string `query:"factory_id"`
 	// Only comments in these states, separated by commas.
@@ -146,14 +153,22 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Co
 	if in.PublicationID != "" && !id.Valid(id.Publication, in.PublicationID) {
 		return page, errs.Invalid("publication_id", "is not the id of a publication")
 	}
+	if in.ContentItemID != "" && !id.Valid(id.ContentItem, in.ContentItemID) {
+		return page, errs.Invalid("content_item_id", "is not the id of a content item")
+	}
+	if in.AccountID != "" && !id.Valid(id.SocialAccount, in.AccountID) {
+		return page, errs.Invalid("social_account_id", "is not the id of a social account")
+	}
 	q, err := httpapi.Owned(ctx, Kind, id.Comment, in.Period, in.Filter.Into(map[string]string{
-		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))
+		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State), "item": in.ContentItemID,
+		"account": in.AccountID, "platform": httpapi.AnyOf(in.Platform)}))
 	if err != nil {
 		return page, fmt.Errorf("engagement: list: %w", err)
 	}
 	if in.PublicationID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.PublicationID)
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Comment, error) {
 		r, err := Decode(&it)
 		return r.Comment, err

@@ -123,7 +123,7 @@ func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
 		}
 	}
 	credits, err := p.price(ctx, id, b.Body)
-	if missing := errs.As(err); p.member != "" && missing.Code == errs.NotFound {
+	if missing := errs.As(err); p.member != "" && missing.Code == errs.NotFound && missing.Param == "" {
 		missing.Param = "/" + p.member
 		return nil, missing
 	}

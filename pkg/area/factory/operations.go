@@ -180,6 +180,7 @@ type patchInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only factories of these types, separated by commas.
 	Type []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false"`
@@ -224,6 +225,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
 	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
 		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Factory, error) {
 		return Decode(&it)
 	})
@@ -268,7 +270,11 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	}
 	quota.Factories.Take(tx, now, &it)
 	tx.Create(it, nil)
-	return f, nil
+	e, err := event.New(now, o, event.FactoryCreated, f, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return f, err
 }
 
 func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {

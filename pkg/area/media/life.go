@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -133,5 +134,13 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 	}
 	tx.Replace(it)
 	Settled(tx, it.Owner, 1)
-	return nil
+	told := event.MediaReady
+	if r.State == Rejected {
+		told = event.MediaRejected
+	}
+	e, err := event.New(now, it.Owner, told, r.Media, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
 }

@@ -49,6 +49,7 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only media of these types, separated by commas.
 	Type []string `query:"type" enum:"image,audio,video" nullable:"false"`
@@ -156,6 +157,7 @@ func (s *Service) view(ctx context.Context, r *Record) (Media, error) {
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Media], error) {
 	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
 		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Media, err error) {
 		r, err := Decode(&it)
 		if err != nil {

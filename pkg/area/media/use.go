@@ -84,8 +84,7 @@ func (g Given) For(o tenant.Owner) Given {
 func (g Given) File(m Member) (media.File, error) {
 	it, ok := g.items[m.Value]
 	if !ok {
-		e := errs.Missing("media", m.Value)
-		return media.File{}, errs.Invalid(m.Param, "%s", e.Message)
+		return media.File{}, errs.MissingAt(m.Param, "media", m.Value)
 	}
 	r, err := Decode(&it)
 	if err != nil {

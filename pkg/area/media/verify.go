@@ -104,6 +104,9 @@ func (s *Service) registerVerify(r *httpapi.Router, op httpapi.Op) {
 
 func (s *Service) verify(ctx context.Context, _ *store.Tx, in *verifyInput) (out Verified, err error) {
 	it, err := resource.Find(ctx, s.db, id.Media, "media", in.Body.MediaID)
+	if errs.CodeOf(err) == errs.NotFound {
+		err = errs.MissingAt("/media_id", "media", in.Body.MediaID)
+	}
 	if err != nil {
 		return out, err
 	}

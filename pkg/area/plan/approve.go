@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -21,6 +22,7 @@ type approveBody struct {
 
 type approveInput struct {
 	TopicsPath
+	httpapi.IfMatch
 	Body approveBody
 }
 
@@ -31,6 +33,9 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 	p, now := auth.FromContext(ctx), s.now()
 	d, err := s.desk(ctx, in.TopicsPath, ledger.FundsKeys(p.Account, now)...)
 	if err != nil {
+		return out, err
+	}
+	if err := in.Check(d.plan.Version); err != nil {
 		return out, err
 	}
 	if err := d.open(); err != nil {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/clock"
@@ -324,24 +322,6 @@ func (s *Service) enter(tx *store.Tx, p *auth.Principal, d *draft, b createBody,
 	}
 	return terms.Meet(Accept(tx, now, o, d.plan, d.recipe, d.plan.ReservedCredits, ledger.PayerOf(now, p), funds,
 		replaced, canceled))
-}
-
-// checkProducts refuses products that the items of a factory's plan cannot present. Their items were read.
-func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
-	if len(ids) > 0 && f.Type != factory.Seller {
-		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
-	}
-	var found []error
-	for i, productID := range ids {
-		if !slices.ContainsFunc(items, func(it store.Item) bool {
-			return it.PK == productID &&
-				product.Offered(it, o, f.ID)
-		}) {
-			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i),
-				"is not the id of an active product of the factory"))
-		}
-	}
-	return errs.All(found...)
 }
 
 // book adds the plan to the book of its factory, which was read as the item. It returns the plans of which it replaces

@@ -256,7 +256,7 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 	o.Join = func(_ context.Context, tx *store.Tx) error {
 		p := j.plan.With(j.counts)
 		p.State = Completed
-		if j.Items == 0 {
+		if j.Items == 0 || j.counts.Failed > 0 && j.counts.Generated == 0 {
 			p.State = Failed
 		}
 		if j.counts.Canceled == p.Items.Total && j.Writing { // all topics were dropped, or nobody approved them
@@ -270,6 +270,9 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 			return err
 		}
 		tx.Replace(it)
+		if p.State == Failed {
+			return p.notify(tx, now, j.Owner, event.ContentPlanFailed)
+		}
 		return p.notify(tx, now, j.Owner, event.ContentPlanCompleted)
 	}
 	return o

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -103,8 +102,8 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		"Approves the topics in `numbers`, or all proposed topics, and reserves the price of their "+
 			"items. Either all of them are approved, or none. Each item is written "+
 			"`write_ahead_hours` before its time. A topic that is already approved costs nothing more. A "+
-			"topic that nobody approves before its time becomes `expired`.",
-		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached).
+			"topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the plan.",
+		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached, errs.VersionMismatch).
 		Opening(httpapi.Spending | httpapi.Publishing)
 	approve.Status = http.StatusAccepted
 	httpapi.Write(r, approve, s.approve)
@@ -153,8 +152,12 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 	if !e.PublishAt.Equal(t.At) {
 		found = append(found, d.checkTime(e.PublishAt, now))
 	}
-	if e.ProductID != t.Product && e.ProductID != "" && !d.offered(product, o, e.ProductID) {
-		found = append(found, errs.Invalid("/product_id", "is not the id of an active product of the factory"))
+	switch {
+	case e.ProductID == t.Product || e.ProductID == "":
+	case !d.recipe.Sells:
+		found = append(found, errs.Invalid("/product_id", "is for plans of factories of the type seller. Leave it out"))
+	default:
+		found = append(found, checkProduct("/product_id", e.ProductID, product, o, d.plan.FactoryID))
 	}
 	if err := errs.All(found...); err != nil {
 		return err
@@ -174,11 +177,6 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 	t.Topic, t.At, t.Type, t.Slot, t.Product = clean(e.Topic), e.PublishAt.UTC(), e.ContentType, &place, e.ProductID
 	t.touch(now)
 	return nil
-}
-
-// offered reports whether a product, whose item was read, can be presented.
-func (d *desk) offered(it store.Item, o tenant.Owner, productID string) bool {
-	return d.recipe.Sells && it.PK == productID && product.Offered(it, o, d.plan.FactoryID)
 }
 
 // checkTime refuses times that are past, or on no day of the plan.

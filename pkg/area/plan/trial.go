@@ -72,16 +72,26 @@ func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory
 		if err != nil {
 			return l, err
 		}
-		if r.FactoryID == f.ID {
-			named[r.ID] = r
-		}
+		named[r.ID] = r
 	}
 	if b.ExperimentID != "" {
-		if l.runs = named[b.ExperimentID]; l.runs == nil {
-			return l, errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
+		l.runs = named[b.ExperimentID]
+		if err := checkExperiment("/experiment_id", b.ExperimentID, l.runs, f.ID); err != nil {
+			return l, err
 		}
 	}
-	return l, l.take(b.FromExperimentIDs, named)
+	return l, l.take(b.FromExperimentIDs, named, f.ID)
+}
+
+// checkExperiment refuses an experiment that is nil or of another factory. The param names the member with its id.
+func checkExperiment(param, experimentID string, r *experiment.Record, factoryID string) error {
+	switch {
+	case r == nil:
+		return errs.MissingAt(param, experiment.ItemKind, experimentID)
+	case r.FactoryID != factoryID:
+		return errs.Invalid(param, "is the id of an experiment of another factory than %s", factoryID)
+	}
+	return nil
 }
 
 // learned adds to the plan what its factory has from decided experiments.
@@ -107,15 +117,16 @@ func (h *Handler) learned(ctx context.Context, j *job) error {
 }
 
 // take takes the winners of decided experiments that are no settings of a factory.
-func (l *lessons) take(ids []string, named map[string]*experiment.Record) error {
+func (l *lessons) take(ids []string, named map[string]*experiment.Record, factoryID string) error {
 	var found []error
 	for i, experimentID := range ids {
 		at := "/from_experiment_ids/" + strconv.Itoa(i)
 		r := named[experimentID]
-		switch {
-		case r == nil:
-			found = append(found, errs.Invalid(at, "is not the id of an experiment of the factory"))
+		if err := checkExperiment(at, experimentID, r, factoryID); err != nil {
+			found = append(found, err)
 			continue
+		}
+		switch {
 		case r.State != experiment.Decided:
 			found = append(found, errs.Invalid(at, "is that of an experiment that is %s: only a decided one has a "+
 				"winner", r.State))

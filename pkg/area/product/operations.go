@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -138,6 +139,8 @@ type removePhotoInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
 	httpapi.Period
 	// Only products of this factory.
 	FactoryID string `query:"factory_id"`

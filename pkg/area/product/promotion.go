@@ -135,8 +135,11 @@ func assign(ctx context.Context, tx *store.Tx, region string, now time.Time, fou
 			}
 		}
 		switch {
-		case r == nil || r.FactoryID != p.FactoryID:
-			faults = append(faults, errs.Invalid(param, "is not the id of a product of the factory %s", p.FactoryID))
+		case r == nil:
+			faults = append(faults, errs.MissingAt(param, ItemKind, productID))
+			continue
+		case r.FactoryID != p.FactoryID:
+			faults = append(faults, errs.Invalid(param, "is the id of a product of another factory than %s", p.FactoryID))
 			continue
 		case r.State == Archived && !slices.Contains(before, productID):
 			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))
@@ -233,7 +236,7 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
 	}
-	q := httpapi.AllOwned(ctx, PromotionKind, nil)
+	q := httpapi.AllOwned(ctx, PromotionKind, in.Filter.Into(nil))
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
 	}
@@ -241,6 +244,7 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 		return page, err
 	}
 	q.Either = Either(in.State, now)
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
 		func(it store.Item) (Promotion, error) { return DecodePromotion(&it, now) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -102,6 +103,8 @@ type promotionPatchInput struct {
 
 type promotionListInput struct {
 	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
 	// Only the promotion with this id.
 	ID string `query:"id" example:"prm_01h455vb4pex5vsknk084sn02q"`
 	// Only promotions of this factory.

@@ -180,13 +180,14 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Pr
 		return s.bySKU(ctx, in)
 	}
 	q, err := httpapi.Owned(ctx, ItemKind, id.Product, in.Period,
-		map[string]string{StateFilter: httpapi.AnyOf(in.State)})
+		in.Filter.Into(map[string]string{StateFilter: httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return page, err
 	}
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(o, in.FactoryID)
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Product, err error) {
 		r, err := Decode(&it)
 		if err != nil {
@@ -280,7 +281,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	m := incoming.Member{Param: "/media_id", Value: b.MediaID, Type: media.Image}
 	if b.MediaID != "" && !m.IsID() {
-		return out, errs.Invalid(m.Param, "is not the id of a media")
+		return out, errs.MissingAt(m.Param, "media", m.Value)
 	}
 	if !id.Valid(id.Product, in.ID) {
 		return out, errs.Missing(ItemKind, in.ID)

@@ -90,7 +90,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"studio that are created with its id belong to it, with all that they make. A key with `profile_ids` "+
 			"sees and makes nothing else.").Opening(httpapi.Nothing)
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.UnsupportedMedia, errs.InvalidState}
+	create.Errors = []errs.Code{errs.UnsupportedMedia, errs.InvalidState, errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getProfile", http.MethodGet, one, auth.AccountRead, "Get a profile",

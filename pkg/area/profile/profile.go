@@ -68,9 +68,18 @@ type settings struct {
 	Metadata resource.Metadata `json:"metadata"`
 }
 
-func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[record.Profile], error) {
-	q := httpapi.AllOwned(ctx, record.Kind, nil)
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (record.Profile, error) {
+// listInput has the parameters of the list of profiles.
+type listInput struct {
+	httpapi.PageInput
+	resource.Tagged
+	// Only profiles with this name, in any case of its letters.
+	Name string `query:"name" maxLength:"200" example:"Café Linde"`
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[record.Profile], error) {
+	q := httpapi.AllOwned(ctx, record.Kind, map[string]string{record.NameFilter: record.Fold(in.Name)})
+	in.Tagged.Into(&q)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (record.Profile, error) {
 		r, err := record.Decode(&it)
 		return r.Profile, err
 	})
@@ -113,7 +122,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	}
 	m := incoming.Member{Param: "/logo", Value: *set.Logo, Type: media.Image}
 	if !m.IsID() {
-		return errs.Invalid(m.Param, "is not the id of a media")
+		return errs.MissingAt(m.Param, "media", m.Value)
 	}
 	given, err := incoming.Read(ctx, s.db, []incoming.Member{m})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -75,8 +75,33 @@ func (ReviewLink) Grants() []auth.Scope { return nil }
 type linkRecord struct {
 	ReviewLink
 	Hash string `json:"hash"`
+	// Factories are those of its items.
+	Factories []string `json:"factories,omitempty"`
 	// Authority is who has made the link: it shows and decides what they may.
 	Authority authority.Authority `json:"authority"`
+}
+
+// The filters of links: the items and the factories that they name, each with a mark before it.
+const (
+	itemsFilter     = "items"
+	factoriesFilter = "factories"
+	mark            = "#"
+)
+
+// Describe returns the values by which lists filter links.
+func (l linkRecord) Describe() map[string]string {
+	all := l.Resource.Describe()
+	all[itemsFilter] = marked(l.ItemIDs)
+	all[factoriesFilter] = marked(l.Factories)
+	return all
+}
+
+// marked returns ids as one text that has each after a mark.
+func marked(ids []string) (text string) {
+	for _, one := range ids {
+		text += mark + one
+	}
+	return text
 }
 
 // The states of a link.
@@ -135,6 +160,14 @@ type linkInput struct {
 
 type linksInput struct {
 	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
+	// Only links that show items of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only links that name this content item.
+	ItemID string `query:"content_item_id"`
+	// Only links in these states, separated by commas.
+	State []string `query:"state" enum:"active,expired" nullable:"false"`
 }
 
 // LinkPath is the path of one review link.
@@ -175,40 +208,6 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.removeLink)
 }
 
-func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
-	q := httpapi.AllOwned(ctx, linkKind, nil)
-	var all []linkRecord
-	var owners []tenant.Owner
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
-		var l linkRecord
-		err := it.Decode(&l)
-		all, owners = append(all, l), append(owners, it.Owner)
-		return l.ReviewLink, err
-	})
-	if err != nil || len(all) == 0 {
-		return page, err
-	}
-	makers := map[store.Key]store.Item{}
-	for i, l := range all {
-		makers[l.Authority.Key(owners[i].Account)] = store.Item{}
-	}
-	keys := slices.Collect(maps.Keys(makers))
-	items, err := s.db.GetAll(ctx, keys...)
-	if err != nil {
-		return page, err
-	}
-	for i, key := range keys {
-		makers[key] = items[i]
-	}
-	for i := range page.Items {
-		page.Items[i], err = all[i].at(s.now(), owners[i], makers[all[i].Authority.Key(owners[i].Account)])
-		if err != nil {
-			return page, err
-		}
-	}
-	return page, nil
-}
-
 func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
 	b, now, p := in.Body, s.now(), auth.FromContext(ctx)
 	// The page shows texts and media.
@@ -225,7 +224,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if !until.After(now) || until.After(now.Add(longestLink)) {
 		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
 	}
-	o, err := s.ownerOf(ctx, b)
+	o, factories, err := s.ownerOf(ctx, b)
 	if err != nil {
 		return out, err
 	}
@@ -233,7 +232,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if err != nil {
 		return out, err
 	}
-	l := linkRecord{Hash: hash, ReviewLink: ReviewLink{
+	l := linkRecord{Hash: hash, Factories: factories, ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
 		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
 		ExpiresAt: resource.Instant(until), State: linkActive, CreatedBy: p.Actor.ID,
@@ -257,32 +256,35 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	return out, nil
 }
 
-// ownerOf returns the owner of the items or of the factory. It refuses those that the caller does not have, and items
-// of several profiles: the page is one client's.
-func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err error) {
+// ownerOf returns the owner of the items or of the factory, and the factories. It refuses those that the caller does
+// not have, and items of several profiles: the page is one client's.
+func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, factories []string, err error) {
 	if b.FactoryID != "" {
 		_, it, err := s.factories.Find(ctx, b.FactoryID)
 		if err != nil {
-			return o, factoryrecord.RefError(err, b.FactoryID)
+			return o, nil, factoryrecord.RefError(err, b.FactoryID)
 		}
-		return it.Owner, nil
+		return it.Owner, []string{b.FactoryID}, nil
 	}
 	found, _, err := resource.FindAll(ctx, s.db, id.ContentItem, b.ItemIDs)
 	if err != nil {
-		return o, err
+		return o, nil, err
 	}
 	for i, itemID := range b.ItemIDs {
 		it, ok := found[itemID]
 		if !ok || it.Kind != item.ItemKind {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
+			return o, nil, errs.MissingAt(fmt.Sprintf("/content_item_ids/%d", i), item.ItemKind, itemID)
 		}
 		if i > 0 && it.Owner != o {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",
+			return o, nil, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",
 				b.ItemIDs[0])
+		}
+		if of := it.Filters[item.FactoryFilter]; !slices.Contains(factories, of) {
+			factories = append(factories, of)
 		}
 		o = it.Owner
 	}
-	return o, nil
+	return o, factories, nil
 }
 
 // findLink reads a link of the caller.

@@ -97,6 +97,10 @@ type listInput struct {
 	Platform []string `query:"platform" nullable:"false"`
 	// Only publications to this social account.
 	AccountID string `query:"social_account_id"`
+	// Only publications of this content item.
+	ItemID string `query:"content_item_id"`
+	// Only publications of items of these kinds, separated by commas.
+	Kind []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false"`
 	// Only publications of this factory.
 	FactoryID string `query:"factory_id"`
 	// What the results are sorted by. Publications without the metric are last.
@@ -172,6 +176,9 @@ func (in *listInput) period(now time.Time) (from, to time.Time, err error) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Entry], err error) {
+	if in.ItemID != "" && !id.Valid(id.ContentItem, in.ItemID) {
+		return page, errs.Invalid("content_item_id", "is not the id of a content item")
+	}
 	from, to, err := in.period(s.now())
 	if err != nil {
 		return page, err
@@ -182,7 +189,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	}
 	var all []Entry
 	for _, r := range records {
-		if in.FactoryID != "" && r.FactoryID != in.FactoryID {
+		if in.FactoryID != "" && r.FactoryID != in.FactoryID || in.ItemID != "" && r.ID != in.ItemID ||
+			len(in.Kind) > 0 && !slices.Contains(in.Kind, string(r.Kind)) {
 			continue
 		}
 		for _, e := range entries(r) {
@@ -194,6 +202,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	slices.SortStableFunc(all, in.compare)
 	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
 		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
+		"item": in.ItemID, "kind": httpapi.AnyOf(in.Kind),
 		"profile": in.ProfileID, "from": in.From.String(), "to": in.To.String(),
 		"order": in.OrderBy + in.Order}, in.SliceInput, in.place)
 }

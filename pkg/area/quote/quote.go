@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -101,6 +102,24 @@ type createBody struct {
 
 type createInput struct{ Body createBody }
 
+type listInput struct {
+	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
+	// Only quotes for these operations, separated by commas.
+	Operation []string `query:"operation" enum:"createContentPlan,createContentItems" nullable:"false"`
+}
+
+// Describe returns the values by which lists filter quotes.
+func (q Quote) Describe() map[string]string {
+	all := q.Resource.Describe()
+	all[operationFilter] = q.Operation
+	return all
+}
+
+// operationFilter is the name of the filter by the operation of a quote.
+const operationFilter = "operation"
+
 // Path names the quote that a call is about.
 type Path struct {
 	// Id of the quote that is read.
@@ -122,6 +141,10 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 // Register puts the operations of quotes into a router.
 func (s *Service) Register(r *httpapi.Router) {
 	op := httpapi.ScopedOps("studio", "Account", auth.AccountRead)
+	list := op("listQuotes", http.MethodGet, "/v1/quotes", "List the quotes",
+		"Newest first: those that were used, and the others until 30 days after their end.").Opening(httpapi.Nothing)
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
 	create := op("createQuote", http.MethodPost, "/v1/quotes", "Hold the price of a rehearsal",
 		"Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of "+
 			"`rehearse`, costs at most that, whatever prices do meanwhile: what is reserved and charged for each item "+
@@ -129,11 +152,22 @@ func (s *Service) Register(r *httpapi.Router) {
 			"holds prices, not what is made: after a change of the factory, or of what the call refers to, the call "+
 			"is to be rehearsed again. The key needs the scope of the rehearsed operation as well. A rehearsal with "+
 			"refusals has no quote, because the call would not run.").Opening(httpapi.Nothing)
-	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState}
+	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.NotFound}
 	httpapi.Write(r, create, s.create)
 	httpapi.Read(r, op("getQuote", http.MethodGet, "/v1/quotes/{quote_id}", "Get a quote",
 		"Returns its price, its end, and what it was used for. A quote that was not used is shown for 30 days after "+
 			"its end.").Opening(httpapi.Nothing), s.get)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Quote], error) {
+	q := httpapi.AllOwned(ctx, quoteKind, in.Filter.Into(map[string]string{
+		operationFilter: httpapi.AnyOf(in.Operation)}))
+	in.Tagged.Into(&q)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Quote, error) {
+		var r record
+		err := it.Decode(&r)
+		return r.Quote, err
+	})
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Quote, err error) {
@@ -141,7 +175,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	now := s.now()
 	switch {
 	case errs.CodeOf(err) == errs.NotFound || err == nil && !it.ExpireAt.After(now):
-		return out, errs.Invalid("/rehearsal_id", "is not the id of a rehearsal of the last 7 days")
+		return out, errs.MissingAt("/rehearsal_id", "rehearsal of the last 7 days", in.Body.RehearsalID)
 	case err != nil:
 		return out, err
 	}
@@ -171,10 +205,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		q.Items = append(q.Items, Price{l.Credits})
 		q.Credits += l.Credits
 	}
-	made := store.Item{Key: Key(q.ID), Kind: quoteKind, Owner: it.Owner, ExpireAt: q.ExpiresAt.Add(keepUnused)}
-	if err := made.Encode(q); err != nil {
+	made, err := store.NewItem(quoteKind, it.Owner, q.ID, q)
+	if err != nil {
 		return out, err
 	}
+	made.ExpireAt = q.ExpiresAt.Add(keepUnused)
 	quota.Quotes.Take(tx, now, &made)
 	tx.Create(made, nil)
 	return q.Quote, nil

@@ -98,7 +98,7 @@ func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g 
 func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	it, err := resource.Find(ctx, db, id.Quote, "quote", quoteID)
 	if errs.CodeOf(err) == errs.NotFound {
-		return errs.Invalid("/quote_id", "is not the id of a quote")
+		return errs.MissingAt("/quote_id", "quote", quoteID)
 	}
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (t *Terms) Use(tx *store.Tx, o tenant.Owner, credits int64, ids ...string) 
 		return nil
 	}
 	if t.item.Owner != o {
-		return errs.Invalid("/quote_id", "is not the id of a quote")
+		return errs.MissingAt("/quote_id", "quote", t.quote.ID)
 	}
 	at := resource.Instant(t.now)
 	q := *t.quote

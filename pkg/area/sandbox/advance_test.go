@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,10 +83,10 @@ func (w *world) views(itemID string) (views int64, read bool) {
 func (w *world) advance(seconds int64) {
 	w.T.Helper()
 	w.Clock.Add(time.Second)
-	a := w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds})
-	var r sandboxarea.Reset
+	a := w.Call(http.MethodPost, "/v1/sandbox/advance", object{"seconds": seconds})
+	var r sandboxarea.Advanced
 	a.Into(w.T, http.StatusAccepted, &r)
-	if r.State != "advancing" || a.Header.Get("Location") != "/v1/content-items" {
+	if r.State != "advancing" || a.Header.Get("Location") != "/v1/publications" {
 		w.T.Errorf("%+v, %v", r, a.Header)
 	}
 	w.engine.Drain()
@@ -129,18 +130,23 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 		}
 	}
 	for _, seconds := range []int64{0, -1, 365*24*3600 + 1} {
-		w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds}).Refused(t, 422,
-			errs.ValidationFailed, "/advance")
+		w.Call(http.MethodPost, "/v1/sandbox/advance", object{"seconds": seconds}).Refused(t, 422,
+			errs.ValidationFailed, "/seconds")
 	}
-	w.Live().Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": 1}).Refused(t, 422, errs.ValidationFailed, "")
+	w.Live().Call(http.MethodPost, "/v1/sandbox/advance", object{"seconds": 1}).Refused(t, 422, errs.ValidationFailed, "")
 }
 
-// Null is no number of seconds: whoever sends it means to move the clock, and not to delete everything.
-func TestAnAdvanceOfNullDeletesNothing(t *testing.T) {
+// Who still moves the clock by a reset learns the new operation, and loses nothing.
+func TestAResetTakesNoAdvance(t *testing.T) {
 	w := newWorld(t)
 	post := w.publish(w.Principal.Owner)
-	w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": nil}).Refused(t, 422, errs.ValidationFailed,
-		"/advance")
+	for _, seconds := range []any{nil, 0, 3600} {
+		a := w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds})
+		a.Refused(t, 422, errs.ValidationFailed, "/advance")
+		if !strings.Contains(a.Raw, "POST /v1/sandbox/advance") {
+			t.Errorf("%v: %s", seconds, a.Raw)
+		}
+	}
 	w.engine.Drain()
 	if _, err := w.DB.Get(t.Context(), store.IDKey(post)); err != nil {
 		t.Error(err)

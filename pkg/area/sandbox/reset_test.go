@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
 	factories := factory.NewService(w.DB, w.Now)
 	w.Serve(factories, account.NewService(w.DB, w.Now),
-		sandboxarea.NewService(w.Now), account.NewEvents(w.DB, signer),
+		sandboxarea.NewService(w.DB, w.Now), account.NewEvents(w.DB, signer),
 		content.NewService(w.DB, factories, signer, offer, w.Now), studio.NewService(w.DB, signer, nil, offer,
 			w.Now),
 		mediaarea.NewService(w.DB, signer, nil, w.Now), advice.NewService(w.DB, w.Now),
@@ -153,7 +153,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t,
 		http.StatusCreated, &later)
 	w.engine.Drain()
-	if n := w.counts(w.Caller); n != [4]int{0, 0, 0, 1} {
+	if n := w.counts(w.Caller); n != [4]int{0, 0, 1, 1} {
 		t.Errorf("left are %v", n)
 	}
 	w.Call(http.MethodGet, "/v1/factories/"+later.ID, nil).Into(t, http.StatusOK, &later)

@@ -1,10 +1,9 @@
-// Package sandbox has the operation that empties the sandbox of an account, or moves its clock. Service.Register has
-// the operation, and Resetter does the work.
+// Package sandbox has the operations that empty the sandbox of an account, and move its clock. Service.Register has the
+// operations, and Resetter does the work of the first.
 package sandbox
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -21,83 +20,108 @@ import (
 
 // Reset is a reset of the sandbox that was accepted.
 type Reset struct {
-	// What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
-	// nothing is deleted.
-	State string `json:"state" enum:"resetting,advancing"`
+	// The sandbox is being emptied.
+	State string `json:"state" enum:"resetting"`
 	// Time of the request. What is made later stays.
 	RequestedAt resource.Time `json:"requested_at"`
 }
 
-// usualReset is the usual duration of a reset.
-const usualReset = 10 * time.Second
-
-// usualAdvance is the usual time until the metrics are those of the moved clock.
-const usualAdvance = 2 * time.Second
-
-// Pending returns the list that shows the end: of factories, which is empty, or of items, whose metrics are new.
-func (r Reset) Pending() (path string, after time.Duration) {
-	if r.State == advancing {
-		return "/v1/content-items", usualAdvance
-	}
-	return "/v1/factories", usualReset
+// Advanced is a move of the clock that was accepted.
+type Advanced struct {
+	// The clock was moved, and what falls due happens in the background.
+	State string `json:"state" enum:"advancing"`
+	// Time of the request, by the real clock. What is made later is not older for the move.
+	RequestedAt resource.Time `json:"requested_at"`
+	// Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
+	// clock.
+	ClockAt resource.Time `json:"clock_at"`
 }
 
-// The states of a reset.
+// The usual durations of a reset, and until what falls due by the clock has begun.
 const (
-	resetting = "resetting"
-	advancing = "advancing"
+	usualReset   = 10 * time.Second
+	usualAdvance = 2 * time.Second
 )
 
-type resetBody struct {
-	// Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.
-	Advance int64 `json:"advance,omitempty" minimum:"1" maximum:"31536000" example:"604800"`
+// Pending returns the list that shows the end: of factories, which is empty.
+func (r Reset) Pending() (path string, after time.Duration) { return "/v1/factories", usualReset }
+
+// Pending returns the list that shows the end: of publications, none of which is pending with an earlier time.
+func (a Advanced) Pending() (path string, after time.Duration) {
+	return "/v1/publications", usualAdvance
 }
 
-type resetInput struct{ Body *resetBody }
+// emptyBody is a body without members. It is closed, and the hint of a member that it had says where it went.
+type emptyBody struct{}
 
-// Service has the operation.
-type Service struct{ now func() time.Time }
+type resetInput struct{ Body *emptyBody }
+
+type advanceBody struct {
+	// Seconds by which the clock moves forward.
+	Seconds int64 `json:"seconds" minimum:"1" maximum:"31536000" example:"604800"`
+}
+
+type advanceInput struct{ Body advanceBody }
+
+// Service has the operations.
+type Service struct {
+	db  *store.DB
+	now func() time.Time
+}
 
 // NewService makes a service.
-func NewService(now func() time.Time) *Service { return &Service{now} }
+func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
-// Mount registers the operation of the area.
-func Mount(r *httpapi.Router, e area.Env) { NewService(e.Now).Register(r) }
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) }
 
-// Register puts the operation into a router.
+// Register puts the operations into a router.
 func (s *Service) Register(r *httpapi.Router) {
-	httpapi.Write(r, httpapi.Op{
+	reset := httpapi.Op{
 		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage,
 		AccountWide: true,
 		Function:    "account", Tag: "Account",
-		Summary: "Empty the sandbox, or move its clock",
+		Summary: "Empty the sandbox",
 		Description: "Deletes everything that the test keys of the account have made until now: content items, " +
 			"generations, media, events and factories, in this order, with their files. " +
 			"Work that still runs is canceled, and sends no event. API keys, webhooks and their deliveries, the " +
 			"audit log and live data stay; idempotency keys stay used. " +
 			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
-			"A call during a reset starts another one, which finds what is left. With a live key it is refused.\n\n" +
-			"With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their " +
-			"metrics are read anew, and analytics follow. Posts that are published later start at zero. Content " +
-			"plans write the items whose time comes. It has ended when `metrics.read_at` of the publications is not " +
-			"before `requested_at`.",
+			"A call during a reset starts another one, which finds what is left. With a live key it is refused.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed}, Opens: httpapi.Deletion,
-	}, s.reset)
+		Fixed: map[string]string{"advance": "move the clock by POST /v1/sandbox/advance with seconds"},
+	}
+	httpapi.Write(r, reset, s.reset)
+	advance := reset
+	advance.ID, advance.Path, advance.Fixed = "advanceSandbox", "/v1/sandbox/advance", nil
+	advance.Summary = "Move the clock of the sandbox"
+	advance.Description = "Moves the clock of what the test keys of the account have made until now, and has happen " +
+		"what falls due: scheduled content items are published in the order of their times, content plans write the " +
+		"items whose time comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned " +
+		"for next week is published now, with figures as of `clock_at`. What is made later is not older for it. " +
+		"It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a " +
+		"`planned_at` before `clock_at`. With a live key it is refused."
+	advance.Opens = httpapi.Publishing
+	httpapi.Write(r, advance, s.advance)
 }
 
-func (s *Service) reset(ctx context.Context, tx *store.Tx, in *resetInput) (out Reset, err error) {
+func (s *Service) reset(ctx context.Context, tx *store.Tx, _ *resetInput) (out Reset, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if p.Mode != tenant.Test {
 		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
 	}
-	out = Reset{State: resetting, RequestedAt: resource.Instant(now)}
-	if _, sent := httpapi.Patched(ctx)["advance"]; sent && in.Body.Advance == 0 { // null is taken for a missing member
-		return out, errs.Invalid("/advance", "must not be null. Send the seconds, or leave it out to empty the sandbox")
+	return Reset{State: "resetting", RequestedAt: resource.Instant(now)}, StartReset(tx, now, p.Account)
+}
+
+func (s *Service) advance(ctx context.Context, tx *store.Tx, in *advanceInput) (out Advanced, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if p.Mode != tenant.Test {
+		return out, errs.Invalid("", "A live key cannot move the clock of the sandbox. Use a test key of the account.")
 	}
-	if in.Body != nil && in.Body.Advance > 0 {
-		out.State = advancing
-		return out, errors.Join(publication.StartAdvance(tx, now, p.Account, in.Body.Advance),
-			plan.StartAdvance(tx, now, p.Account, in.Body.Advance))
+	ahead, err := publication.StartAdvance(ctx, s.db, tx, now, p.Account, in.Body.Seconds)
+	if err != nil {
+		return out, err
 	}
-	return out, StartReset(tx, now, p.Account)
+	out = Advanced{State: "advancing", RequestedAt: resource.Instant(now), ClockAt: resource.Instant(now.Add(ahead))}
+	return out, plan.StartAdvance(tx, now, p.Account, in.Body.Seconds)
 }

@@ -99,6 +99,7 @@ type patchApplication struct {
 
 type applicationsInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only applications of these platforms, separated by commas.
 	Platform []platformID `query:"platform" nullable:"false"`
@@ -151,6 +152,7 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 func (s *Service) listApplications(ctx context.Context, in *applicationsInput) (httpapi.Page[Application], error) {
 	q := httpapi.AllOwned(ctx, ApplicationKind, in.Filter.Into(map[string]string{
 		"platform": httpapi.AnyOf(in.Platform)}))
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Application, error) {
 		r, err := applicationOf(&it)
 		return r.view(ctx), err

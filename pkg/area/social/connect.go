@@ -181,7 +181,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it stor
 	}
 	it, ok := found[b.SocialAccountID]
 	if !ok {
-		return r, it, settings, errs.Missing(Kind, b.SocialAccountID)
+		return r, it, settings, errs.MissingAt("/social_account_id", Kind, b.SocialAccountID)
 	}
 	if r, err = Decode(&it); err != nil {
 		return r, it, settings, err

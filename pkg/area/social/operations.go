@@ -36,12 +36,14 @@ type disconnectInput struct {
 
 type attachInput struct {
 	Path
+	httpapi.IfMatch
 	// Id of the factory.
 	FactoryID string `path:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only accounts of these platforms, separated by commas.
 	Platform []platformID `query:"platform" nullable:"false"`
@@ -101,13 +103,16 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory",
 		"The factory publishes to it from now on, unless a request names other accounts. An account may serve "+
-			"several factories. Attaching it again changes nothing.").Opening(httpapi.Publishing)
-	attach.Errors = []errs.Code{errs.InvalidState}
+			"several factories. Attaching it again changes nothing. `If-Match` takes the ETag of the account.").
+		Opening(httpapi.Publishing)
+	attach.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, attach, s.attach)
 
-	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
-		"What is scheduled to the account stays scheduled. Detaching it again changes nothing.").
-		Opening(httpapi.Deletion), s.detach)
+	detach := op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
+		"What is scheduled to the account stays scheduled. Detaching it again changes nothing. `If-Match` takes the "+
+			"ETag of the account.").Opening(httpapi.Deletion)
+	detach.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, detach, s.detach)
 	s.registerApplications(r)
 	s.registerCreator(r)
 	s.registerLookup(r)
@@ -123,6 +128,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account
 		filters[applicationFilter] = in.ApplicationID
 	}
 	q := httpapi.AllOwned(ctx, Kind, filters)
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Account, error) {
 		r, err := Decode(&it)
 		return r.View(), err
@@ -192,6 +198,9 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	if err != nil {
 		return out, err
 	}
+	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
 	if r.State == Disconnected {
 		return out, invalidState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
@@ -220,6 +229,9 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
 	of, it, r, err := s.both(ctx, in)
 	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
 	changed, err := factoryrecord.Detach(&of, r.ID, s.now())

@@ -145,7 +145,7 @@ func (p *PostImport) End(tx *store.Tx, now time.Time, o tenant.Owner, failure *I
 	if failure != nil {
 		p.State = ImportFailed
 	}
-	it, err := event.New(now, o, event.PostsImported, p, nil)
+	it, err := event.New(now, o, event.PostImportCompleted, p, nil)
 	if err == nil {
 		tx.Create(it, nil)
 	}

@@ -74,7 +74,7 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 	estimate.Ends = &httpapi.Succession{Path: "/v1/balance/estimates", Operation: "createEstimate",
 		Deprecated: time.Date(2026, time.December, 1, 0, 0, 0, 0, time.UTC),
 		Sunset:     time.Date(2027, time.December, 1, 0, 0, 0, 0, time.UTC)}
-	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable}
+	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound}
 	httpapi.Write(r, estimate, s.estimate)
 }
 

@@ -42,6 +42,7 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	httpapi.Period
 	// Only generations of these kinds, separated by commas.
@@ -273,6 +274,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generat
 	if err != nil {
 		return httpapi.Page[Generation]{}, err
 	}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
 		r, err := Decode(&it)
 		if err != nil {

@@ -64,7 +64,8 @@ type Export struct {
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed
 	// between this time and its reading.
 	ConsistentAsOf resource.Time `json:"consistent_at"`
-	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
+	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events and
+	// lists.
 	Parts []Part `json:"parts" nullable:"false"`
 	// Number of exported resources, by their types.
 	Resources map[string]int `json:"resources"`

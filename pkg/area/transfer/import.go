@@ -70,9 +70,9 @@ type Import struct {
 	Files int `json:"file_count"`
 	// Number of files that resources have and no part has.
 	MissingFiles int `json:"missing_file_count"`
-	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
+	// New ids by the old ones, once completed. Empty until then, in lists, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
-	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed.
+	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed, and in lists.
 	MapURL *string `json:"map_url" format:"uri"`
 	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
 	// failed.

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -220,7 +221,11 @@ func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
 				tx.Count(quota.BytesKey(s.Owner), -r.Reserved, math.MaxInt64, store.ErrConflict)
 				r.Reserved = 0
 			}
-			return nil
+			e, err := event.New(w.Now(), it.Owner, event.ImportCompleted, r.Import, nil)
+			if err == nil {
+				tx.Create(e, nil)
+			}
+			return err
 		})}
 }
 

@@ -41,6 +41,21 @@ type exportBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
+type exportsInput struct {
+	httpapi.PageInput
+	resource.Tagged
+	profile.Filter
+	// Only exports in these states, separated by commas.
+	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
+}
+
+type importsInput struct {
+	httpapi.PageInput
+	resource.Tagged
+	// Only imports in these states, separated by commas.
+	State []State `query:"state" enum:"running,completed,failed" nullable:"false"`
+}
+
 type exportInput struct{ Body exportBody }
 
 type exportPath struct {
@@ -96,6 +111,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	get.Also = reading
 	httpapi.Read(r, get, s.getExport)
 
+	exports := op("listExports", http.MethodGet, "/v1/exports", "List the exports",
+		"Newest first, without the links of their parts: getExport signs them. An export is listed until "+
+			"`expires_at`.").Opening(httpapi.Nothing)
+	exports.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, exports, s.listExports)
+
 	take := op("createImport", http.MethodPost, "/v1/imports", "Import an export",
 		"Takes an export into the account and mode of the key: into another account with a live key, into a sandbox "+
 			"with a test key. Resources get new ids, which `map` has; the same export gets the same ids each time, so "+
@@ -111,6 +132,32 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, op("getImport", http.MethodGet, "/v1/imports/{import_id}", "Get an import",
 		"Returns what was imported so far, and once it is completed the map of old ids to new ones.").
 		Opening(httpapi.Copy), s.getImport)
+	imports := op("listImports", http.MethodGet, "/v1/imports", "List the imports",
+		"Newest first, without their maps of ids: getImport has them. An import is listed until `expires_at`.").
+		Opening(httpapi.Nothing)
+	imports.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, imports, s.listImports)
+}
+
+// listExports lists the exports. Unlike getExport it shows no link, and so needs no scope of what they have.
+func (s *Service) listExports(ctx context.Context, in *exportsInput) (httpapi.Page[Export], error) {
+	q := httpapi.AllOwned(ctx, ExportItem, in.Filter.Into(map[string]string{stateFilter: httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Export, error) {
+		var r exportRecord
+		err := it.Decode(&r)
+		return r.Export, err
+	})
+}
+
+func (s *Service) listImports(ctx context.Context, in *importsInput) (httpapi.Page[Import], error) {
+	q := httpapi.AllOwned(ctx, ImportItem, map[string]string{stateFilter: httpapi.AnyOf(in.State)})
+	in.Tagged.Into(&q)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Import, error) {
+		var r importRecord
+		err := it.Decode(&r)
+		return r.Import, err
+	})
 }
 
 // reading are the scopes of the operations that read what an export has. Its links need no key.

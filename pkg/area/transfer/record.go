@@ -17,6 +17,23 @@ type record[R any] interface {
 	Touch(now time.Time)
 }
 
+// stateFilter is the name of the filter by the state of an export or import.
+const stateFilter = "state"
+
+// Describe returns the values by which lists filter exports.
+func (x Export) Describe() map[string]string {
+	all := x.Resource.Describe()
+	all[stateFilter] = string(x.State)
+	return all
+}
+
+// Describe returns the values by which lists filter imports.
+func (i Import) Describe() map[string]string {
+	all := i.Resource.Describe()
+	all[stateFilter] = string(i.State)
+	return all
+}
+
 func (r *exportRecord) runs() bool { return r.State == Running }
 func (r *importRecord) runs() bool { return r.State == Running }
 

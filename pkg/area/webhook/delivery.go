@@ -188,9 +188,12 @@ func (d *DeliveryRecord) expireAt() time.Time {
 	return at.Add(KeepDeliveries)
 }
 
+// typeFilter is the name of the filter by the type of the event of a delivery.
+const typeFilter = "event_type"
+
 // WriteTo writes the delivery into its item.
 func (d *DeliveryRecord) WriteTo(it *store.Item) error {
-	it.Filters, it.Parent = map[string]string{StateFilter: d.State}, d.heldKey()
+	it.Filters, it.Parent = map[string]string{StateFilter: d.State, typeFilter: string(d.EventType)}, d.heldKey()
 	return it.Encode(d)
 }
 

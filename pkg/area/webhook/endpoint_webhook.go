@@ -111,6 +111,13 @@ func (r *WebhookRecord) Since() time.Time {
 	return r.CreatedAt.Time
 }
 
+// Describe returns the values by which lists filter webhooks.
+func (w Webhook) Describe() map[string]string {
+	all := w.Resource.Describe()
+	all[StateFilter] = w.State
+	return all
+}
+
 // View returns the webhook as callers see it at the given time.
 func (r *WebhookRecord) View(now time.Time) Webhook {
 	w := r.Webhook

@@ -39,7 +39,7 @@ func (ids factoryIDs) keys() ([]store.Key, error) {
 	keys := make([]store.Key, len(ids))
 	for i, f := range ids {
 		if !id.Valid(id.Factory, f) {
-			return nil, noFactory(i)
+			return nil, noFactory(i, f)
 		}
 		keys[i] = factoryrecord.Key(f)
 	}
@@ -56,7 +56,7 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 	if err != nil {
 		return err
 	}
-	return owns(o, items)
+	return owns(o, named, items)
 }
 
 // findNaming is find for a change that names factories, which it checks in the same round trip.
@@ -79,7 +79,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 	if it.Kind == "" {
 		return r, it, errs.Missing(Kind, webhookID)
 	}
-	if err := owns(it.Owner, items[:len(keys)]); err != nil {
+	if err := owns(it.Owner, named, items[:len(keys)]); err != nil {
 		return r, it, err
 	}
 	if err := it.Decode(&r); err != nil {
@@ -89,15 +89,15 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 }
 
 // owns refuses items that are not factories of the owner.
-func owns(o tenant.Owner, factories []store.Item) error {
+func owns(o tenant.Owner, named factoryIDs, factories []store.Item) error {
 	for i, it := range factories {
 		if !factoryrecord.Usable(it, o) {
-			return noFactory(i)
+			return noFactory(i, named[i])
 		}
 	}
 	return nil
 }
 
-func noFactory(i int) error {
-	return errs.Invalid("/factory_ids/"+strconv.Itoa(i), "is not the id of a factory of this account in this mode")
+func noFactory(i int, factoryID string) error {
+	return errs.MissingAt("/factory_ids/"+strconv.Itoa(i), factoryrecord.Kind, factoryID)
 }

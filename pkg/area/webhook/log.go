@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -19,6 +20,8 @@ type deliveriesInput struct {
 	// Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the
 	// webhook and has not been delivered, including events without a delivery.
 	State []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" example:"failed"`
+	// Only deliveries of events of these types, separated by commas.
+	EventType []event.Type `query:"event_type" nullable:"false" example:"content.generated"`
 	// Only the delivery of this event.
 	EventID string `query:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
@@ -95,7 +98,7 @@ func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []str
 	}
 	q := store.Query{
 		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
-		Filters: map[string]string{StateFilter: httpapi.AnyOf(states)},
+		Filters: map[string]string{StateFilter: httpapi.AnyOf(states), typeFilter: httpapi.AnyOf(in.EventType)},
 	}
 	found, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (*DeliveryRecord, error) {
 		d, err := ReadDelivery(&it)

@@ -135,11 +135,16 @@ func (s *Service) Register(r *httpapi.Router) {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
+	// Only webhooks in these states, separated by commas.
+	State []string `query:"state" enum:"enabled,disabled" nullable:"false"`
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: List(ownerOf(ctx)), Filters: in.Filter.Into(nil)}
+	q := store.Query{Index: store.Table, Partition: List(ownerOf(ctx)), Filters: in.Filter.Into(
+		map[string]string{StateFilter: httpapi.AnyOf(in.State)})}
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Webhook, error) {
 		var r WebhookRecord
 		err := it.Decode(&r)

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
@@ -46,7 +47,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
-		if !ok || !w.Wants(ref) {
+		if !ok || !w.Wants(ref) || len(in.EventType) > 0 && !slices.Contains(in.EventType, ref.Type) {
 			continue
 		}
 		d := NewDelivery(at, at, ref, &w.Webhook)

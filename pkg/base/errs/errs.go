@@ -184,6 +184,13 @@ func Missing(noun, id string) *Error {
 	return New(NotFound, "No %s has the id %q for this key's account and mode.", strings.ReplaceAll(noun, "_", " "), id)
 }
 
+// MissingAt is Missing for an id in a body, whose member the param names.
+func MissingAt(param, noun, id string) *Error {
+	e := Missing(noun, id)
+	e.Param = param
+	return e
+}
+
 // OfOtherMode is Missing for a resource that the account has in the other mode, which is named.
 func OfOtherMode(noun, id, mode string) *Error {
 	e := Missing(noun, id)

@@ -74,10 +74,10 @@ func TestTheTypes(t *testing.T) {
 	want := strings.Fields(`content.generated content.published content.failed content.canceled content.deleted
 		content.updated content.scheduled content.unscheduled content.approved content.changes_requested
 		publication.deleted comment.created comment.replied
-		factory.updated proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed
+		factory.created factory.updated proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed content_plan.failed
 		studio.generated studio.failed training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect
 		webhook.disabled api_key.expiring api_key.created api_key.rotated api_key.revoked integration.needs_reconnect automation.failed
-		model.retiring posts.imported export.completed`)
+		model.retiring experiment.decided media.ready media.rejected post_import.completed export.completed import.completed`)
 	var got []string
 	for _, k := range event.Types {
 		got = append(got, string(k.Type))

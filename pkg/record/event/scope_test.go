@@ -21,7 +21,8 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
 		"integration.": auth.AccountRead, "model.": auth.FactoriesRead,
-		"posts.": auth.SocialManage, "export.": auth.AccountManage,
+		"post_import.": auth.SocialManage, "export.": auth.AccountManage, "import.": auth.AccountManage,
+		"experiment.": auth.FactoriesRead, "media.": auth.ContentRead,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

@@ -43,6 +43,19 @@ func (p *Profile) Bounds() ledger.Bounds {
 // Record is the stored document of a profile.
 type Record struct{ Profile }
 
+// NameFilter is the name of the filter of lists by the folded name of a profile.
+const NameFilter = "name"
+
+// Fold returns a name as lists compare it: without commas, which separate the values of a filter, and in lower case.
+func Fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, ",", " ")) }
+
+// Describe returns the values by which lists filter profiles.
+func (p Profile) Describe() map[string]string {
+	all := p.Resource.Describe()
+	all[NameFilter] = Fold(p.Name)
+	return all
+}
+
 // Item returns the item of a new profile, which belongs to itself.
 func (r *Record) Item(o tenant.Owner) (store.Item, error) {
 	return store.NewItem(Kind, o.Of(tenant.Profile(r.ID)), r.ID, r)

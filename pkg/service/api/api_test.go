@@ -139,7 +139,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 36 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 42 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

@@ -23,6 +23,8 @@ var enumNames = map[string]string{
 	"Account.mode":                    "Mode",
 	"Account.plan":                    "PlanId",
 	"ApiKey.scopes":                   "Scope",
+	"Quote.operation":                 "QuoteOperation",
+	"ReviewLink.state":                "ReviewLinkState",
 	"ApiKey.state":                    "ApiKeyState",
 	"Analytics.group_by":              "AnalyticsGroup",
 	"AnalyticsComparison.by":          "AnalyticsCompare",

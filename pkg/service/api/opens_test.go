@@ -38,7 +38,8 @@ const (
 
 // reasons say why members open nothing, by their names or by their ends.
 var reasons = map[string]string{
-	"trigger/url": readOnly, "settings/sources/url": readOnly, "audio_url": readOnly, "image_url": readOnly,
+	"listExports → data/parts/url": "a list has no parts",
+	"trigger/url":                  readOnly, "settings/sources/url": readOnly, "audio_url": readOnly, "image_url": readOnly,
 	"video_url": readOnly, "source_url": readOnly,
 	"pinterest/link": shown, "createProduct url": shown, "updateProduct url": shown,
 	"settings/credentials": ownFact, "voice/address": ownFact,

@@ -7,10 +7,12 @@ import (
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
@@ -54,7 +56,13 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
-	event.PostsImported:               reflect.TypeFor[social.PostImport](),
+	event.PostImportCompleted:         reflect.TypeFor[social.PostImport](),
+	event.ImportCompleted:             reflect.TypeFor[transfer.Import](),
+	event.ExperimentDecided:           reflect.TypeFor[experiment.Experiment](),
+	event.MediaReady:                  reflect.TypeFor[media.Media](),
+	event.MediaRejected:               reflect.TypeFor[media.Media](),
+	event.FactoryCreated:              reflect.TypeFor[factory.Factory](),
+	event.ContentPlanFailed:           reflect.TypeFor[plan.Plan](),
 	event.ExportCompleted:             reflect.TypeFor[transfer.Export](),
 	event.ModelRetiring:               reflect.TypeFor[factory.Retirement](),
 	event.IntegrationNeedsReconnect:   reflect.TypeFor[crm.Integration](),

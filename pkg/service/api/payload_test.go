@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,9 @@ func instance(t *testing.T, body []byte) any {
 	return v
 }
 
+// unknown are members that a media lacks if they are not known.
+var unknown = []string{"type", "mime_type", "bytes", "sha256", "width", "height", "duration_seconds"}
+
 // TestEventsFitTheDocument holds the event of each type, as receivers get it, against
 // the schema that the document has of it, and against those of the other types.
 func TestEventsFitTheDocument(t *testing.T) {
@@ -78,6 +82,9 @@ func TestEventsFitTheDocument(t *testing.T) {
 		// The schema is no empty one: it misses each member that is taken away.
 		object := sent.(map[string]any)["data"].(map[string]any)["object"].(map[string]any)
 		for name, value := range object {
+			if strings.HasPrefix(string(known.Type), "media.") && slices.Contains(unknown, name) {
+				continue
+			}
 			delete(object, name)
 			if ofType(known.Type).Validate(sent) == nil {
 				t.Errorf("%s passes without %s", known.Type, name)

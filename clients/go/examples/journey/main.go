@@ -77,8 +77,8 @@ func work(ctx context.Context, agency, client *sdk.Client, profile string) error
 	case <-time.After(10 * time.Second):
 		return errors.New("no event came")
 	}
-	day := sdk.SandboxResetCreate{Advance: sdk.Ptr(int64(86_400))} // a day later there are figures
-	if _, err := agency.Sandbox.Reset(ctx, &day); err != nil {
+	day := sdk.SandboxAdvanceCreate{Seconds: 86_400} // a day later there are figures
+	if _, err := agency.Sandbox.Advance(ctx, day); err != nil {
 		return err
 	}
 	publications, err := sdk.Collect(client.Content.ListPublications(ctx, item.ID, nil), 10)

@@ -87,6 +87,7 @@ type updateInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	resource.Tagged
 	profile.Filter
 	// Only experiments of this factory.
 	FactoryID string `query:"factory_id"`
@@ -204,6 +205,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Experim
 	}
 	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
 		factoryFilter: in.FactoryID, stateFilter: httpapi.AnyOf(in.State)}))
+	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Experiment, error) {
 		r, err := Decode(&it)
 		return r.Experiment, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -56,6 +57,13 @@ func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		r.Look(all, w.Now())
 		r.Touch(w.Now())
+		if r.State != Running {
+			e, err := event.New(w.Now(), it.Owner, event.ExperimentDecided, r.Experiment, nil)
+			if err != nil {
+				return err
+			}
+			tx.Create(e, nil)
+		}
 		if r.AutoApply && r.State == Decided {
 			if done, err := w.Apply(ctx, tx, r, it); done || err != nil {
 				return err

@@ -63,7 +63,10 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	if promotionID != "" {
 		promotions = slices.DeleteFunc(r.Unended(now), func(i product.Included) bool { return i.ID != promotionID })
 		if len(promotions) == 0 {
-			return nil, errs.Invalid("/promotion_id", "is not the id of a promotion of the product that has not ended")
+			e := errs.New(errs.NotFound, "No promotion of the product %s that has not ended has the id %q. GET "+
+				"/v1/promotions?factory_id=%s&state=scheduled,active lists them.", r.ID, promotionID, r.FactoryID)
+			e.Param = "/promotion_id"
+			return nil, e
 		}
 	}
 	if len(promotions) > 0 {

@@ -2,11 +2,7 @@ package item
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -150,29 +146,15 @@ func (r *Record) Filters() map[string]string {
 	if r.PublishAt != nil {
 		f[PublishAtFilter] = resource.SortableTime(r.PublishAt.Time)
 	}
-	if len(r.Metadata) > 0 {
-		var pairs strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(r.Metadata)) {
-			pairs.WriteString(PairDigest(name, r.Metadata[name]))
-		}
-		f[MetadataFilter] = pairs.String()
-	}
 	return f
 }
 
-// The filters of the approval, of the factory, of the time of publication and of the metadata.
+// The filters of the approval, of the factory and of the time of publication.
 const (
 	ApprovalFilter  = "approval"
 	FactoryFilter   = "factory"
 	PublishAtFilter = "publish_at"
-	MetadataFilter  = "metadata"
 )
-
-// PairDigest hashes a pair of metadata for MetadataFilter, to keep the column short.
-func PairDigest(name, value string) string {
-	sum := sha256.Sum256([]byte(name + "\x00" + value))
-	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
-}
 
 // Index sets the values by which lists find the item of the record.
 func (r *Record) Index(it *store.Item) {

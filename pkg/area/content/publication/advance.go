@@ -3,6 +3,7 @@ package publication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -10,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -18,26 +20,57 @@ import (
 // each of its publications.
 const advanceAtOnce = 5
 
+// The number of times that Advance looks whether the items of one time are published, before it goes on to the next
+// time, and the wait between two looks. A rehearsed failure may take longer.
+const (
+	mostLooks = 60
+	lookEvery = 250 * time.Millisecond
+)
+
+// mostDue is the number of items that one step of Advance publishes.
+const mostDue = 20
+
 // advancing is the payload of an Advance task.
 type advancing struct {
-	move
-	// Moved reports that the clock has the move, and After is the id of the last item that was read.
-	Moved bool   `json:"moved,omitempty"`
-	After string `json:"after,omitempty"`
+	// At is the time of the call.
+	At time.Time `json:"at"`
+	// Due is the place in the calendar of the first item that may fall due, Woken are the items of one time that do,
+	// and Looks counts the looks at them.
+	Due   string   `json:"due,omitempty"`
+	Woken []string `json:"woken,omitempty"`
+	Looks int      `json:"looks,omitempty"`
+	// Published reports that nothing else falls due, and After is the id of the last item whose metrics were read.
+	Published bool   `json:"published,omitempty"`
+	After     string `json:"after,omitempty"`
 }
 
-// StartAdvance adds the task to the transaction that moves the clock of a sandbox forward.
-func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account, seconds int64) error {
+// StartAdvance moves the clock of a sandbox forward, and adds the task that has happen what falls due. It returns the
+// time by which the clock is then ahead of the real one.
+func StartAdvance(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, account tenant.Account,
+	seconds int64) (ahead time.Duration, err error) {
+	o := tenant.Of(account, tenant.Test)
 	taskID := task.ID(Advance, id.New("advance", now), 1)
-	return task.Create(tx, now, task.Task{Message: task.Message{ID: taskID, Kind: Advance, Queue: topology.Publish,
-		Subject: string(account), Owner: tenant.Of(account, tenant.Test)}},
-		advancing{move: move{ID: taskID, At: now, Seconds: seconds}})
+	stored, err := db.Lookup(ctx, clockKey(o))
+	if err != nil {
+		return 0, err
+	}
+	c, err := clockOf(&stored)
+	if err != nil {
+		return 0, err
+	}
+	ahead = c.since(time.Time{}) + time.Duration(seconds)*time.Second
+	if err := addMove(tx, o, stored, move{At: now, Seconds: seconds}); err != nil {
+		return 0, err
+	}
+	return ahead, task.Create(tx, now, task.Task{Message: task.Message{ID: taskID, Kind: Advance,
+		Queue: topology.Publish, Subject: string(account), Owner: o}},
+		advancing{At: now, Due: resource.SortableTime(now)})
 }
 
 // advancer is the handler of Advance.
 type advancer struct{ *Worker }
 
-// Step moves the clock first, and then reads the metrics of the next items.
+// Step publishes the items whose time has come, one time after another, and then reads the metrics of all posts.
 func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	if s.Mode != tenant.Test {
 		return o, task.Permanent(fmt.Errorf("publication: %s is not a sandbox", s.Owner))
@@ -50,22 +83,85 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if !p.Moved {
-		p.Moved = true
-		return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
-			return addMove(tx, s.Owner, clock, p.move)
-		}}, nil
-	}
 	c, err := clockOf(&clock)
 	if err != nil {
 		return o, err
 	}
+	if !p.Published {
+		o, err = w.fallDue(ctx, s.Owner, p, c)
+	} else {
+		o, err = w.rereadNext(ctx, s.Owner, p, c)
+	}
+	if err != nil {
+		return o, task.Again(err)
+	}
+	return o, nil
+}
+
+// fallDue publishes the items of the next time that has come, once those of the time before are published.
+func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c testClock) (task.Outcome, error) {
+	if len(p.Woken) > 0 {
+		items, err := w.DB.GetAll(ctx, store.IDKeys(p.Woken)...)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		if p.Looks++; p.Looks < mostLooks && slices.ContainsFunc(items, underWay) {
+			return task.Outcome{Payload: p, Wait: lookEvery}, nil
+		}
+	}
+	p.Looks, p.Woken = 0, nil
+	page, err := w.DB.List(ctx, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: p.Due,
+		To: resource.SortableTime(w.Now().Add(c.since(time.Time{}))) + "~", OldestFirst: true, Limit: mostDue})
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	p.Published = page.Next == nil
+	var timers []task.Message
+	at := ""
+	for _, it := range page.Items {
+		r, err := item.Decode(&it)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		waits := r.State == item.Scheduled && r.PublishAt != nil && !r.PublishAt.After(w.Now().Add(c.ahead(r)))
+		if waits && at != "" && at != resource.SortableTime(r.PublishAt.Time) {
+			p.Published = false
+			break
+		}
+		p.Due = it.Due.SK + "0" // what follows it: ids are of one length
+		if waits {
+			at = resource.SortableTime(r.PublishAt.Time)
+			p.Woken = append(p.Woken, r.ID)
+			timers = append(timers, timerOf(it.Owner, r))
+		}
+	}
+	return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
+		for _, m := range timers {
+			if err := task.Wake(tx, w.Now(), m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// underWay reports whether an item is still to be published.
+func underWay(it store.Item) bool {
+	if it.Kind != item.ItemKind {
+		return false
+	}
+	r, err := item.Decode(&it)
+	return err == nil && (r.State == item.Scheduled || r.State == item.Publishing)
+}
+
+// rereadNext reads the metrics of the posts of the next items.
+func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing, c testClock) (task.Outcome, error) {
 	page, err := w.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, item.ItemKind), Limit: advanceAtOnce,
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, item.ItemKind), Limit: advanceAtOnce,
 		OldestFirst: true, From: p.After, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
 	})
 	if err != nil {
-		return o, task.Again(err)
+		return task.Outcome{}, err
 	}
 	if len(page.Items) == 0 {
 		return task.Outcome{Payload: p, Done: true}, nil
@@ -106,7 +202,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 		if !ok || pub.State != item.PublicationPublished {
 			continue
 		}
-		read, err := adapter.Metrics(ctx, platform.Account{}, published(*pub, c))
+		read, err := adapter.Metrics(ctx, platform.Account{}, published(r, pub, c))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

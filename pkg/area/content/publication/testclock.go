@@ -3,6 +3,8 @@ package publication
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -13,15 +15,14 @@ const clockKind = "sandbox_clock"
 // maxMoves bounds the moves that are kept. Beyond them, the oldest two count as one.
 const maxMoves = 100
 
-// testClock is the clock of a sandbox, by which a test key lets the metrics of its posts grow. It counts the time that
-// was added after a post was published: later posts are not older for it.
+// testClock is the clock of a sandbox, by which a test key lets time pass. It counts the time that was added after
+// something was made: what is made later is not older for it.
 type testClock struct {
 	Moves []move `json:"moves"`
 }
 
 // move is a time that was added.
 type move struct {
-	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
 	Seconds int64     `json:"seconds"`
 }
@@ -47,16 +48,40 @@ func (c testClock) since(at time.Time) (ahead time.Duration) {
 	return ahead
 }
 
-// addMove adds a move to the clock of an item in the transaction. A move of the same id is added once.
+// ahead returns the time by which the clock of an item was moved: since it was made, or since its content plan was.
+func (c testClock) ahead(r *item.Record) time.Duration {
+	if r.ContentPlanID == nil {
+		return c.since(r.CreatedAt.Time)
+	}
+	made, ok := id.Time(*r.ContentPlanID)
+	if !ok || made.After(r.CreatedAt.Time) {
+		made = r.CreatedAt.Time
+	}
+	return c.since(made)
+}
+
+// aged returns the time that a post is older than the real clock says. A post that the clock has published at its
+// planned time counts from that time.
+func (c testClock) aged(r *item.Record, pub *item.Publication) time.Duration {
+	if pub.PublishedAt == nil {
+		return 0
+	}
+	after := c.since(pub.PublishedAt.Time)
+	if r.PublishAt == nil {
+		return after
+	}
+	early, all := r.PublishAt.Sub(pub.PublishedAt.Time), c.ahead(r)
+	if early <= 0 || all-after < early { // it was published at its time, or before it by a call
+		return after
+	}
+	return all - early
+}
+
+// addMove adds a move to the clock of an item in the transaction.
 func addMove(tx *store.Tx, o tenant.Owner, it store.Item, m move) error {
 	c, err := clockOf(&it)
 	if err != nil {
 		return err
-	}
-	for _, known := range c.Moves {
-		if known.ID == m.ID {
-			return nil
-		}
 	}
 	if c.Moves = append(c.Moves, m); len(c.Moves) > maxMoves {
 		c.Moves[1].Seconds += c.Moves[0].Seconds

@@ -96,14 +96,18 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	_, r, _, err := w.read(ctx, s)
+	_, r, beside, err := w.read(ctx, s, clockKey(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
 	if !p.waits(r) {
 		return task.Outcome{Done: true}, nil
 	}
-	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
+	moved, err := clockOf(&beside[0])
+	if err != nil {
+		return o, err
+	}
+	if wait := r.PublishAt.Sub(w.Now()) - moved.ahead(r); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
 	}
 	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
@@ -181,8 +185,13 @@ func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
 		return nil
 	}
-	return task.Wake(tx, now, task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish,
-		Subject: r.ID, Owner: o})
+	return task.Wake(tx, now, timerOf(o, r))
+}
+
+// timerOf returns the message of the task that begins to publish a scheduled item.
+func timerOf(o tenant.Owner, r *item.Record) task.Message {
+	return task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.ID,
+		Owner: o}
 }
 
 // waits reports whether the item waits for the timer.
