@@ -4,7 +4,6 @@
 package apikey
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
@@ -299,8 +298,7 @@ func checkScopes(scopes []auth.Scope) error {
 	for i, scope := range scopes {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope,
-				cmp.Or(text.NearestHint(string(scope), known), "."), strings.Join(known, ", ")))
+			found = append(found, errs.Invalid(at, "%s", text.NotOneOf(string(scope), known)))
 		} else if slices.Contains(scopes[:i], scope) {
 			found = append(found, errs.Invalid(at, "is listed twice: %s", scope))
 		}

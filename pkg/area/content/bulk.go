@@ -146,14 +146,14 @@ func (s bulker) register(r *httpapi.Router) {
 
 // Rules refuses members that do not belong to the action, and a body with no items or two ways to name them.
 func (b bulkBody) Rules() error {
-	ways := 0
+	sent := 0
 	for _, named := range []bool{b.ItemIDs != nil, b.Items != nil, b.PlanID != ""} {
 		if named {
-			ways++
+			sent++
 		}
 	}
-	if ways != 1 {
-		return errs.Invalid("/content_item_ids", "is required, or items or content_plan_id, and only one of them")
+	if sent != 1 {
+		return errs.Invalid("/content_item_ids", "send content_item_ids, items or content_plan_id, and only one of them")
 	}
 	var found []error
 	refuse := func(sent bool, param, why string) {

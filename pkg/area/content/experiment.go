@@ -54,7 +54,8 @@ func (a *references) draw(b *createBody, now time.Time) error {
 	}
 	e := a.experiments[b.ExperimentID]
 	if e == nil || e.FactoryID != b.FactoryID {
-		return errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
+		return errs.NotAmong("/experiment_id", "experiment", b.ExperimentID,
+			"is not the id of an experiment of the factory")
 	}
 	if b.Source == item.SourceProvided {
 		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")

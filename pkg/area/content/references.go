@@ -71,7 +71,7 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	}
 	r := a.products[b.ProductID]
 	if r == nil || r.FactoryID != b.FactoryID {
-		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
+		return nil, errs.NotAmong("/product_id", "product", b.ProductID, "is not the id of a product of the factory")
 	}
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")

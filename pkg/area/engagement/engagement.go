@@ -141,10 +141,10 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Comment], err error) {
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
+		return page, errs.NotID("factory_id", "factory", in.FactoryID)
 	}
 	if in.PublicationID != "" && !id.Valid(id.Publication, in.PublicationID) {
-		return page, errs.Invalid("publication_id", "is not the id of a publication")
+		return page, errs.NotID("publication_id", "publication", in.PublicationID)
 	}
 	q, err := httpapi.Owned(ctx, Kind, id.Comment, in.Period, in.Filter.Into(map[string]string{
 		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))

@@ -333,7 +333,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 			return it.PK == productID &&
 				product.Offered(it, o, f.ID)
 		}) {
-			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i),
+			found = append(found, errs.NotAmong("/product_ids/"+strconv.Itoa(i), "product", productID,
 				"is not the id of an active product of the factory"))
 		}
 	}

@@ -164,7 +164,8 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 		found = append(found, d.checkTime(e.PublishAt, now))
 	}
 	if e.ProductID != t.Product && e.ProductID != "" && !d.offered(product, o, e.ProductID) {
-		found = append(found, errs.Invalid("/product_id", "is not the id of an active product of the factory"))
+		found = append(found, errs.NotAmong("/product_id", "product", e.ProductID,
+			"is not the id of an active product of the factory"))
 	}
 	if err := errs.All(found...); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory
 	}
 	if b.ExperimentID != "" {
 		if l.runs = named[b.ExperimentID]; l.runs == nil {
-			return l, errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
+			return l, errs.NotAmong("/experiment_id", "experiment", b.ExperimentID, "is not the id of an experiment of the factory")
 		}
 	}
 	return l, l.take(b.FromExperimentIDs, named)
@@ -114,7 +114,8 @@ func (l *lessons) take(ids []string, named map[string]*experiment.Record) error 
 		r := named[experimentID]
 		switch {
 		case r == nil:
-			found = append(found, errs.Invalid(at, "is not the id of an experiment of the factory"))
+			found = append(found, errs.NotAmong(at, "experiment", experimentID,
+				"is not the id of an experiment of the factory"))
 			continue
 		case r.State != experiment.Decided:
 			found = append(found, errs.Invalid(at, "is that of an experiment that is %s: only a decided one has a "+

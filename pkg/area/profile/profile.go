@@ -113,7 +113,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	}
 	m := incoming.Member{Param: "/logo", Value: *set.Logo, Type: media.Image}
 	if !m.IsID() {
-		return errs.Invalid(m.Param, "is not the id of a media")
+		return errs.NotID(m.Param, "media", m.Value)
 	}
 	given, err := incoming.Read(ctx, s.db, []incoming.Member{m})
 	if err != nil {

@@ -124,7 +124,7 @@ type linkBody struct {
 // Rules refuses a body without a subject, or with two.
 func (b linkBody) Rules() error {
 	if (b.FactoryID == "") == (b.ItemIDs == nil) {
-		return errs.Invalid("/content_item_ids", "or factory_id is required, and only one of them")
+		return errs.Invalid("/content_item_ids", "send content_item_ids or factory_id, not both")
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err 
 	for i, itemID := range b.ItemIDs {
 		it, ok := found[itemID]
 		if !ok || it.Kind != item.ItemKind {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
+			return o, errs.NotID(fmt.Sprintf("/content_item_ids/%d", i), "content item", itemID)
 		}
 		if i > 0 && it.Owner != o {
 			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",

@@ -141,7 +141,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	now := s.now()
 	switch {
 	case errs.CodeOf(err) == errs.NotFound || err == nil && !it.ExpireAt.After(now):
-		return out, errs.Invalid("/rehearsal_id", "is not the id of a rehearsal of the last 7 days")
+		return out, errs.NotAmong("/rehearsal_id", "rehearsal", in.Body.RehearsalID,
+			"is not the id of a rehearsal of the last 7 days")
 	case err != nil:
 		return out, err
 	}
@@ -162,7 +163,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		for _, r := range of.Refusals[:min(len(of.Refusals), mostShown)] {
 			e.Details = append(e.Details, errs.Detail{Param: r.Param, Message: r.Message})
 		}
-		return out, e.In("refused", "rehearse")
+		return out, e
 	}
 	q := record{Quote: Quote{Resource: resource.New(id.New(id.Quote, now), now, in.Body.Metadata),
 		RehearsalID: in.Body.RehearsalID, Operation: of.Operation, Items: []Price{}, CreatedIDs: []string{},

@@ -98,7 +98,7 @@ func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g 
 func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
 	it, err := resource.Find(ctx, db, id.Quote, "quote", quoteID)
 	if errs.CodeOf(err) == errs.NotFound {
-		return errs.Invalid("/quote_id", "is not the id of a quote")
+		return errs.NotID("/quote_id", "quote", quoteID)
 	}
 	if err != nil {
 		return err

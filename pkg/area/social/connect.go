@@ -68,7 +68,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if b.CommunityToken != "" {
 		how = platform.ConnectBotToken
 	}
-	if err := b.check(r.Platform, how, adapter.Capabilities()); err != nil {
+	if err := b.check(how, adapter.Capabilities()); err != nil {
 		return out, err
 	}
 	var own *string

@@ -39,7 +39,7 @@ func (ids factoryIDs) keys() ([]store.Key, error) {
 	keys := make([]store.Key, len(ids))
 	for i, f := range ids {
 		if !id.Valid(id.Factory, f) {
-			return nil, noFactory(i)
+			return nil, errs.NotID("/factory_ids/"+strconv.Itoa(i), "factory", f)
 		}
 		keys[i] = factoryrecord.Key(f)
 	}

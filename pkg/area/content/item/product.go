@@ -62,7 +62,8 @@ func NewProduct(r *product.StoredProduct, promotionID, region string, now time.T
 	if promotionID != "" {
 		promotions = slices.DeleteFunc(r.Unended(now), func(i product.Included) bool { return i.ID != promotionID })
 		if len(promotions) == 0 {
-			return nil, errs.Invalid("/promotion_id", "is not the id of a promotion of the product that has not ended")
+			return nil, errs.NotAmong("/promotion_id", "promotion", promotionID,
+				"is not the id of a promotion of the product that has not ended")
 		}
 	}
 	if len(promotions) > 0 {
