@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -83,7 +84,7 @@ type productsBody struct {
 func (b connectBody) Rules() error {
 	if (b.Kind == "") == (b.IntegrationID == "") {
 		return errs.Invalid("/kind", "send kind, which is one of %s, or the integration_id of an integration to "+
-			"connect again, not both", strings.Join(crm.Names(), ", "))
+			"connect again, not both", strings.Join(registry.Names(), ", "))
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func init() {
 
 const (
 	isRequired  = "is required"
-	mustBeOneOf = "must be one of "
+	mustBe      = "must be "
+	mustBeOneOf = mustBe + "one of "
 	mustMatch   = "must match the pattern "
 	tooShort    = "is too short: "
 )

@@ -51,7 +51,7 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 	told := slices.Clone(found)
 	for _, d := range e.Details[:min(len(e.Details), maxProblems)] {
 		// A rule knows the other members: it says 10 to 60 of a short video where the schema says at most 180.
-		same := slices.IndexFunc(found, func(p errs.Detail) bool { return p.Param == d.Param && !ofType(p.Message) })
+		same := slices.IndexFunc(found, func(p errs.Detail) bool { return p.Param == d.Param && ofForm(p.Message) })
 		if same >= 0 {
 			found[same] = d
 			continue
@@ -109,11 +109,11 @@ func isWithin(at, member string) bool {
 	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
 }
 
-// ofType reports whether a message is about the type of a value, or about a value that is missing: rules see no value
-// then.
-func ofType(message string) bool {
-	return slices.ContainsFunc([]string{
+// ofForm reports whether a message is about the bounds or the form of a value. Of a value of the wrong type rules see
+// nothing.
+func ofForm(message string) bool {
+	return strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
 		validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
-		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject, isRequired,
+		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject,
 	}, func(text string) bool { return strings.HasPrefix(message, text) })
 }
