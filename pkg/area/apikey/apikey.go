@@ -288,12 +288,17 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	return errs.All(found...)
 }
 
-// checkScopes refuses scopes that do not exist or are listed twice.
-func checkScopes(scopes []auth.Scope) error {
-	var known []string
+// knownScopes returns all scopes.
+func knownScopes() (known []string) {
 	for _, s := range auth.AllScopes() {
 		known = append(known, string(s))
 	}
+	return known
+}
+
+// checkScopes refuses scopes that do not exist or are listed twice.
+func checkScopes(scopes []auth.Scope) error {
+	known := knownScopes()
 	var found []error
 	for i, scope := range scopes {
 		at := "/scopes/" + strconv.Itoa(i)

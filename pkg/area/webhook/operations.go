@@ -38,7 +38,7 @@ func (b createBody) Rules() error {
 	case b.Destination == nil && b.URL == "":
 		return errs.Invalid("/url", "send url, or a destination in your AWS account")
 	case b.Destination != nil && b.URL != "":
-		return errs.Invalid("/destination", "cannot be sent together with url")
+		return errs.Invalid("/destination", "cannot be sent together with url: send one of the two")
 	}
 	return nil
 }

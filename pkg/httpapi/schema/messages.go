@@ -106,6 +106,9 @@ func Unknown(message, name, list string, known []string) string {
 	hint := nearest.NearestHint(name, known)
 	message += hint
 	if len(known) > listed {
+		if hint == "" {
+			message += "; leave it out"
+		}
 		return message
 	}
 	if hint == "" {

@@ -109,10 +109,10 @@ func isWithin(at, member string) bool {
 	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
 }
 
-// ofForm reports whether a message is about the bounds or the form of a value. Of a value of the wrong type rules see
+// ofForm reports whether a message is about the bounds or the form of a value, or says no more than that it is missing. Of a value of the wrong type rules see
 // nothing.
 func ofForm(message string) bool {
-	return strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
+	return message == isRequired || strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
 		validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
 		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject,
 	}, func(text string) bool { return strings.HasPrefix(message, text) })
