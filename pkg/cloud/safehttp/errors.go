@@ -30,7 +30,7 @@ var (
 	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
 	ErrBodyTooLarge = errors.New("safehttp: the answer is larger than allowed")
 
-	errNotPublic = blocked("The URL's host is not a public address on the internet. Send one that the internet "+
+	errNotPublic = blocked("The URL's host is not a public address on the internet. Send one that the internet " +
 		"can reach.")
 )
 
