@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -233,7 +235,7 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 			if len(all) > 0 && c.all && c.json { // what was read is worth having
 				_ = c.printAll(all)
 			}
-			return failure{err, c.json}
+			return failure{err, c.json, c.hints(err)}
 		}
 		if c.wait {
 			return c.waitFor(cmd.Context(), client, args, raw)
@@ -262,6 +264,44 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 	}
 }
 
+// hints says by which flags the members are sent that an answer refuses. A member of a member has no flag of its own.
+func (c *calling) hints(err error) (hints []string) {
+	var api *contentautomation.Error
+	if !errors.As(err, &api) {
+		return nil
+	}
+	params := []string{api.Param}
+	for _, d := range api.Details {
+		params = append(params, d.Param)
+	}
+	slices.Sort(params)
+	for _, param := range slices.Compact(params) {
+		pointer, is := strings.CutPrefix(param, "/")
+		if !is || !c.takesBody {
+			continue
+		}
+		names := strings.Split(pointer, "/")
+		flagged := slices.ContainsFunc(c.body, func(p parameter) bool { return p.name == names[0] })
+		if len(names) == 1 && flagged {
+			hints = append(hints, param+" is the flag --"+strings.ReplaceAll(pointer, "_", "-"))
+			continue
+		}
+		hints = append(hints, param+" is sent by --body '"+sampleOf(names)+"'")
+	}
+	return hints
+}
+
+// sampleOf writes a body with the member at a place.
+func sampleOf(names []string) string {
+	if len(names) == 0 {
+		return "…"
+	}
+	if _, err := strconv.Atoi(names[0]); err == nil {
+		return "[" + sampleOf(names[1:]) + "]"
+	}
+	return "{" + strconv.Quote(names[0]) + ": " + sampleOf(names[1:]) + "}"
+}
+
 // printAll prints the elements of all pages of a list as one array.
 func (c *calling) printAll(all []json.RawMessage) error {
 	if all == nil {
@@ -269,7 +309,7 @@ func (c *calling) printAll(all []json.RawMessage) error {
 	}
 	raw, err := json.Marshal(all)
 	if err != nil {
-		return failure{err, true}
+		return failure{error: err, json: true}
 	}
 	return c.print(raw)
 }
@@ -358,7 +398,7 @@ func (c *calling) print(raw json.RawMessage) error {
 	}
 	var one map[string]any
 	if err := json.Unmarshal(raw, &one); err != nil {
-		return failure{err, c.json}
+		return failure{error: err, json: c.json}
 	}
 	for _, name := range slices.Sorted(maps.Keys(one)) {
 		if text := show(one[name]); text != "" {
