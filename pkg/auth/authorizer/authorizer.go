@@ -224,7 +224,8 @@ const (
 
 // count counts a call and finds its key. The calls that the server for agents makes for a tool are counted once, by the
 // call of that server.
-func (a *Authorizer) count(ctx context.Context, hash string, req request, now time.Time) (*credential.Credential, error) {
+func (a *Authorizer) count(ctx context.Context, hash string, req request,
+	now time.Time) (*credential.Credential, error) {
 	if ticket, sent := header(req, auth.TicketHeader); sent && req.Resource != AgentsPath {
 		if s, err := a.secrets.Counted(ctx, hash, ticket); s != nil || err != nil {
 			return s, err
@@ -235,7 +236,8 @@ func (a *Authorizer) count(ctx context.Context, hash string, req request, now ti
 
 // countDenied counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
 // refusals.
-func (a *Authorizer) countDenied(ctx context.Context, s *credential.Credential, r *auth.Denial, now time.Time) (err error) {
+func (a *Authorizer) countDenied(ctx context.Context, s *credential.Credential, r *auth.Denial,
+	now time.Time) (err error) {
 	switch r.Code {
 	case errs.RateLimited, errs.InvalidHeader:
 		return nil

@@ -378,7 +378,8 @@ func read(hash string, it store.Item) *Credential {
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
 		Count:     int(it.Numbers[calls]),
-		TicketKey: a[ticketKey], From: a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]), Mandate: parseMandate(a[mandate]),
+		TicketKey: a[ticketKey], From: a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]),
+		Mandate: parseMandate(a[mandate]),
 	}
 	for _, name := range strings.Fields(a[profiles]) {
 		c.Profiles = append(c.Profiles, tenant.Profile(name))

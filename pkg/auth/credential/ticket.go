@@ -15,8 +15,8 @@ import (
 // ticketLife is longer than a call of a tool of the server for agents.
 const ticketLife = time.Minute
 
-// Ticket returns a ticket for a call that was counted: calls with it are not counted again for a minute. It is sealed by
-// a key of the credential that no caller knows. It is empty if the credential has none yet.
+// Ticket returns a ticket for a call that was counted: calls with it are not counted again for a minute. It is
+// sealed by a key of the credential that no caller knows. It is empty if the credential has none yet.
 func (c *Credential) Ticket(now time.Time) string {
 	if c.TicketKey == "" {
 		return ""

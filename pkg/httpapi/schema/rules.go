@@ -109,8 +109,8 @@ func isWithin(at, member string) bool {
 	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
 }
 
-// ofForm reports whether a message is about the bounds or the form of a value, or says no more than that it is missing. Of a value of the wrong type rules see
-// nothing.
+// ofForm reports whether a message is about the bounds or the form of a value, or says no more than that it is missing.
+// Of a value of the wrong type rules see nothing.
 func ofForm(message string) bool {
 	return message == isRequired || strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
 		validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,

@@ -84,7 +84,8 @@ func (s *server) addOperations() {
 		texts: operationTexts, out: []string{"next_cursor"}, run: callOperation})
 }
 
-// coerced returns a body whose texts, numbers and booleans have the types of their members, where no other can be meant.
+// coerced returns a body whose texts, numbers and booleans have the types of their members, where no other can be
+// meant.
 func (o operation) coerced(body object) object {
 	out := maps.Clone(body)
 	for _, p := range o.Body {

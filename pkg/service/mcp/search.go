@@ -40,7 +40,8 @@ const (
 	intent = 0.25
 )
 
-// asks reports whether a question with certain terms asks to be shown something alone, and whether it asks for a change.
+// asks reports whether a question with certain terms asks to be shown something alone, and whether it asks for a
+// change.
 func asks(said map[string]bool) (shown, changed bool) {
 	for verb := range verbs {
 		if verb != "list" && verb != "get" && said[verb] {
