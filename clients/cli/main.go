@@ -47,6 +47,8 @@ type failure struct {
 	error
 	// json has the error written as JSON, as the answers of the call are.
 	json bool
+	// hints say by which flags the members are sent that the answer refuses.
+	hints []string
 }
 
 // write writes the error with all its details, to the output for errors.
@@ -64,6 +66,9 @@ func (f failure) write(w machine) {
 	}
 	for _, d := range api.Details {
 		fmt.Fprintf(w.notes, "  %s: %s\n", d.Param, d.Message)
+	}
+	for _, hint := range f.hints {
+		fmt.Fprintf(w.notes, "  %s\n", hint)
 	}
 }
 

@@ -76,11 +76,11 @@ func uploadCommand(w machine) *cobra.Command {
 		}
 		media, err := client.Media.Upload(cmd.Context(), file, kind)
 		if err != nil {
-			return failure{err, c.json}
+			return failure{error: err, json: c.json}
 		}
 		raw, err := json.Marshal(media)
 		if err != nil {
-			return failure{err, c.json}
+			return failure{error: err, json: c.json}
 		}
 		return c.print(raw)
 	}
@@ -106,16 +106,16 @@ func downloadCommand(w machine, arg, what string,
 		}
 		all, err := files(cmd.Context(), client, args[0])
 		if err != nil {
-			return failure{err, c.json}
+			return failure{error: err, json: c.json}
 		}
 		if len(all) == 0 {
-			return failure{fmt.Errorf("%s has no files that are ready", args[0]), c.json}
+			return failure{error: fmt.Errorf("%s has no files that are ready", args[0]), json: c.json}
 		}
 		names := []string{}
 		for _, f := range all {
 			name := filepath.Join(folder, f.name)
 			if err := save(cmd.Context(), f.url, name); err != nil {
-				return failure{fmt.Errorf("%s: %w", name, err), c.json}
+				return failure{error: fmt.Errorf("%s: %w", name, err), json: c.json}
 			}
 			if names = append(names, name); !c.json {
 				fmt.Fprintln(w.out, name)

@@ -233,7 +233,7 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 			if len(all) > 0 && c.all && c.json { // what was read is worth having
 				_ = c.printAll(all)
 			}
-			return failure{err, c.json}
+			return failure{err, c.json, c.hints(err)}
 		}
 		if c.wait {
 			return c.waitFor(cmd.Context(), client, args, raw)
@@ -269,7 +269,7 @@ func (c *calling) printAll(all []json.RawMessage) error {
 	}
 	raw, err := json.Marshal(all)
 	if err != nil {
-		return failure{err, true}
+		return failure{error: err, json: true}
 	}
 	return c.print(raw)
 }
@@ -358,7 +358,7 @@ func (c *calling) print(raw json.RawMessage) error {
 	}
 	var one map[string]any
 	if err := json.Unmarshal(raw, &one); err != nil {
-		return failure{err, c.json}
+		return failure{error: err, json: c.json}
 	}
 	for _, name := range slices.Sorted(maps.Keys(one)) {
 		if text := show(one[name]); text != "" {

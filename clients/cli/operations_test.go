@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	contentautomation "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/clients/internal/faults"
 	"github.com/content-automation/api/clients/internal/form"
 )
@@ -311,4 +313,16 @@ func must(t *testing.T, dir string) []os.DirEntry {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// A refusal names flags, and how a member without a flag of its own is sent.
+func TestARefusalNamesFlags(t *testing.T) {
+	c := &calling{operation: operation{takesBody: true, body: []parameter{{name: "auto_publish"}}}}
+	err := &contentautomation.Error{Details: []contentautomation.ErrorDetail{{Param: "/auto_publish"},
+		{Param: "/settings/brand_name"}, {Param: "/items/0/kind"}, {Param: "limit"}}}
+	want := []string{"/auto_publish is the flag --auto-publish", `/items/0/kind is sent by --body '{"items": [{"kind": …}]}'`,
+		`/settings/brand_name is sent by --body '{"settings": {"brand_name": …}}'`}
+	if got := c.hints(err); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }

@@ -47,7 +47,7 @@ func (c *calling) await(ctx context.Context, client *contentautomation.Client, p
 	}
 	raw, err := client.Wait(ctx, path, rule.member, rule.done, rule.failed, contentautomation.WaitAtMost(c.atMost))
 	if err != nil {
-		return failure{err, c.json}
+		return failure{error: err, json: c.json}
 	}
 	return c.print(raw)
 }
@@ -58,7 +58,7 @@ func (c *calling) waitFor(ctx context.Context, client *contentautomation.Client,
 	path := c.filled(c.begins.path, args)
 	var begun struct{ ID string }
 	if err := json.Unmarshal(answer, &begun); err != nil || begun.ID == "" {
-		return failure{errors.New("the answer has no id to wait for"), c.json}
+		return failure{error: errors.New("the answer has no id to wait for"), json: c.json}
 	}
 	query := url.Values{}
 	if before, after, found := strings.Cut(path, "{"); found {

@@ -72,13 +72,13 @@ type QuietHours struct {
 // Check returns the name of the member that is not valid, and what is wrong with it, or empty texts.
 func (q QuietHours) Check() (member, problem string) {
 	if _, err := time.LoadLocation(q.Timezone); err != nil || q.Timezone == "" || q.Timezone == "Local" {
-		return "timezone", "is not an IANA time zone, such as Europe/Berlin"
+		return "timezone", "is not an IANA time zone; write it as Europe/Berlin"
 	}
 	if !clock.Valid(q.From) {
-		return "from", "is not a time of day as HH:MM, such as 22:00"
+		return "from", "is not a time of day; write it as 22:00"
 	}
 	if !clock.Valid(q.To) {
-		return "to", "is not a time of day as HH:MM, such as 08:00"
+		return "to", "is not a time of day; write it as 08:00"
 	}
 	if q.From == q.To {
 		return "to", "must differ from from. For hours that never end, leave publishing to people by needs_person"

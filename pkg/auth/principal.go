@@ -103,6 +103,9 @@ type Principal struct {
 	// Role is the role of a person. A key has none.
 	Role Role `json:"role,omitempty"`
 	Rate Rate `json:"rate"`
+	// Ticket lets the server for agents make the calls of one tool without their being counted again. It is given to
+	// that server alone.
+	Ticket string `json:"ticket,omitempty"`
 	// Program reports that a program of others calls, which a person has connected.
 	Program bool `json:"program,omitempty"`
 	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.

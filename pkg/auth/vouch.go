@@ -13,6 +13,9 @@ import (
 // VouchHeader has the sealed Caller.
 const VouchHeader = "X-Account-Caller"
 
+// TicketHeader has the ticket of a call that the server for agents makes for a tool.
+const TicketHeader = "X-Agent-Ticket"
+
 // Vouched is the browser of a person.
 type Vouched struct {
 	IP        string    `json:"ip"`

@@ -2,12 +2,12 @@ package generate
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -36,7 +36,7 @@ func (r Rehearsal) Check(outcome string) error {
 	case r.FailureCode == "":
 		return nil
 	case provider.FailureOf(r.FailureCode) == nil:
-		return errs.Invalid(param, "must be one of %s", strings.Join(codes(), ", "))
+		return errs.Invalid(param, "%s", text.NotOneOf(string(r.FailureCode), codes()))
 	case outcome != OutcomeFailed:
 		return errs.Invalid(param, "needs outcome failed")
 	}

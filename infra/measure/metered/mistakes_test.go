@@ -364,17 +364,19 @@ func TestMistakes(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("# Mistakes and their answers\n\nWritten by go test ./infra/measure/metered -run TestMistakes " +
 		"-update.\n")
-	n := 0
-	for _, entry := range slices.Concat(mistakes, goodsMistakes, socialMistakes) {
+	n, grades := 0, map[string]int{}
+	for _, entry := range slices.Concat(mistakes, goodsMistakes, socialMistakes, callersMistakes) {
 		if name, ok := entry.(title); ok {
 			fmt.Fprintf(&out, "\n## %s\n\n| Mistake | Request | Code | Answer |\n|---|---|---|---|\n", name)
 			continue
 		}
 		m := entry.(mistake)
 		n++
-		out.WriteString(w.row(t, m, names))
+		out.WriteString(w.row(t, m, names, grades))
+		w.mend(t, m, names)
 	}
-	if n < 60 {
+	t.Logf("%d mistakes; texts by grade: %v", n, grades)
+	if n < 120 {
 		t.Errorf("there are %d mistakes", n)
 	}
 	for name, value := range names {
@@ -401,9 +403,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// row makes a mistake, and returns its row of the table.
-func (w *World) row(t *testing.T, m mistake, names map[string]string) string {
-	t.Helper()
+// requestOf returns the request of a mistake, with the ids that its names stand for.
+func (w *World) requestOf(m mistake, names map[string]string) Request {
 	filling := func(text string) string {
 		for name, value := range names {
 			text = strings.ReplaceAll(text, "{"+name+"}", value)
@@ -416,6 +417,13 @@ func (w *World) row(t *testing.T, m mistake, names map[string]string) string {
 	for name, value := range m.header {
 		r.Header[name] = filling(value)
 	}
+	return r
+}
+
+// row makes a mistake, and returns its row of the table.
+func (w *World) row(t *testing.T, m mistake, names map[string]string, grades map[string]int) string {
+	t.Helper()
+	r := w.requestOf(m, names)
 	a, err := w.Send(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -428,6 +436,11 @@ func (w *World) row(t *testing.T, m mistake, names map[string]string) string {
 		answer.Err.Message == "" || a.Status < 400 {
 		t.Errorf("%s: %d %s, %v", m.what, a.Status, a.Body, err)
 	}
+	details := answer.Err.Details
+	if len(details) == 0 {
+		details = []errs.Detail{{Param: answer.Err.Param, Message: answer.Err.Message}}
+	}
+	judge(t, m, details, grades)
 	said := answer.Err.Message
 	if len(answer.Err.Details) > 0 {
 		said = ""

@@ -249,7 +249,7 @@ func TestProfilesAndTheirKeys(t *testing.T) {
 	if p := b.post(path+"/delete", url.Values{"typed": {"Harbour Coffee"}}); p.status != http.StatusConflict {
 		t.Errorf("%d: %s", p.status, p.body)
 	} else {
-		p.shows(t, "An API key belongs to the profile.")
+		p.shows(t, "The profile still has API keys.")
 	}
 	keyID := regexp.MustCompile(`/api-keys/(key_\w+)/revoke`).FindStringSubmatch(b.get("/settings/api-keys?profile_id=" +
 		id).body)[1]

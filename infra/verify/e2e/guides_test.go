@@ -96,6 +96,14 @@ func TestProgramsOfTheGuides(t *testing.T) {
 	}
 }
 
+// TestTheProgramOfTheGuideToThreePlatforms connects three accounts, publishes a month on them, and writes the bill.
+func TestTheProgramOfTheGuideToThreePlatforms(t *testing.T) {
+	t.Parallel()
+	guideRun{"three-platforms", newCustomer(t).test.Secret, nil, 1, []string{"3 accounts are connected",
+		"schedule 30 items", "approve 30 items", "facebook 30 posts", "instagram 30 posts", "telegram 30 posts",
+		"events content.published", "the bill: "}}.check(t)
+}
+
 // TestTheProgramOfTheGuideToExperiments makes and publishes 96 posts.
 func TestTheProgramOfTheGuideToExperiments(t *testing.T) {
 	t.Parallel()

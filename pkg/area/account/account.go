@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
@@ -149,7 +150,7 @@ func (a *Account) apply(set Settings) error {
 	case a.Name == "" || utf8.RuneCountInString(a.Name) > 100 || strings.ContainsFunc(a.Name, unicode.IsControl):
 		return errs.Invalid("/name", "must have 1 to 100 characters, none of them a control character")
 	case !slices.Contains(Plans, a.Plan):
-		return errs.Invalid("/plan", "must be one of %v", Plans)
+		return errs.Invalid("/plan", "%s", text.NotOneOf(a.Plan, Plans))
 	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 ||
 		a.RateLimits.Live > 1_000_000:
 		return errs.Invalid("/rate_limits", "must be between 1 and 1000000 calls a minute")

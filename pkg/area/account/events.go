@@ -106,7 +106,7 @@ const lookEvery, holdMargin = time.Second, 2 * time.Second
 // list reads a page. It looks again, for as long as the caller wants to wait, while there is no event that is new.
 func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
 	if in.After != "" && !id.Valid(id.Event, in.After) {
-		return httpapi.Page[event.Event]{}, errs.Invalid("after", "is not the id of an event")
+		return httpapi.Page[event.Event]{}, errs.NotID("after", "event", in.After)
 	}
 	end := time.Now().Add(held(in.Wait, auth.FromContext(ctx).Rate))
 	if limit, bounded := ctx.Deadline(); bounded && limit.Add(-holdMargin).Before(end) {
@@ -146,7 +146,7 @@ func (s *Events) read(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	if in.ObjectID != "" {
 		made, ok := id.Time(in.ObjectID)
 		if !ok {
-			return none, errs.Invalid("object_id", "is not the id of a resource")
+			return none, errs.Invalid("object_id", "must be the whole id of a resource, such as cnt_01h455vb4pex5vsknk084sn02q")
 		}
 		q.From = max(q.From, id.First(id.Event, made.Add(-skew))) // earlier events are not about it
 	}

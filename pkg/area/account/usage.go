@@ -152,13 +152,13 @@ func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
 	to = now.UTC().Truncate(24 * time.Hour)
 	if in.To != "" {
 		if to, err = time.Parse(time.DateOnly, in.To); err != nil {
-			return from, to, errs.Invalid("to", "must be a day, such as 2026-11-30")
+			return from, to, errs.Invalid("to", "is not a day; write it as 2026-11-30")
 		}
 	}
 	from = to.AddDate(0, 0, 1-usualUsage)
 	if in.From != "" {
 		if from, err = time.Parse(time.DateOnly, in.From); err != nil {
-			return from, to, errs.Invalid("from", "must be a day, such as 2026-11-01")
+			return from, to, errs.Invalid("from", "is not a day; write it as 2026-11-01")
 		}
 	}
 	if from.After(to) || to.Sub(from) >= longestUsage*24*time.Hour {

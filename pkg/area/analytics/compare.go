@@ -119,7 +119,7 @@ func (a Asked) parse(param, text string) (s set, err error) {
 	if a.Compare == byPeriod {
 		first, last, ok := strings.Cut(text, "..")
 		if !ok {
-			return s, errs.Invalid(param, "is not a period, such as 2026-11-01..2026-11-15")
+			return s, errs.Invalid(param, "is not a period; write it as 2026-11-01..2026-11-15")
 		}
 		from, wrong := day(param, first)
 		to, other := day(param, last)

@@ -82,7 +82,7 @@ func (in *input) parse() (a asked, err error) {
 }
 
 func errZone() error {
-	return errs.Invalid("timezone", "is not an IANA time zone, such as Europe/Berlin")
+	return errs.Invalid("timezone", "is not an IANA time zone; write it as Europe/Berlin")
 }
 
 func day(param, s string) (time.Time, error) {
@@ -91,7 +91,7 @@ func day(param, s string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.DateOnly, s)
 	if err != nil || at.IsZero() {
-		return at, errs.Invalid(param, "is not a day, such as 2026-11-22")
+		return at, errs.Invalid(param, "is not a day; write it as 2026-11-22")
 	}
 	return at, nil
 }

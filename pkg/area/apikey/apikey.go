@@ -4,7 +4,6 @@
 package apikey
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
@@ -289,18 +288,22 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	return errs.All(found...)
 }
 
-// checkScopes refuses scopes that do not exist or are listed twice.
-func checkScopes(scopes []auth.Scope) error {
-	var known []string
+// knownScopes returns all scopes.
+func knownScopes() (known []string) {
 	for _, s := range auth.AllScopes() {
 		known = append(known, string(s))
 	}
+	return known
+}
+
+// checkScopes refuses scopes that do not exist or are listed twice.
+func checkScopes(scopes []auth.Scope) error {
+	known := knownScopes()
 	var found []error
 	for i, scope := range scopes {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope,
-				cmp.Or(text.NearestHint(string(scope), known), "."), strings.Join(known, ", ")))
+			found = append(found, errs.Invalid(at, "%s", text.NotOneOf(string(scope), known)))
 		} else if slices.Contains(scopes[:i], scope) {
 			found = append(found, errs.Invalid(at, "is listed twice: %s", scope))
 		}

@@ -1,10 +1,8 @@
 package apikey
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/auth"
@@ -91,8 +89,8 @@ func (b *MandateBody) check() error {
 	known := registry.Names()
 	for i, name := range b.Platforms {
 		if !slices.Contains(known, name) {
-			found = append(found, errs.Invalid("/mandate/platforms/"+strconv.Itoa(i), "%q is not a platform%s The "+
-				"platforms are %s", name, cmp.Or(text.NearestHint(name, known), "."), strings.Join(known, ", ")))
+			found = append(found, errs.Invalid("/mandate/platforms/"+strconv.Itoa(i), "%s",
+				text.NotOneOf(name, known)))
 		}
 	}
 	if b.QuietHours != nil {
@@ -102,7 +100,8 @@ func (b *MandateBody) check() error {
 	}
 	for i, act := range b.NeedsPerson {
 		if !slices.Contains(auth.AllActs(), act) {
-			found = append(found, errs.Invalid("/mandate/needs_person/"+strconv.Itoa(i), "%q is no such act", act))
+			found = append(found, errs.Invalid("/mandate/needs_person/"+strconv.Itoa(i), "%s",
+				text.NotOneOf(string(act), format.Values(auth.AllActs()...))))
 		}
 	}
 	if b.Until != nil {

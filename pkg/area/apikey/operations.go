@@ -3,6 +3,7 @@ package apikey
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/account"
@@ -47,7 +48,13 @@ type createBody struct {
 }
 
 // Rules refuses bodies that the schema cannot rule out.
-func (b createBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
+func (b createBody) Rules() error {
+	if b.Scopes == nil {
+		return errs.All(errs.Invalid("/scopes", "is required: a list of %s", strings.Join(knownScopes(), ", ")),
+			rules(nil, b.IPAllowList))
+	}
+	return rules(b.Scopes, b.IPAllowList)
+}
 
 func rules(scopes []auth.Scope, ips []string) error {
 	_, err := auth.ParseCIDRs(ips, "/ip_allow_list")
@@ -179,7 +186,7 @@ type listInput struct {
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], error) {
 	if in.ProfileID != "" && !id.Valid(id.Profile, in.ProfileID) {
-		return httpapi.Page[Key]{}, errs.Invalid("profile_id", "is not the id of a profile")
+		return httpapi.Page[Key]{}, errs.NotID("profile_id", "profile", in.ProfileID)
 	}
 	p := auth.FromContext(ctx)
 	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}

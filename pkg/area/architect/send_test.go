@@ -106,7 +106,7 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 	refused := last.Turns[4].Results[0]
 	if shown := string(last.Turns[2].Results[0].Content); !strings.Contains(shown, `"brand_name":"Acme"`) ||
 		last.Turns[2].Results[0].Failed || !refused.Failed || !strings.Contains(string(refused.Content),
-		"/body/kind") || !strings.Contains(string(refused.Content), "must be one of post") {
+		"/body/kind") || !strings.Contains(string(refused.Content), "The values are post") {
 		t.Errorf("it was told %s and %s", shown, refused.Content)
 	}
 }

@@ -132,7 +132,7 @@ func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voic
 	if in.Language != "" {
 		if _, err := language.Parse(in.Language); err != nil {
 			return httpapi.Page[catalog.Voice]{},
-				errs.Invalid("language", "must be a language tag (BCP 47), such as en or pt-BR")
+				errs.Invalid("language", "is not a language tag (BCP 47); write it as en or pt-BR")
 		}
 	}
 	filters := map[string]string{"model": in.Model, "language": in.Language}

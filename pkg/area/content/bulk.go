@@ -124,7 +124,7 @@ type bulker struct{ *Service }
 
 // register adds the operation that changes the publication of many items to the router.
 func (s bulker) register(r *httpapi.Router) {
-	bulk := op("bulkPublishing", http.MethodPost, "/v1/publishing/bulk", auth.ContentPublish, "Publish many items",
+	bulk := op("bulkPublishing", http.MethodPost, "/v1/publishing/bulk", auth.ContentPublish, "Approve, schedule or publish many items",
 		"Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of "+
 			"the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each "+
 			"result has the item or its error, with status 200. `mode: all` checks all items first: if one is "+
@@ -146,14 +146,14 @@ func (s bulker) register(r *httpapi.Router) {
 
 // Rules refuses members that do not belong to the action, and a body with no items or two ways to name them.
 func (b bulkBody) Rules() error {
-	ways := 0
+	sent := 0
 	for _, named := range []bool{b.ItemIDs != nil, b.Items != nil, b.PlanID != ""} {
 		if named {
-			ways++
+			sent++
 		}
 	}
-	if ways != 1 {
-		return errs.Invalid("/content_item_ids", "is required, or items or content_plan_id, and only one of them")
+	if sent != 1 {
+		return errs.Invalid("/content_item_ids", "send content_item_ids, items or content_plan_id, and only one of them")
 	}
 	var found []error
 	refuse := func(sent bool, param, why string) {

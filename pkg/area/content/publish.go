@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -238,7 +239,7 @@ func checkPublishRehearsal(r *item.PublishRehearsal, mode tenant.Mode) error {
 		for _, c := range platform.Codes() {
 			codes = append(codes, string(c))
 		}
-		return errs.Invalid(param, "must be one of %s", strings.Join(codes, ", "))
+		return errs.Invalid(param, "%s", text.NotOneOf(string(r.FailureCode), codes))
 	case r.Outcome != item.PublicationFailed:
 		return errs.Invalid(param, "needs outcome failed")
 	}

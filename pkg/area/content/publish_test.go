@@ -472,7 +472,7 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 			object{"myspace": object{}}}, 422, errs.ValidationFailed, "/options/myspace", ""},
 		"failure code": {made.ID, []any{"social_account_ids", []string{telegram}, "sandbox",
 			object{"outcome": "failed", "failure_code": "nonsense"}}, 422, errs.ValidationFailed,
-			"/sandbox/failure_code", "must be one of"},
+			"/sandbox/failure_code", "The values are outcome_unknown, "},
 		"not generated": {queued.ID, []any{"social_account_ids", []string{telegram}}, 409, errs.InvalidState, "",
 			"generated or scheduled"},
 	} {

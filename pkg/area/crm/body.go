@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -82,7 +83,8 @@ type productsBody struct {
 // Rules refuses a body that names no CRM.
 func (b connectBody) Rules() error {
 	if (b.Kind == "") == (b.IntegrationID == "") {
-		return errs.Invalid("/kind", "must be sent, or else the integration_id of an integration to connect again")
+		return errs.Invalid("/kind", "send kind, which is one of %s, or the integration_id of an integration to "+
+			"connect again, not both", strings.Join(registry.Names(), ", "))
 	}
 	return nil
 }
@@ -100,7 +102,7 @@ func (b connectBody) check(f crm.Facts, test bool) error {
 	case b.Portal != "" && !f.Portal && !f.Site:
 		found = append(found, errs.Invalid("/portal", "is not used to connect %s. Leave it out", f.Label))
 	case b.Portal != "" && !host().MatchString(portal):
-		found = append(found, errs.Invalid("/portal", "is not the name of a host, such as acme.bitrix24.ru"))
+		found = append(found, errs.Invalid("/portal", "is not the name of a host; write it as acme.bitrix24.ru"))
 	case b.Portal != "" && b.WebhookURL != "":
 		found = append(found, errs.Invalid("/portal", "is part of webhook_url. Leave it out"))
 	case b.Portal == "" && f.Portal && b.WebhookURL == "" && !test:
@@ -111,7 +113,7 @@ func (b connectBody) check(f crm.Facts, test bool) error {
 	case !f.Address:
 		found = append(found, errs.Invalid("/webhook_url", "is not used to connect %s. Leave it out", f.Label))
 	case err != nil || !webhook().MatchString(u.Path) || u.RawQuery != "" || u.User != nil:
-		found = append(found, errs.Invalid("/webhook_url", "is not the address of an incoming webhook, such as "+
+		found = append(found, errs.Invalid("/webhook_url", "is not the address of an incoming webhook; write it as "+
 			"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"))
 	}
 	if b.ApplicationToken != "" && b.WebhookURL == "" {

@@ -62,7 +62,7 @@ func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 	w.Clock.Add(time.Minute)
 	remove := func() int {
 		got := w.Call(http.MethodDelete, "/v1/profiles/"+profileID, nil)
-		if got.Status != http.StatusOK && !strings.Contains(got.Error.Message, "integration belongs to the profile") {
+		if got.Status != http.StatusOK && !strings.Contains(got.Error.Message, "The profile still has integrations") {
 			t.Errorf("the refusal does not name the integration: %s", got.Raw)
 		}
 		return got.Status

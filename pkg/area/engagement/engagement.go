@@ -148,10 +148,10 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Comment], err error) {
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
+		return page, errs.NotID("factory_id", "factory", in.FactoryID)
 	}
 	if in.PublicationID != "" && !id.Valid(id.Publication, in.PublicationID) {
-		return page, errs.Invalid("publication_id", "is not the id of a publication")
+		return page, errs.NotID("publication_id", "publication", in.PublicationID)
 	}
 	if in.ContentItemID != "" && !id.Valid(id.ContentItem, in.ContentItemID) {
 		return page, errs.Invalid("content_item_id", "is not the id of a content item")

@@ -305,7 +305,7 @@ func Language(tag, fallback string) (string, error) {
 func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {
-		return "", errs.Invalid(param, "is not a language tag (BCP 47), such as en or de-DE")
+		return "", errs.Invalid(param, "is not a language tag (BCP 47); write it as en or de-DE")
 	}
 	return t.String(), nil
 }
@@ -336,12 +336,12 @@ func (s *Schedule) check() error {
 	}
 	var found []error
 	if _, err := Zone(s.Timezone); err != nil {
-		found = append(found, errs.Invalid("/schedule/timezone", "is not an IANA time zone, such as Europe/Berlin"))
+		found = append(found, errs.Invalid("/schedule/timezone", "is not an IANA time zone; write it as Europe/Berlin"))
 	}
 	for i, at := range s.Times {
 		param := "/schedule/times/" + strconv.Itoa(i)
 		if !clock.Valid(at) {
-			found = append(found, errs.Invalid(param, "is not a time of day as HH:MM, such as 09:30"))
+			found = append(found, errs.Invalid(param, "is not a time of day; write it as 09:30"))
 		} else if slices.Contains(s.Times[:i], at) {
 			found = append(found, errs.Invalid(param, "is listed twice: %s", at))
 		}

@@ -11,7 +11,7 @@ import (
 func CheckSettings(l profile.Legal) error {
 	var found []error
 	if l.Region != nil && !IsCountry(*l.Region) {
-		found = append(found, errs.Invalid("/region", "is not the code of a country (ISO 3166-1), such as DE"))
+		found = append(found, errs.Invalid("/region", "is not the code of a country (ISO 3166-1); write it as DE"))
 	}
 	return errs.All(append(found, CheckMarking(l.AdMarking))...)
 }
@@ -27,7 +27,7 @@ func CheckMarking(m *profile.AdMarking) error {
 	}
 	if !ValidTaxID(m.TaxID) {
 		found = append(found, errs.Invalid("/ad_marking/tax_id", "is not a taxpayer number (INN) of 10 or 12 digits "+
-			"with a valid checksum, such as 7707083893"))
+			"with a valid checksum; write it as 7707083893"))
 	}
 	if strings.ContainsFunc(m.ERID, func(r rune) bool { return !strings.ContainsRune(eridCharacters, r) }) {
 		found = append(found, errs.Invalid("/ad_marking/erid", "has characters besides letters and digits. Send it "+

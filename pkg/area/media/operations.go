@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -140,7 +140,7 @@ func (b createBody) faults() (faults []errs.Detail) {
 	}
 	t := b.fileType()
 	if b.MIMEType != "" && !slices.Contains(media.Formats[t], b.MIMEType) {
-		invalid("/mime_type", "must be one of %s for the type %s", strings.Join(media.Formats[t], ", "), t)
+		invalid("/mime_type", "%s, by the type %s", text.NotOneOf(b.MIMEType, media.Formats[t]), t)
 	}
 	if most := media.Limit(t); b.Bytes > most {
 		invalid("/bytes", "must be at most %d for the type %s", most, t)

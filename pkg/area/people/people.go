@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
@@ -328,7 +329,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	case set.Role == auth.Owner && by != auth.Owner:
 		return out, errOwners
 	case !set.Role.Known():
-		return out, errs.Invalid("/role", "must be owner, admin, developer or auditor")
+		return out, errs.Invalid("/role", "%s", text.NotOneOf(string(set.Role), []string{"owner", "admin", "developer", "auditor"}))
 	}
 	s.people.SetRole(tx, &r, it.Account, set.Role)
 	r.Metadata = set.Metadata.OrEmpty()

@@ -89,7 +89,7 @@ func (s *Service) find(ctx context.Context, in TopicsPath) ([]store.Item, error)
 		page, err := s.db.List(ctx, Latest(in.ID))
 		return page.Items, err
 	case !id.Valid(id.ContentPlan, in.PlanID):
-		return nil, errs.Invalid("content_plan_id", "is not the id of a content plan")
+		return nil, errs.NotID("content_plan_id", "content plan", in.PlanID)
 	}
 	return The(ctx, s.db, in.ID, in.PlanID)
 }

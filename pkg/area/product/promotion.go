@@ -64,7 +64,7 @@ func checkStated(prior *money.Price, productIDs []string) error {
 		return errs.Invalid("/prior_price", "is for a promotion of one product. Create one for each product, or "+
 			"leave it out")
 	case !money.IsCurrency(prior.Currency):
-		return errs.Invalid("/prior_price/currency", "is not the ISO 4217 code of a currency, such as EUR")
+		return errs.Invalid("/prior_price/currency", "is not the ISO 4217 code of a currency; write it as EUR")
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page httpapi.Page[Promotion], err error) {
 	o, now := auth.FromContext(ctx).Owner, s.now()
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
+		return page, errs.NotID("factory_id", "factory", in.FactoryID)
 	}
 	q := httpapi.AllOwned(ctx, PromotionKind, in.Filter.Into(nil))
 	if in.FactoryID != "" {

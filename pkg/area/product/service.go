@@ -72,7 +72,7 @@ func settingsOf(r *StoredProduct) settings {
 // checkPrice refuses a code that is no currency.
 func checkPrice(p money.Price) error {
 	if !money.IsCurrency(p.Currency) {
-		return errs.Invalid("/price/currency", "is not the ISO 4217 code of a currency, such as EUR")
+		return errs.Invalid("/price/currency", "is not the ISO 4217 code of a currency; write it as EUR")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func checkPrice(p money.Price) error {
 func checkURL(address string) error {
 	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" &&
 		u.Scheme != "http") {
-		return errs.Invalid("/url", "is not an http or https URL, such as https://shop.example.com/trail-42")
+		return errs.Invalid("/url", "is not an http or https URL; write it as https://shop.example.com/trail-42")
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (s *Service) get(ctx context.Context, in *Path) (out Product, err error) {
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	o := auth.FromContext(ctx).Owner
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
+		return page, errs.NotID("factory_id", "factory", in.FactoryID)
 	}
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)

@@ -103,7 +103,7 @@ func TestAProfileInUseIsNotDeleted(t *testing.T) {
 			it = w.put(it)
 			got := w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil)
 			got.Refused(t, http.StatusConflict, errs.InvalidState, "")
-			if got.Error == nil || !strings.HasPrefix(got.Error.Message, article(name)+" "+name+" belongs to the profile") {
+			if got.Error == nil || !strings.HasPrefix(got.Error.Message, "The profile still has "+plural(name)+". ") {
 				t.Errorf("%s", got.Raw)
 			}
 			w.Call(http.MethodGet, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
@@ -130,11 +130,15 @@ func TestAProfileInUseIsNotDeleted(t *testing.T) {
 }
 
 // article returns the article of a noun at the beginning of a sentence.
-func article(noun string) string {
-	if strings.ContainsAny(noun[:1], "Ai") {
-		return "An"
+// plural returns the plural of a noun of the test.
+func plural(noun string) string {
+	switch {
+	case noun == "media":
+		return noun
+	case strings.HasSuffix(noun, "y") && noun != "API key":
+		return strings.TrimSuffix(noun, "y") + "ies"
 	}
-	return "A"
+	return noun + "s"
 }
 
 func TestBadProfilesAreRefused(t *testing.T) {

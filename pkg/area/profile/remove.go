@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
@@ -45,13 +46,13 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		e.RetryAfter = wait
 		return out, e
 	}
-	noun, err := s.belonging(ctx, it.Owner)
+	nouns, err := s.belonging(ctx, it.Owner)
 	switch {
 	case err != nil:
 		return out, err
-	case noun != "":
-		return out, belongs(noun + " belongs to the profile. Delete what belongs to it first; lists select it by " +
-			"profile_id.")
+	case len(nouns) > 0:
+		return out, belongs("The profile still has " + strings.Join(nouns, ", ") + ". Delete or disconnect them " +
+			"first: lists select them by profile_id.")
 	}
 	ledger.ClosePurse(tx, b.purse, b.uses)
 	quota.Free(tx, s.now(), it)
@@ -63,30 +64,30 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 }
 
 func belongs(message string) *errs.Error {
-	return errs.New(errs.InvalidState, "%s", message).In("used", "update")
+	return errs.New(errs.InvalidState, "%s", message)
 }
 
-// belonging returns what belongs to the owner's profile, such as "A factory", or an empty text if nothing does.
-func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error) {
+// belonging returns what belongs to the owner's profile, such as factories.
+func (s *Service) belonging(ctx context.Context, o tenant.Owner) (nouns []string, _ error) {
 	for _, kind := range []struct {
 		noun   string
 		query  store.Query
 		passes func(store.Item) (bool, error)
 	}{
-		{"An API key", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
+		{"API keys", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
 			func(it store.Item) (bool, error) { return s.binds(it, o.Profile) }},
-		{"A webhook", store.Query{Index: store.Table, Partition: webhook.List(o)}, nil},
-		{"A factory", listed(o, factoryrecord.Kind), nil},
-		{"A social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
+		{"webhooks", store.Query{Index: store.Table, Partition: webhook.List(o)}, nil},
+		{"factories", listed(o, factoryrecord.Kind), nil},
+		{"social accounts", listed(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
 		}},
-		{"An application", listed(o, social.ApplicationKind), nil},
-		{"An integration", listed(o, crm.Kind), func(it store.Item) (bool, error) {
+		{"applications", listed(o, social.ApplicationKind), nil},
+		{"integrations", listed(o, crm.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(crm.Disconnected), nil
 		}},
-		{"A content item", listed(o, item.ItemKind), nil},
-		{"A generation", listed(o, studio.ItemKind), nil},
-		{"A media", listed(o, media.ItemKind), nil},
+		{"content items", listed(o, item.ItemKind), nil},
+		{"generations", listed(o, studio.ItemKind), nil},
+		{"media", listed(o, media.ItemKind), nil},
 	} {
 		kind.query.Limit = 100
 		err := s.db.Each(ctx, kind.query, func(it store.Item) error {
@@ -100,13 +101,12 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error)
 			return err
 		})
 		if errors.Is(err, errFound) {
-			return kind.noun, nil
-		}
-		if err != nil {
-			return "", err
+			nouns = append(nouns, kind.noun)
+		} else if err != nil {
+			return nil, err
 		}
 	}
-	return "", nil
+	return nouns, nil
 }
 
 // listed returns the list of the resources of a kind that belong to the owner's profile.

@@ -149,7 +149,7 @@ type linkBody struct {
 // Rules refuses a body without a subject, or with two.
 func (b linkBody) Rules() error {
 	if (b.FactoryID == "") == (b.ItemIDs == nil) {
-		return errs.Invalid("/content_item_ids", "or factory_id is required, and only one of them")
+		return errs.Invalid("/content_item_ids", "send content_item_ids or factory_id, not both")
 	}
 	return nil
 }

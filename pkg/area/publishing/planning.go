@@ -36,7 +36,7 @@ type validateBody struct {
 // Rules refuses a body without a subject, or with two.
 func (b validateBody) Rules() error {
 	if (b.ItemID == "") == (b.Item == nil) {
-		return errs.Invalid("/content_item_id", "or item is required, and only one of them")
+		return errs.Invalid("/content_item_id", "send content_item_id or item, not both")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	accounts := f.SocialAccountIDs
 	if in.AccountID != "" {
 		if !id.Valid(id.SocialAccount, in.AccountID) {
-			return page, errs.Invalid("social_account_id", "is not the id of a social account")
+			return page, errs.NotID("social_account_id", "social account", in.AccountID)
 		}
 		accounts = nil
 		for _, attached := range f.SocialAccountIDs {

@@ -196,7 +196,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		for _, r := range of.Refusals[:min(len(of.Refusals), mostShown)] {
 			e.Details = append(e.Details, errs.Detail{Param: string(r.Param), Message: r.Message})
 		}
-		return out, e.In("refused", "rehearse")
+		return out, e
 	}
 	q := record{Quote: Quote{Resource: resource.New(id.New(id.Quote, now), now, in.Body.Metadata),
 		RehearsalID: in.Body.RehearsalID, Operation: of.Operation, Items: []Price{}, CreatedIDs: []string{},

@@ -183,7 +183,7 @@ func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeA
 	}
 	if len(all[0].IDs) >= maxApplications {
 		return out, errs.New(errs.InvalidState, "There are already %d applications with this platform, which is the "+
-			"maximum. Delete one first.", maxApplications).In("used", "delete")
+			"maximum. Delete one first.", maxApplications)
 	}
 	r := &applicationRecord{Application: Application{
 		Resource: resource.New(id.New(id.Application, now), now, b.Metadata), ProfileID: o.ProfileID(),
@@ -267,7 +267,7 @@ func (s *Service) deleteApplication(ctx context.Context, tx *store.Tx, in *remov
 		} else if used {
 			return out, errs.New(errs.InvalidState, "Accounts use the application: GET "+
 				"/v1/social/accounts?application_id=%s lists them. Connect them again with another one, disconnect "+
-				"them, or repeat the request with force=true.", r.ID).In("used", "delete with force=true")
+				"them, or repeat the request with force=true.", r.ID)
 		}
 	}
 	all, err := s.shelves(ctx, r.Platform, it.Owner)

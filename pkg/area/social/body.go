@@ -1,7 +1,10 @@
 package social
 
 import (
+	"strings"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -10,7 +13,7 @@ import (
 
 var (
 	_ = format.Define("telegram-token", format.Format{Pattern: "^[0-9]+:[0-9A-Za-z_-]+$", Longest: 200,
-		Wanted: "a token of @BotFather"})
+		Wanted: "the token of a Telegram bot, as @BotFather shows it: digits, a colon, and letters"})
 	_ = format.Define("channel", format.Format{Pattern: `^[^\x00-\x1F\x7F]+$`, Wanted: "free of control characters",
 		Longest: 200, Example: "@acme_news"})
 	_ = format.Define("client-id", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
@@ -48,11 +51,14 @@ type connectBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
-// Rules refuses a body that names no account.
+// Rules refuses a body that names no account, and members that its platform does not take.
 func (b connectBody) Rules() error {
 	if b.Platform == "" && b.SocialAccountID == "" {
-		return errs.Invalid("/platform", "is missing. Send a platform, or the social_account_id of an account to "+
-			"connect again")
+		return errs.Invalid("/platform", "send platform, which is one of %s, or the social_account_id of an account to "+
+			"connect again", strings.Join(registry.Names(), ", "))
+	}
+	if row, ok := registry.Find(string(b.Platform)); ok {
+		return errs.All(b.unused(row.Capabilities.Connect, row.Capabilities)...)
 	}
 	return nil
 }
@@ -71,27 +77,51 @@ func (b connectBody) credential() string {
 	}
 }
 
-// check refuses members that the platform does not take, and the lack of members that it needs.
-func (b connectBody) check(name string, how platform.Connect, c platform.Capabilities) error {
+// ways say how accounts are connected, by the way.
+var ways = map[platform.Connect]string{
+	platform.ConnectOAuth:    "by OAuth: open the authorization_url of the answer",
+	platform.ConnectBotToken: "by bot_token and channel",
+	platform.ConnectPassword: "by username and password",
+}
+
+// credentialMember is a member of the body that connects an account.
+type credentialMember struct {
+	param, value  string
+	taken, needed bool
+}
+
+// members returns the members that connect an account, and whether a platform takes or needs them.
+func (b connectBody) members(how platform.Connect, c platform.Capabilities) []credentialMember {
 	oauth, token, login := how == platform.ConnectOAuth, c.Connect == platform.ConnectBotToken,
 		how == platform.ConnectPassword
-	var found []error
-	for _, m := range []struct {
-		param, value  string
-		taken, needed bool
-	}{
+	return []credentialMember{
 		{"/bot_token", b.BotToken, token, token},
 		{"/username", b.Username, login, login},
 		{"/password", b.Password, login, login},
 		{"/community_token", b.CommunityToken, c.CommunityToken, false},
 		{"/channel", b.Channel, !login, token && b.SocialAccountID == ""},
-		{"/return_url", b.ReturnURL, oauth, false},
-	} {
-		switch {
-		case m.value != "" && !m.taken:
-			found = append(found, errs.Invalid(m.param, "is not used to connect %s. Leave it out", name))
-		case m.value == "" && m.needed:
-			found = append(found, errs.Invalid(m.param, "is missing: %s is connected with it", name))
+		{"/return_url", b.ReturnURL, oauth || c.CommunityToken && b.CommunityToken == "", false},
+	}
+}
+
+// unused refuses members that a platform does not take.
+func (b connectBody) unused(how platform.Connect, c platform.Capabilities) (found []error) {
+	for _, m := range b.members(how, c) {
+		if m.value != "" && !m.taken {
+			found = append(found, errs.Invalid(m.param, "is not taken by %s: leave it out. Its accounts are connected %s",
+				c.Label, ways[c.Connect]))
+		}
+	}
+	return found
+}
+
+// check refuses members that the platform does not take, and the lack of members that it needs.
+func (b connectBody) check(how platform.Connect, c platform.Capabilities) error {
+	found := b.unused(how, c)
+	for _, m := range b.members(how, c) {
+		if m.value == "" && m.needed {
+			found = append(found, errs.Invalid(m.param, "is required: accounts of %s are connected %s", c.Label,
+				ways[c.Connect]))
 		}
 	}
 	return errs.All(found...)

@@ -68,7 +68,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if b.CommunityToken != "" {
 		how = platform.ConnectBotToken
 	}
-	if err := b.check(r.Platform, how, adapter.Capabilities()); err != nil {
+	if err := b.check(how, adapter.Capabilities()); err != nil {
 		return out, err
 	}
 	var own *string
@@ -83,8 +83,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		}
 	}
 	if b.ReturnURL != "" && !safehttp.AllowsReturn(settings.ReturnURLs, b.ReturnURL) {
-		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the "+
-			"service sets")
+		return out, errs.Invalid("/return_url", "is not among the account's return URLs. Ask the operator of the service "+
+			"to add it, or leave it out")
 	}
 	if b.LateAfter != nil {
 		r.LateAfter = b.LateAfter

@@ -114,7 +114,7 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.ValidationFailed, "No media"},
 		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.ValidationFailed, "No media"},
 		"no media":        {id.New(id.Media, w.Now()), errs.ValidationFailed, "No media"},
-		"no id":           {"med_1", errs.ValidationFailed, "No media"},
+		"no id":           {"med_1", errs.ValidationFailed, "not a whole id"},
 	} {
 		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id,
 			"model": "kling-2.6-pro"})

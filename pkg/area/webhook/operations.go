@@ -36,9 +36,9 @@ type createBody struct {
 func (b createBody) Rules() error {
 	switch {
 	case b.Destination == nil && b.URL == "":
-		return errs.Invalid("/url", "is missing. Send a url, or a destination in your AWS account")
+		return errs.Invalid("/url", "send url, or a destination in your AWS account")
 	case b.Destination != nil && b.URL != "":
-		return errs.Invalid("/destination", "cannot be sent together with url")
+		return errs.Invalid("/destination", "cannot be sent together with url: send one of the two")
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ const window = 60
 type Secrets interface {
 	// Count finds a key by the hash of its secret and counts the call. It returns store.ErrNotFound if there is none.
 	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
+	// Counted finds the key of a call that belongs to a counted one by its ticket, or nil if the ticket does not hold.
+	Counted(ctx context.Context, hash, ticket string) (*credential.Credential, error)
 	// CountDenied counts the call as refused, and returns the number of refused calls in the window.
 	CountDenied(ctx context.Context, c *credential.Credential, window int64) (int, error)
 }
@@ -82,7 +84,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	var s *credential.Credential
 	c, err := a.identify(ctx, token, req)
 	if err == nil {
-		s, err = a.secrets.Count(ctx, c.hash, now.Unix()/window, ip)
+		s, err = a.count(ctx, c.hash, req, now)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, signin.ErrInvalid) {
 		return unknown(req), nil
@@ -94,8 +96,11 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	if p.Denial = a.denial(s, p, req, ip, now); p.Denial == nil {
 		p.Denial = c.denial
 	}
+	if p.Denial == nil && req.Resource == AgentsPath {
+		p.Ticket = s.Ticket(now)
+	}
 	if p.Denial != nil {
-		if err := a.count(ctx, s, p.Denial, now); err != nil {
+		if err := a.countDenied(ctx, s, p.Denial, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
 		// A flood of calls with an ended secret must start no function. Agents find their way to a new token by a
@@ -217,9 +222,22 @@ const (
 	PermissionRefused     = "PermissionRefused"     // 403
 )
 
-// count counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
+// count counts a call and finds its key. The calls that the server for agents makes for a tool are counted once, by the
+// call of that server.
+func (a *Authorizer) count(ctx context.Context, hash string, req request,
+	now time.Time) (*credential.Credential, error) {
+	if ticket, sent := header(req, auth.TicketHeader); sent && req.Resource != AgentsPath {
+		if s, err := a.secrets.Counted(ctx, hash, ticket); s != nil || err != nil {
+			return s, err
+		}
+	}
+	return a.secrets.Count(ctx, hash, now.Unix()/window, req.RequestContext.Identity.SourceIP)
+}
+
+// countDenied counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
 // refusals.
-func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Denial, now time.Time) (err error) {
+func (a *Authorizer) countDenied(ctx context.Context, s *credential.Credential, r *auth.Denial,
+	now time.Time) (err error) {
 	switch r.Code {
 	case errs.RateLimited, errs.InvalidHeader:
 		return nil

@@ -36,6 +36,15 @@ type secrets struct {
 	refused int
 }
 
+// Counted has the ticket of every key.
+func (s *secrets) Counted(_ context.Context, hash, ticket string) (*credential.Credential, error) {
+	c, ok := s.known[hash]
+	if !ok || ticket != "ticket" {
+		return nil, s.err
+	}
+	return &c, s.err
+}
+
 func (s *secrets) CountDenied(context.Context, *credential.Credential, int64) (int, error) {
 	s.refused++
 	return s.refused, nil
@@ -535,5 +544,25 @@ func TestAgentsWithAnEndedTokenAreRefusedHere(t *testing.T) {
 		if err != nil || effect != c.effect || effect == "Allow" && p.Program != (name == "program") {
 			t.Errorf("%s: %s, %+v, %v", name, effect, p, err)
 		}
+	}
+}
+
+// The server for agents gets a ticket, with which the calls of a tool are not counted again.
+func TestACallOfATicketIsNotCounted(t *testing.T) {
+	key := newKey(t, tenant.Test)
+	s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
+	c := read(key)
+	c.Headers[auth.TicketHeader] = "ticket"
+	if effect, p, err := handle(t, s, c); err != nil || effect != "Allow" || p.Denial != nil || len(s.asked) != 0 {
+		t.Errorf("%s, %+v, %v, counted %v", effect, p, err, s.asked)
+	}
+	c.Headers[auth.TicketHeader] = "another"
+	if effect, p, err := handle(t, s, c); err != nil || effect != "Allow" || p.Ticket != "" || len(s.asked) != 1 {
+		t.Errorf("%s, %+v, %v, counted %v", effect, p, err, s.asked)
+	}
+	agent := callOf("POST", authorizer.AgentsPath, "Authorization", "Bearer "+key)
+	agent.Headers[auth.TicketHeader] = "ticket"
+	if effect, _, err := handle(t, s, agent); err != nil || effect != "Allow" || len(s.asked) != 2 {
+		t.Errorf("%s, %v, counted %v", effect, err, s.asked)
 	}
 }

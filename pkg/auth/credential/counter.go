@@ -32,7 +32,13 @@ func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{d
 // person: it ends with them at once. A credential that has ended is returned without being counted. Count returns
 // store.ErrNotFound for an unknown one.
 func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
-	found, err := c.count(ctx, hash, window, ip)
+	return c.find(ctx, hash, func(hash string) (*Credential, error) { return c.count(ctx, hash, window, ip) })
+}
+
+// find looks a credential up, and the one that has replaced it.
+func (c *Counter) find(ctx context.Context, hash string, look func(hash string) (*Credential, error)) (*Credential,
+	error) {
+	found, err := look(hash)
 	if err != nil || found.MovedTo == "" || found.Ended(c.now()) {
 		return found, err
 	}
@@ -46,7 +52,7 @@ func (c *Counter) Count(ctx context.Context, hash string, window int64, ip strin
 			return found, nil
 		}
 	}
-	current, err := c.count(ctx, found.MovedTo, window, ip)
+	current, err := look(found.MovedTo)
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +197,10 @@ func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, 
 		expression.Value(of.Count)).Remove(store.Number(refused))
 	if of.OverFrom > 0 {
 		u = u.Set(store.Number(over), expression.Value(n)).Set(store.Number(overFrom), expression.Value(of.OverFrom))
+	}
+	if of.TicketKey == "" {
+		of.TicketKey = rand.Text()
+		u = u.Set(store.Attribute(ticketKey), expression.Value(of.TicketKey))
 	}
 	tx.Update(key(of.Hash), u, expression.And(
 		store.Exists, store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),

@@ -59,6 +59,8 @@ type Credential struct {
 	Count int
 	// OverFrom is the count from which on the account has reached its ceiling in this minute. 0 means that it has not.
 	OverFrom int
+	// TicketKey seals the tickets of calls that were counted.
+	TicketKey string
 }
 
 // Ended reports whether the secret may no longer be used at the given time.
@@ -85,6 +87,7 @@ const (
 	from       = "from"
 	lentBy     = "lent_by"
 	lastCall   = "last_call"
+	ticketKey  = "ticket_key" // by which tickets are made
 	// Numbers of a credential's item. Times are in milliseconds since 1970.
 	limit   = "limit"
 	spend   = "spend_limit"
@@ -374,8 +377,9 @@ func read(hash string, it store.Item) *Credential {
 		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]),
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
-		Count: int(it.Numbers[calls]),
-		From:  a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]), Mandate: parseMandate(a[mandate]),
+		Count:     int(it.Numbers[calls]),
+		TicketKey: a[ticketKey], From: a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]),
+		Mandate: parseMandate(a[mandate]),
 	}
 	for _, name := range strings.Fields(a[profiles]) {
 		c.Profiles = append(c.Profiles, tenant.Profile(name))

@@ -177,11 +177,11 @@ func All(found ...error) error {
 // Missing returns the error of an id that does not exist, is malformed, or belongs to another account or mode: a caller
 // cannot distinguish these.
 func Missing(noun, id string) *Error {
-	const longest = 64 // an id is at most this long; the rest is not worth repeating
-	if len(id) > longest {
-		id = id[:longest] + "…"
+	if why := mistaken(noun, id); why != "" {
+		return New(NotFound, "%s.", why)
 	}
-	return New(NotFound, "No %s has the id %q for this key's account and mode.", strings.ReplaceAll(noun, "_", " "), id)
+	return New(NotFound, "No %s has the id %q for this key's account and mode.", strings.ReplaceAll(noun, "_", " "),
+		clipped(id))
 }
 
 // MissingAt is Missing for an id in a body, whose member the param names.

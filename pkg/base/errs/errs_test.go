@@ -95,9 +95,21 @@ func TestAllFaultsAreToldTogether(t *testing.T) {
 }
 
 func TestMissingRepeatsNoMoreThanAnID(t *testing.T) {
-	e := Missing("factory", "fac_1")
-	if e.Code != NotFound || e.Message != `No factory has the id "fac_1" for this key's account and mode.` {
-		t.Errorf("%v", e)
+	const item, factory = "cnt_01h455vb4pex5vsknk084sn02q", "fac_01h455vb4pex5vsknk084sn02q"
+	for value, want := range map[string]string{
+		factory: `No factory has the id "` + factory + `" for this key's account and mode.`,
+		"fac_1": `"fac_1" is not a whole id: after fac_ there are 26 small letters and digits.`,
+		item:    `"` + item + `" is the id of a content item; this takes a factory id (fac_…).`,
+		"xxx_1": `"xxx_1" is not an id of this API; this takes a factory id (fac_…).`,
+		"shoes": `"shoes" is not an id of this API; this takes a factory id (fac_…).`,
+	} {
+		if e := Missing("factory", value); e.Code != NotFound || e.Message != want {
+			t.Errorf("%v", e)
+		}
+		if e := NotID("factory_id", "factory", value); value != factory &&
+			(e.Code != ValidationFailed || e.Details[0].Message+"." != want) {
+			t.Errorf("%v", e)
+		}
 	}
 	if long := Missing("factory", strings.Repeat("é", 10_000)); len(long.Message) > 400 {
 		t.Errorf("the message has %d bytes", len(long.Message))

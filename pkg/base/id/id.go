@@ -83,6 +83,24 @@ func Prefix(resource string) (prefix string, ok bool) {
 	return prefix, ok
 }
 
+// nouns are the names of the resources in plain words, by their prefixes.
+var nouns = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for name, prefix := range kinds {
+		if name != "key" { // which api_key says in full
+			all[prefix] = strings.ReplaceAll(name, "_", " ")
+		}
+	}
+	all[APIKey] = "API key"
+	return all
+})
+
+// Noun returns the name of the resource whose ids have a prefix, in plain words, or false if there is none.
+func Noun(prefix string) (noun string, ok bool) {
+	noun, ok = nouns()[prefix]
+	return noun, ok
+}
+
 // New makes an id of the given kind for a time. Ids that one process makes for one millisecond sort in the order
 // in which it makes them. New panics if the machine has no randomness, because nothing can continue then.
 func New(prefix string, at time.Time) string {

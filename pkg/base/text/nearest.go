@@ -18,6 +18,8 @@ var aliases = map[string]string{
 	"cancelled": "canceled", "completed": "generated", "succeeded": "generated", "done": "generated",
 	"pending": "queued", "running": "generating", "made": "generated", "created": "generated", "ready": "generated",
 	"finished": "generated", "posted": "published",
+	"twitter": "x", "insta": "instagram", "ig": "instagram", "fb": "facebook", "meta": "facebook", "yt": "youtube",
+	"vkontakte": "vk", "tg": "telegram", "bsky": "bluesky", "tt": "tiktok",
 	"reel": "video", "reels": "video", "short": "video", "clip": "video", "tiktok": "video", "image": "post",
 	"picture": "post", "photo": "post", "text": "post", "gallery": "carousel", "album": "carousel",
 }

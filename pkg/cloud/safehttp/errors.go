@@ -3,6 +3,7 @@ package safehttp
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,8 @@ var (
 	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
 	ErrBodyTooLarge = errors.New("safehttp: the answer is larger than allowed")
 
-	errNotPublic = blocked("The URL's host is not a public address on the internet.")
+	errNotPublic = blocked("The URL's host is not a public address on the internet. Send one that the internet " +
+		"can reach.")
 )
 
 func blocked(format string, args ...any) *BlockedError {
@@ -63,11 +65,11 @@ func Describe(err error) string {
 		}
 		return "The host name could not be looked up."
 	case errors.As(err, &cert):
-		return "The TLS certificate was not accepted: " + cert.Err.Error()
+		return "The TLS certificate of the server was not accepted: " + certificate(cert.Err)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return "The server did not speak TLS."
 	case errors.As(err, &alert):
-		return "The server ended the TLS handshake: " + alert.Error()
+		return "The server ended the TLS handshake. Check its certificate, and that it takes TLS 1.2 or newer."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "The server did not answer in time."
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -82,4 +84,22 @@ func Describe(err error) string {
 	default:
 		return "The request failed: the server's response was not valid HTTP, or the connection broke."
 	}
+}
+
+// certificate says what is wrong with a certificate.
+func certificate(err error) string {
+	var (
+		name   x509.HostnameError
+		issuer x509.UnknownAuthorityError
+		bad    x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &name):
+		return "it is for another host name."
+	case errors.As(err, &issuer):
+		return "no known authority has issued it, or the server does not send the certificates between."
+	case errors.As(err, &bad) && bad.Reason == x509.Expired:
+		return "it has expired, or is not valid yet."
+	}
+	return "it is not valid for this server."
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // The lengths that are requested if none is given and the model has no list.
@@ -118,7 +119,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	case req.AspectRatio != "" && len(c.AspectRatios) == 0:
 		return invalid("/aspect_ratio", "cannot be set for the model %s", m.ID)
 	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
-		return invalid("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
+		return invalid("/aspect_ratio", "%s, by the model %s", text.NotOneOf(req.AspectRatio, c.AspectRatios), m.ID)
 	case req.Count < 0 || req.Count > 1 && c.MaxImages <= 1:
 		return invalid("/count", "must be 1 for the model %s", m.ID)
 	case req.Count > max(c.MaxImages, 1):
@@ -139,7 +140,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		return invalid("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
 	}
 	if _, err := language.Parse(req.Language); req.Language != "" && err != nil {
-		return invalid("/language", "is not a language tag (BCP 47), such as en or de-DE")
+		return invalid("/language", "is not a language tag (BCP 47); write it as en or de-DE")
 	}
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
@@ -171,7 +172,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 			return invalid("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)
 		}
 		if req.Language != "" && !m.Speaks(req.Language) {
-			return invalid("/language", "must be one of %s for the model %s", strings.Join(c.Languages, ", "), m.ID)
+			return invalid("/language", "%s, by the model %s", text.NotOneOf(req.Language, c.Languages), m.ID)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -54,12 +55,34 @@ func (w *walk) unexpected(s *huma.Schema, name, at string) string {
 	return "cannot be set here; leave it out"
 }
 
-// onlyMember shows an object that was sent empty, if it must have one member.
-func (c *Checker) onlyMember(s *huma.Schema, sent map[string]any) string {
-	if len(sent) > 0 || len(s.Required) != 1 {
-		return ""
+// longestSample bounds a sample in a message, in bytes.
+const longestSample = 120
+
+// missing returns the message about a member that is required and was not sent: with all values of a closed list, or
+// with a value of the member, if there is one that is short.
+func (c *Checker) missing(member *huma.Schema) string {
+	if member.Type == huma.TypeArray {
+		if items := c.resolve(member.Items); items != nil && len(items.Enum) > 0 {
+			return isRequired + ": a list of " + valuesOf(items.Enum)
+		}
 	}
-	return c.show(s)
+	if len(member.Enum) > 0 {
+		return isRequired + ": one of " + valuesOf(member.Enum)
+	}
+	text, err := json.Marshal(c.sample(member))
+	if err != nil || string(text) == "null" || len(text) > longestSample {
+		return isRequired
+	}
+	return isRequired + ", such as " + string(text)
+}
+
+// valuesOf lists the values of an enumeration.
+func valuesOf(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // show asks for a sample of a schema, or returns an empty text if there is none.

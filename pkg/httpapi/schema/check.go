@@ -193,7 +193,7 @@ func (w *walk) object(s *huma.Schema, sent map[string]any, at string, patch bool
 		value, ok := sent[name]
 		switch required := slices.Contains(s.Required, name); {
 		case !ok && required:
-			w.add(here, isRequired+w.onlyMember(s, sent))
+			w.add(here, w.missing(member))
 		case !ok:
 		case value == nil && (!required || s.Nullable):
 			// Null stands for a member that is not sent, but in a merge patch it removes the member.

@@ -34,7 +34,7 @@ func init() {
 		&validation.MsgExpectedMinProperties:          "has too few members: the fewest are %d",
 		&validation.MsgExpectedMaxProperties:          "has too many members: the most are %d",
 		&validation.MsgExpectedRFC3339DateTime:        MustBeTime,
-		&validation.MsgExpectedRFC3339Date:            "must be a date, such as 2026-05-01",
+		&validation.MsgExpectedRFC3339Date:            "must be a day, written as 2026-05-01",
 		&validation.MsgExpectedPropertyNameInObject:   isRequired,
 	} {
 		*text = ours
@@ -43,7 +43,8 @@ func init() {
 
 const (
 	isRequired  = "is required"
-	mustBeOneOf = "must be one of "
+	mustBe      = "must be "
+	mustBeOneOf = mustBe + "one of "
 	mustMatch   = "must match the pattern "
 	tooShort    = "is too short: "
 )
@@ -51,7 +52,7 @@ const (
 // The messages about numbers and times that package json refuses.
 const (
 	MustBeInteger = "must be an integer, written without fraction and exponent"
-	MustBeTime    = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
+	MustBeTime    = "must be a time with its zone, written as 2026-05-01T12:00:00Z or 2026-05-01T14:00:00+02:00"
 )
 
 // Refine completes a message of huma's without repeating the value: by the type of a value of the wrong type, and by
@@ -72,11 +73,8 @@ func Refine(message string, sent any) string {
 		return "must not be empty"
 	}
 	if names, ok := strings.CutPrefix(message, mustBeOneOf); ok {
-		if text, ok := sent.(string); ok {
-			if hint := nearest.NearestHint(text, strings.Split(names, ", ")); hint != "" {
-				return "is not a known value" + hint + " The values are " + names
-			}
-		}
+		value, _ := sent.(string) // of another type it is near to none
+		return nearest.NotOneOf(value, strings.Split(names, ", "))
 	}
 	return message
 }
@@ -108,6 +106,9 @@ func Unknown(message, name, list string, known []string) string {
 	hint := nearest.NearestHint(name, known)
 	message += hint
 	if len(known) > listed {
+		if hint == "" {
+			message += "; leave it out"
+		}
 		return message
 	}
 	if hint == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/content-automation/api/pkg/base/errs"
 )
@@ -49,6 +50,12 @@ func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []e
 	}
 	told := slices.Clone(found)
 	for _, d := range e.Details[:min(len(e.Details), maxProblems)] {
+		// A rule knows the other members: it says 10 to 60 of a short video where the schema says at most 180.
+		same := slices.IndexFunc(found, func(p errs.Detail) bool { return p.Param == d.Param && ofForm(p.Message) })
+		if same >= 0 {
+			found[same] = d
+			continue
+		}
 		if !slices.ContainsFunc(told, func(p errs.Detail) bool { return isWithin(p.Param, d.Param) }) {
 			found = append(found, d)
 		}
@@ -100,4 +107,13 @@ func isWithin(at, member string) bool {
 	}
 	rest, ok := strings.CutPrefix(longer, shorter)
 	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
+}
+
+// ofForm reports whether a message is about the bounds or the form of a value, or says no more than that it is missing.
+// Of a value of the wrong type rules see nothing.
+func ofForm(message string) bool {
+	return message == isRequired || strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
+		validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
+		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject,
+	}, func(text string) bool { return strings.HasPrefix(message, text) })
 }

@@ -26,7 +26,7 @@ func TestOneDetailForEachField(t *testing.T) {
 		{Param: "/tags", Message: "has one twice"}, {Param: "/tags", Message: "has one twice"}})
 	want := []errs.Detail{
 		{Param: "/tags", Message: "is too long; has one twice"},
-		{Param: "/since", Message: "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"},
+		{Param: "/since", Message: MustBeTime},
 	}
 	if !slices.Equal(e.Details, want) || e.Param != "/tags" {
 		t.Errorf("%+v", e)

@@ -208,7 +208,7 @@ func (c *Connection) apply(set Settings) error {
 	case resource.IsBlank(c.Name) || len([]rune(c.Name)) > 100 || strings.ContainsAny(c.Name, "\r\n\t"):
 		return errs.Invalid("/name", "must have 1 to 100 characters, none of them a control character")
 	case !c.DefaultRole.Known() || c.DefaultRole == auth.Owner:
-		return errs.Invalid("/default_role", "must be admin, developer or auditor")
+		return errs.Invalid("/default_role", "is not a known value. The values are admin, developer, auditor")
 	case len(c.GroupRoles) > 100:
 		return errs.Invalid("/group_roles", "must have at most 100 groups")
 	}

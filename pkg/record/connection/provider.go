@@ -55,7 +55,7 @@ func (p Provider) check() error {
 	case p.Kind == OIDC && (p.ClientSecret == "" || len(p.ClientSecret) > 1024):
 		return errs.Invalid("/client_secret", "must have 1 to 1024 characters")
 	case p.Kind != SAML && p.Kind != OIDC:
-		return errs.Invalid("/kind", "must be saml or oidc")
+		return errs.Invalid("/kind", "is not a known value. The values are saml, oidc")
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func Address(s, param string) (string, error) {
 	if err != nil || a.Address != s || len(s) > 254 || strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || r == '"'
 	}) || !domain.MatchString(Domain(s)) || net.ParseIP(Domain(s)) != nil {
-		return "", errs.Invalid(param, "must be an e-mail address, such as ada@example.com")
+		return "", errs.Invalid(param, "is not an e-mail address; write it as ada@example.com")
 	}
 	return strings.ToLower(s), nil
 }

@@ -56,6 +56,7 @@ var guides = []guide{
 	{"Start", "lists", "Lists and changes"},
 	{"Start", "agencies", "Clients of an agency"},
 	{"Start", "client-month", "A month for a client"},
+	{"Start", "three-platforms", "Three platforms, one month, one bill"},
 	{"Content", "media", "Media of your own"},
 	{"Content", "products", "Products and promotions"},
 	{"Content", "finished-media", "Finished media"},

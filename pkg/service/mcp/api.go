@@ -38,6 +38,8 @@ type caller struct {
 	token string
 	// mode is the account mode of a person's calls. It is empty for an API key, which has its own mode.
 	mode string
+	// ticket lets the calls of a tool count as one: the request of the agent was counted.
+	ticket string
 	// scopes are the scopes of the credential. Nil means that they are not known.
 	scopes []string
 	// program reports that a person has connected the agent, so that it can ask the person for more scopes.
@@ -137,6 +139,9 @@ func (c *caller) attempt(ctx context.Context, method, path string, body []byte, 
 	req.GetBody = nil // net/http would repeat the call by itself
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	req.Header.Set("User-Agent", "content-automation-mcp/"+Version)
+	if c.ticket != "" {
+		req.Header.Set(auth.TicketHeader, c.ticket)
+	}
 	if c.mode != "" {
 		req.Header.Set(auth.ModeHeader, c.mode)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -86,7 +87,8 @@ func decode[In any](tool string, schema *jsonschema.Schema, raw json.RawMessage)
 			delete(given, name)
 			continue
 		}
-		if err := fits(name, at, value); err != nil {
+		given[name] = coerced(at, value)
+		if err := fits(name, at, given[name]); err != nil {
 			return in, err
 		}
 	}
@@ -103,6 +105,44 @@ func decode[In any](tool string, schema *jsonschema.Schema, raw json.RawMessage)
 		return in, invalid("arguments", "The arguments of %s cannot be read: send each as its description says.", tool)
 	}
 	return in, nil
+}
+
+// coerced returns a value in the type of an argument where no other can be meant: agents send limit: 3 for the text "3",
+// "3" for the number, and "true" for true.
+func coerced(at *jsonschema.Schema, value any) any {
+	text, isText := value.(string)
+	switch at.Type {
+	case "string":
+		switch v := value.(type) {
+		case json.Number, bool:
+			return fmt.Sprint(v)
+		case float64: // of a body, which is read without its types
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+	case "integer":
+		if number := json.Number(strings.TrimSpace(text)); isText {
+			if _, err := number.Int64(); err == nil {
+				return number
+			}
+		}
+		if number, ok := value.(json.Number); ok {
+			if whole, found := strings.CutSuffix(number.String(), ".0"); found {
+				return json.Number(whole)
+			}
+		}
+	case "boolean":
+		if text == "true" || text == "false" {
+			return text == "true"
+		}
+	case "object":
+		members, ok := value.(object)
+		if ok && at.AdditionalProperties != nil {
+			for name, one := range members {
+				members[name] = coerced(at.AdditionalProperties, one)
+			}
+		}
+	}
+	return value
 }
 
 // means says what an argument is, for one that is missing.
@@ -155,7 +195,11 @@ func fits(name string, at *jsonschema.Schema, value any) error {
 		}
 	}
 	if len(at.Enum) > 0 && !slices.Contains(at.Enum, value) {
-		return invalid(name, "%s must be one of %s, not %.80s.", name, list(at.Enum), encode(value))
+		var known []string
+		for _, v := range at.Enum {
+			known = append(known, fmt.Sprint(v))
+		}
+		return invalid(name, "%s: %.80s %s.", name, encode(value), nearest.NotOneOf(fmt.Sprint(value), known))
 	}
 	return nil
 }

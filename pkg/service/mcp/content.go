@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -80,7 +81,8 @@ func (s *server) addContent() {
 		doc:   "Change texts of a content item, free of charge, or regenerate it.",
 		texts: reviseTexts, out: itemOut, run: revise})
 	add(s, tool[reviewIn]{name: "review_content", scope: "content:publish", effect: publishes,
-		doc:    "Decide about a content item that waits for an approval. Approval schedules it if it has a publish_at.",
+		doc: "Approve a generated content item, also one that was refused, or ask for changes. Approval schedules " +
+			"it if it has a publish_at.",
 		values: map[string][]any{"decision": {"approve", "request_changes"}}, texts: reviewTexts, out: itemOut,
 		run: review})
 	add(s, tool[publishIn]{name: "schedule_or_publish", scope: "content:publish", effect: publishes,
@@ -193,7 +195,7 @@ func (a *answer) note() string {
 // itemSaid describes an item or a generation by its state, with its members that agents use.
 func itemSaid(note string, item object) said {
 	id, _ := item["id"].(string)
-	text := fmt.Sprintf("%s is %v.", id, item["state"])
+	text := fmt.Sprintf("%s is %s.", id, cmp.Or(textOf(item["state"]), "accepted"))
 	switch item["state"] {
 	case "queued", "generating":
 		text += " The work goes on: read it again in a while."

@@ -116,7 +116,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if f.after != "" {
 				header.Set("Retry-After", f.after)
 			}
-			h.refuse(w, r, f.status, f.Code, f.Message)
+			if m, ok := h.single(w, r); ok && m.Method == "tools/call" && m.ID != nil {
+				reply(w, m, failed(f))
+			} else if ok {
+				h.refuse(w, r, f.status, f.Code, f.Message)
+			}
 			return
 		case err != nil:
 			h.unauthorized(w, r, err)
@@ -196,7 +200,7 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 	// The gateway's authorizer has counted the call. What it has refused is refused by the API, with its exact words.
 	gateway, _ := proxy.Gateway(r.Context())
 	if p, err := auth.Decode(gateway.Authorizer); err == nil && p.Denial == nil {
-		c.program, c.scopes = p.Program, make([]string, 0, len(p.Scopes))
+		c.program, c.ticket, c.scopes = p.Program, p.Ticket, make([]string, 0, len(p.Scopes))
 		for _, s := range p.Scopes {
 			c.scopes = append(c.scopes, string(s))
 		}

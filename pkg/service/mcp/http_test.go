@@ -65,8 +65,12 @@ func TestEachRequestOfAnAgentIsACall(t *testing.T) {
 	h, token := door(3), newKey(t, tenant.Test)
 	for n, body := range []string{listTools, search, listTools, listTools, search} {
 		w := post(t, h, token, body)
-		if want := n < 3; (w.Code == http.StatusOK) != want || !want && (w.Code != http.StatusTooManyRequests ||
-			w.Header().Get("Retry-After") != "7" || !json.Valid(w.Body.Bytes())) {
+		refused := w.Code == http.StatusTooManyRequests
+		if body == search { // a refusal of a tool is its result
+			refused = strings.Contains(w.Body.String(), "rate_limited")
+		}
+		if want := n < 3; refused == want || !want && (w.Header().Get("Retry-After") != "7" ||
+			!json.Valid(w.Body.Bytes())) {
 			t.Errorf("request %d: %d %v %.200s", n+1, w.Code, w.Header(), w.Body)
 		}
 	}
@@ -216,5 +220,52 @@ func TestWorstCaseRequests(t *testing.T) {
 				t.Errorf("%s: %d %.100s", name, w.Code, w.Body)
 			}
 		})
+	}
+}
+
+// A refusal of a call of a tool is a result, which the agent reads: no error of the protocol.
+func TestRefusalsAreResultsOfTools(t *testing.T) {
+	w := post(t, door(0), newKey(t, tenant.Test),
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_factories","arguments":{}}}`)
+	var got struct {
+		ID     int
+		Result struct {
+			IsError bool
+			Content []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK || got.ID != 7 ||
+		!got.Result.IsError || len(got.Result.Content) == 0 || !strings.Contains(got.Result.Content[0].Text, "rate_limited") {
+		t.Errorf("%d %s, %v", w.Code, w.Body, err)
+	}
+}
+
+// The calls of a tool carry the ticket of the request, so that they are not counted again.
+func TestTheCallsOfAToolCarryItsTicket(t *testing.T) {
+	var tickets []string
+	h := New(Options{Base: func(*http.Request) string { return "https://api.example" }, Now: time.Now,
+		HTTP: &http.Client{Transport: fake(func(r *http.Request, _ string) (int, string) {
+			tickets = append(tickets, r.Header.Get(auth.TicketHeader))
+			return 200, ok(`{}`)
+		})}})
+	p := auth.Principal{Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Ticket: "t",
+		Scopes: auth.AllScopes()}
+	authorized, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := events.APIGatewayProxyRequest{HTTPMethod: http.MethodPost, Path: Path, Resource: Path,
+		Headers: map[string]string{"Host": "api.example", "Content-Type": "application/json",
+			"Accept": "application/json, text/event-stream", "Authorization": "Bearer " + newKey(t, tenant.Test)},
+		Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"account_overview","arguments":{}}}`}
+	event.RequestContext.Authorizer = authorized
+	got, err := Lambda(h)(t.Context(), event)
+	if err != nil || got.StatusCode != http.StatusOK || len(tickets) < 3 {
+		t.Fatalf("%d %s, %v: %v", got.StatusCode, got.Body, err, tickets)
+	}
+	for _, ticket := range tickets {
+		if ticket != "t" {
+			t.Errorf("the tickets are %q", tickets)
+		}
 	}
 }

@@ -178,13 +178,13 @@ func TestWrongArgumentsSayWhatIsTaken(t *testing.T) {
 		{"create_content", "create_content needs kind: one of post, video, carousel, story, music_clip.",
 			object{"factory_id": "fac_1"}},
 		{"create_content", "create_content needs factory_id: factory: fac_….", object{"kind": "post"}},
-		{"create_content", `kind must be one of post, video, carousel, story, music_clip, not \"poem\".`,
+		{"create_content", `kind: \"poem\" is not a known value. The values are post, video, carousel, story, music_clip.`,
 			object{"factory_id": "fac_1", "kind": "poem"}},
 		{"list_content", `limit must be a whole number, not \"ten\". It is: 1 to 50.`, object{"limit": "ten"}},
 		{"list_content", "calendar must be true or false", object{"calendar": "yes"}},
-		{"plan_week", "content_types[1] must be one of", object{"factory_id": "fac_1", "content_types": []string{"post", "reel"}}},
+		{"plan_week", "is not a known value. The values are short_video, post", object{"factory_id": "fac_1", "content_types": []string{"post", "reel"}}},
 		{"revise_content", "hashtags must be a list", object{"content_item_id": "cnt_1", "hashtags": "a"}},
-		{"call_operation", "path.factory_id must be a text", object{"operation_id": "getFactory", "path": object{"factory_id": 1}}},
+		{"call_operation", "path.factory_id must be a text", object{"operation_id": "getFactory", "path": object{"factory_id": []int{1}}}},
 		{"account_overview", "account_overview takes no arguments.", object{"x": 1}},
 		{"review_content", "Say in note what is to be changed",
 			object{"content_item_id": "cnt_1", "decision": "request_changes"}},
@@ -200,5 +200,63 @@ func TestWrongArgumentsSayWhatIsTaken(t *testing.T) {
 	// A null is as good as nothing.
 	if _, failed := use(t, page(1), newKey(t, tenant.Test), "list_content", object{"kind": nil}); failed {
 		t.Error("a null is refused")
+	}
+}
+
+// Agents send numbers for texts, and texts for numbers.
+func TestNumbersAreTakenForTexts(t *testing.T) {
+	seen := ""
+	api := func(r *http.Request, body string) (int, string) {
+		seen = r.Method + " " + r.URL.RequestURI() + " " + body
+		return 200, ok(`[]`)
+	}
+	for _, one := range []struct {
+		tool, want string
+		arguments  any
+	}{
+		{"call_operation", "GET /v1/factories?limit=3", object{"operation_id": "listFactories",
+			"query": object{"limit": 3}}},
+		{"call_operation", "GET /v1/factories/7", object{"operation_id": "getFactory",
+			"path": object{"factory_id": 7}}},
+		{"call_operation", `{"name":"7","spend_limit_credits":500}`, object{"operation_id": "createProfile",
+			"body": object{"name": 7, "spend_limit_credits": "500"}}},
+		{"list_factories", "limit=3", object{"limit": "3"}},
+	} {
+		if text, failed := use(t, api, newKey(t, tenant.Test), one.tool, one.arguments); failed ||
+			!strings.Contains(seen, one.want) {
+			t.Errorf("%v: %s, %s", one.arguments, seen, text)
+		}
+	}
+}
+
+// A figure that no platform has told is null. It is no text.
+func TestAnalyticsHaveNoNulls(t *testing.T) {
+	text, failed := use(t, func(*http.Request, string) (int, string) {
+		return 200, ok(`{"from":"2026-11-01","to":"2026-11-30","totals":{"clicks":null,"made":7},"series":[]}`)
+	}, newKey(t, tenant.Test), "analytics", object{"factory_id": "fac_1"})
+	if failed || !strings.HasPrefix(text, "From 2026-11-01 to 2026-11-30: made 7.") || strings.Contains(text, "nil") ||
+		strings.Contains(text, "null") {
+		t.Errorf("%s", text)
+	}
+}
+
+// The times of a plan are in the zone of its factory.
+func TestTimesAreInTheZoneOfTheFactory(t *testing.T) {
+	for _, in := range []object{{"content_plan_id": "pln_1"}, {}, {"content_plan_id": "pln_1", "calendar": true},
+		{"factory_id": "fac_1"}} {
+		text, failed := use(t, func(r *http.Request, _ string) (int, string) {
+			factory := `{"id":"fac_1","schedule":{"timezone":"Europe/Vienna"}}`
+			switch r.URL.Path {
+			case "/v1/factories":
+				return 200, ok("[" + factory + "]")
+			case "/v1/factories/fac_1":
+				return 200, ok(factory)
+			}
+			return 200, ok(`[{"id":"cnt_1","factory_id":"fac_1","kind":"post","state":"scheduled",` +
+				`"publish_at":"2026-12-01T07:00:00Z"}]`)
+		}, newKey(t, tenant.Test), "list_content", in)
+		if failed || !strings.Contains(text, "Europe/Vienna") || !strings.Contains(text, "08:00") {
+			t.Errorf("%v: %s", in, text)
+		}
 	}
 }

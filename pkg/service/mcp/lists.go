@@ -66,16 +66,7 @@ type listed struct {
 
 // listContent lists items in short, or as a calendar.
 func listContent(ctx context.Context, c call, in contentsIn) (said, error) {
-	zone := time.UTC
-	if in.FactoryID != "" && (in.Calendar || len(in.From) == len(time.DateOnly) || len(in.To) == len(time.DateOnly)) {
-		f, err := into[struct{ Schedule *struct{ Timezone string } }](c.get(ctx, pathOf("factories", in.FactoryID),
-			nil))
-		if err == nil && f.Schedule != nil {
-			if known, err := time.LoadLocation(f.Schedule.Timezone); err == nil {
-				zone = known
-			}
-		}
-	}
+	zone := c.zoneOf(ctx, in)
 	from, err := bound("from", in.From, zone)
 	if err != nil {
 		return said{}, err
@@ -100,10 +91,40 @@ func listContent(ctx context.Context, c call, in contentsIn) (said, error) {
 	}
 	elements := []any{}
 	for _, i := range items {
-		elements = append(elements, i.brief(in))
+		elements = append(elements, i.brief(in, zone))
 	}
-	return said{text: strconv.Itoa(len(items)) + " found. Times are UTC. get_content has all texts and files.",
-		data: object{"elements": elements, "next_cursor": a.NextCursor}}, nil
+	return said{text: strconv.Itoa(len(items)) + " found. Times are in the time zone " + zone.String() +
+		". get_content has all texts and files.",
+		data: object{"elements": elements, "next_cursor": a.NextCursor, "timezone": zone.String()}}, nil
+}
+
+// zoneOf returns the time zone of the times of a list: that of the schedule of the factory that the call or its content
+// plan is of, or of the only factory of the caller, or else UTC.
+func (c call) zoneOf(ctx context.Context, in contentsIn) *time.Location {
+	type factory struct{ Schedule *struct{ Timezone string } }
+	var f factory
+	factoryID, err := in.FactoryID, error(nil)
+	if in.ContentPlanID != "" && factoryID == "" {
+		query := url.Values{"content_plan_id": {in.ContentPlanID}, "limit": {"1"}}
+		if of, err := into[[]listed](c.get(ctx, "/v1/content-items", query)); err == nil && len(of) > 0 {
+			factoryID = of[0].FactoryID
+		}
+	}
+	if factoryID != "" {
+		f, err = into[factory](c.get(ctx, pathOf("factories", factoryID), nil))
+	} else {
+		var all []factory
+		all, err = into[[]factory](c.get(ctx, "/v1/factories", url.Values{"limit": {"2"}}))
+		if len(all) == 1 {
+			f = all[0]
+		}
+	}
+	if err == nil && f.Schedule != nil {
+		if known, err := time.LoadLocation(f.Schedule.Timezone); err == nil {
+			return known
+		}
+	}
+	return time.UTC
 }
 
 // bound reads the begin or the end of a period. A day begins at midnight of the time zone.
@@ -123,14 +144,14 @@ func bound(name, text string, zone *time.Location) (string, error) {
 }
 
 // brief returns the members of an item that say what it is and how it stands. What the call asks for is left out.
-func (i *listed) brief(in contentsIn) object {
+func (i *listed) brief(in contentsIn, zone *time.Location) object {
 	out := object{"id": i.ID, "kind": i.Kind, "state": i.State, "title": i.name(), "waits_for": i.wait()}
 	if in.FactoryID == "" {
 		out["factory_id"] = i.FactoryID
 	}
 	for name, at := range map[string]*time.Time{"publish_at": i.PublishAt, "published_at": i.PublishedAt} {
 		if at != nil {
-			out[name] = at.UTC().Format(time.RFC3339)
+			out[name] = at.In(zone).Format(time.RFC3339)
 		}
 	}
 	if i.Approval.State != "none" {
@@ -203,7 +224,7 @@ func calendar(items []listed, more bool, zone *time.Location) said {
 		text += " There are more than a calendar has: ask for a shorter period."
 	case shown < len(items):
 		text += " For those after them, repeat the call with from: " +
-			items[shown].PublishAt.UTC().Format(time.RFC3339) + "."
+			items[shown].PublishAt.In(zone).Format(time.RFC3339) + "."
 	}
 	return said{text: text, data: object{"days": days, "timezone": zone.String()}}
 }
@@ -234,12 +255,15 @@ func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
 			rows = append(rows, row)
 		}
 	}
-	text := fmt.Sprintf("From %v to %v: ", data["from"], data["to"])
+	text := ""
+	if from, to := textOf(data["from"]), textOf(data["to"]); from != "" && to != "" {
+		text = "From " + from + " to " + to + ": "
+	}
 	var sums []string
 	for _, name := range []string{"published", "views", "likes", "comments", "shares", "saves", "clicks", "made",
 		"failed", "cost_credits"} {
-		if sum, ok := totals[name]; ok {
-			sums = append(sums, fmt.Sprintf("%s %v", name, sum))
+		if sum, ok := totals[name].(json.Number); ok {
+			sums = append(sums, name+" "+sum.String())
 		}
 	}
 	if len(sums) == 0 {
@@ -256,12 +280,18 @@ func withoutZeros(v any) (object, bool) {
 	members, _ := plain(v).(object)
 	for name, value := range members {
 		number, isNumber := value.(json.Number)
-		if isNumber && number.String() == "0" {
-			continue
+		if value == nil || isNumber && number.String() == "0" {
+			continue // null is a figure that no platform has told
 		}
 		out[name], some = value, some || isNumber
 	}
 	return out, some
+}
+
+// textOf returns a text of JSON, or an empty one.
+func textOf(v any) string {
+	text, _ := v.(string)
+	return text
 }
 
 // listOf returns the elements of a list of JSON, or nil.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // message is what the server reads of a message of JSON-RPC before the library does.
@@ -74,6 +76,15 @@ func complain(w http.ResponseWriter, status int, id json.RawMessage, code int, t
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	err := json.NewEncoder(w).Encode(object{"jsonrpc": "2.0", "id": id, "error": object{"code": code, "message": text}})
+	if err != nil {
+		slog.Warn("answer not written", "error", err)
+	}
+}
+
+// reply answers a call of a tool with its result. A refusal is a result as well, which the agent reads.
+func reply(w http.ResponseWriter, m message, result *sdk.CallToolResult) {
+	w.Header().Set("Content-Type", "application/json")
+	err := json.NewEncoder(w).Encode(object{"jsonrpc": "2.0", "id": m.ID, "result": result})
 	if err != nil {
 		slog.Warn("answer not written", "error", err)
 	}

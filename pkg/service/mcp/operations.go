@@ -4,11 +4,14 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	nearest "github.com/content-automation/api/pkg/base/text"
 )
@@ -72,13 +75,29 @@ var operationTexts = map[string]string{
 
 func (s *server) addOperations() {
 	add(s, tool[searchIn]{name: "search_operations",
-		doc: "Find operations for what no other tool does, such as webhooks, promotions and training, by plain words " +
-			"in English, German, Spanish, French or Russian.",
+		doc: "Find any operation by plain words in English, German, Spanish, French or Russian, such as for " +
+			"webhooks and promotions.",
 		texts: map[string]string{"query": "words, or an operation id for its parameters"},
 		out:   []string{"operations[]"}, run: search})
 	add(s, tool[operationIn]{name: callOperationTool, effect: publishes,
 		doc:   "Call an operation that search_operations found.",
 		texts: operationTexts, out: []string{"next_cursor"}, run: callOperation})
+}
+
+// coerced returns a body whose texts, numbers and booleans have the types of their members, where no other can be
+// meant.
+func (o operation) coerced(body object) object {
+	out := maps.Clone(body)
+	for _, p := range o.Body {
+		kind := p.Type
+		if !slices.Contains([]string{"string", "integer", "boolean"}, kind) {
+			continue
+		}
+		if value, sent := out[p.Name]; sent {
+			out[p.Name] = coerced(&jsonschema.Schema{Type: kind}, value)
+		}
+	}
+	return out
 }
 
 // callOperation calls an operation by its id.
@@ -136,7 +155,7 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 	}
 	var body any
 	if in.Body != nil {
-		body = in.Body
+		body = o.coerced(in.Body)
 	}
 	a, err := c.caller.call(ctx, o.Method, path, body, key)
 	if err != nil {

@@ -15,11 +15,12 @@ type planIn struct {
 	ContentTypes []string `json:"content_types,omitempty"`
 	StartsOn     string   `json:"starts_on,omitempty"`
 	Brief        string   `json:"brief,omitempty"`
+	Approve      string   `json:"approve,omitempty"`
 	ProductIDs   []string `json:"product_ids,omitempty"`
 }
 
 var planTexts = map[string]string{
-	"days": "1 to 90; default 7", "posts_per_day": "1 to 10; default 1",
+	"days": "default 7", "posts_per_day": "1 to 10; default 1",
 	"starts_on": "first day, 2027-01-15; default: tomorrow", "brief": "what the plan is about",
 }
 
@@ -79,10 +80,11 @@ var studioOperations = map[string][2]string{
 
 func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
-		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, " +
-			"others need schedule_or_publish.",
+		doc: "Plan the content of 1 to 90 days, for credits. With approve: topics, topics wait for " +
+			"approvePlanTopics. auto_publish publishes it.",
 		values: map[string][]any{"content_types": {"post", "video", "carousel", "story", "music_clip", "short_video",
-			"long_video"}},
+			"long_video"},
+			"approve": {"none", "topics"}},
 		texts: planTexts, out: []string{"id", "state", "items{}"}, run: plan})
 	add(s, tool[productIn]{name: "save_product", scope: "products:write", effect: changes,
 		doc: "Create a product of a seller factory, or change the one with the same sku.", texts: productTexts,
@@ -103,7 +105,7 @@ func (s *server) addOrders() {
 }
 
 func plan(ctx context.Context, c call, in planIn) (said, error) {
-	body := pick(in, "content_types", "starts_on", "brief", "product_ids")
+	body := pick(in, "content_types", "starts_on", "brief", "product_ids", "approve")
 	body["days"], body["posts_per_day"] = max(in.Days, 0), max(in.PostsPerDay, 0)
 	if in.Days == 0 {
 		body["days"] = 7

@@ -86,7 +86,7 @@ func (s *server) addReading() {
 			return c.list(ctx, "factories", in.query("state", in.State), append(factoryMembers, "social_account_ids"))
 		}})
 	add(s, tool[contentsIn]{name: "list_content", scope: "content:read",
-		doc: "List content items in short, newest first, or as a calendar.",
+		doc: "List content items in short, newest first, or as a calendar, in its zone.",
 		out: append(listOut, "days{}"), texts: contentsTexts, run: listContent})
 	add(s, tool[contentIn]{name: "get_content", scope: "content:read", out: itemOut,
 		doc:   "Read a content item: texts, files, state, approval, failure, publications.",

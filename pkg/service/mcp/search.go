@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"maps"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,13 +28,37 @@ const (
 	// not begin it, so that short ones are not found by chance.
 	leastCompound = 9
 	leastInside   = 5
-	// reading is the part of the weight that the verbs of reading have: they are in most questions.
-	reading = 0.3
+	// verbal is the weight of the verbs that many operations have, which is less than that of a resource, and reading
+	// that of the verbs of reading, which are in most questions.
+	verbal  = 1.6
+	reading = 0.5
+	// unsaid is the part of its score that an operation loses if a question has none of the words of its id. One that
+	// has all of them loses nothing: so "create a factory" is createFactory, and not addProductPhoto.
+	unsaid = 0.35
+	// intent is the part of its score that an operation gains if it reads and the question asks to be shown something,
+	// or if it changes something and the question asks for a change.
+	intent = 0.25
 )
+
+// asks reports whether a question with certain terms asks to be shown something alone, and whether it asks for a
+// change.
+func asks(said map[string]bool) (shown, changed bool) {
+	for verb := range verbs {
+		if verb != "list" && verb != "get" && said[verb] {
+			changed = true
+		}
+	}
+	return (said["list"] || said["get"]) && !changed, changed
+}
+
+// verbs are the verbs of ids that say nothing of the resource.
+var verbs = map[string]float64{"create": verbal, "add": verbal, "updat": verbal, "chang": verbal, "delet": verbal,
+	"remov": verbal, "send": verbal, "list": reading, "get": reading}
 
 // wordsText is the table of plain words: a line has terms of operations, a tab, and words that mean them, in the
 // languages en, de, es, fr and ru. A word that ends with - is the beginning of words. A term that begins with @ is the
-// id of an operation, for words that mean it alone.
+// id of an operation, for words that mean it alone. Words with _ between them are a phrase, whose last one may be a
+// beginning.
 //
 //go:embed words.tsv
 var wordsText string
@@ -43,12 +69,16 @@ type index struct {
 	terms []map[string]float64
 	// rare is the weight of a term by its rarity.
 	rare map[string]float64
-	// words and beginnings are the terms of plain words, and of their beginnings.
-	words, beginnings map[string][]string
+	// words and beginnings are the terms of plain words, and of their beginnings, and phrases those of several words.
+	words, beginnings, phrases map[string][]string
+	// named are the terms of the id of each operation, and reads says whether it changes nothing.
+	named [][]string
+	reads []bool
 }
 
 var searchIndex = sync.OnceValue(func() *index {
-	x := &index{rare: map[string]float64{}, words: map[string][]string{}, beginnings: map[string][]string{}}
+	x := &index{rare: map[string]float64{}, words: map[string][]string{}, beginnings: map[string][]string{},
+		phrases: map[string][]string{}}
 	seen := map[string]int{}
 	for _, o := range operations() {
 		terms := map[string]float64{}
@@ -60,16 +90,25 @@ var searchIndex = sync.OnceValue(func() *index {
 				terms[stem(word)] = max(terms[stem(word)], part.weight)
 			}
 		}
-		terms["@"+strings.ToLower(o.ID)] = 5
-		x.terms = append(x.terms, terms)
-		for term := range terms {
-			seen[term]++
+		var named []string
+		for _, word := range wordsOf(camel.ReplaceAllString(o.ID, "$1 $2")) {
+			named = append(named, stem(word))
+		}
+		terms["@"+strings.ToLower(o.ID)] = 4
+		x.terms, x.named = append(x.terms, terms), append(x.named, named)
+		x.reads = append(x.reads, o.Method == http.MethodGet || free[o.ID])
+		for term, weight := range terms {
+			if weight >= 2 { // in the id, the summary or the path
+				seen[term]++
+			}
 		}
 	}
-	for term, n := range seen {
-		x.rare[term] = math.Log(1 + float64(len(x.terms))/float64(n))
+	for _, terms := range x.terms {
+		for term := range terms {
+			x.rare[term] = math.Log(1 + float64(len(x.terms))/float64(max(seen[term], 4)))
+		}
 	}
-	x.rare["list"], x.rare["get"] = x.rare["list"]*reading, x.rare["get"]*reading
+	maps.Copy(x.rare, verbs)
 	for line := range strings.Lines(wordsText) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -85,7 +124,10 @@ var searchIndex = sync.OnceValue(func() *index {
 		}
 		for _, word := range strings.Fields(plain) {
 			beginning, is := strings.CutSuffix(fold(word), "-")
-			if is {
+			if strings.Contains(word, "_") {
+				phrase := strings.ReplaceAll(fold(word), "_", " ")
+				x.phrases[phrase] = append(x.phrases[phrase], all...)
+			} else if is {
 				x.beginnings[beginning] = append(x.beginnings[beginning], all...)
 			} else {
 				x.words[stem(beginning)] = append(x.words[stem(beginning)], all...)
@@ -152,15 +194,43 @@ func (x *index) meant(word string) []string {
 
 // scores returns how well each operation matches a question.
 func (x *index) scores(question string) []float64 {
-	scores := make([]float64, len(x.terms))
-	for _, word := range wordsOf(question) {
-		terms := x.meant(word)
+	scores, words := make([]float64, len(x.terms)), wordsOf(question)
+	var meant [][]string
+	for _, word := range words {
+		meant = append(meant, x.meant(word))
+	}
+	text := " " + strings.Join(words, " ") + " "
+	for phrase, terms := range x.phrases {
+		if strings.Contains(text, " "+phrase) {
+			meant = append(meant, terms)
+		}
+	}
+	said := map[string]bool{}
+	for _, terms := range meant {
+		for _, term := range terms {
+			said[term] = true
+		}
 		for i, has := range x.terms {
 			best := 0.0
 			for _, term := range terms {
 				best = max(best, has[term]*x.rare[term])
 			}
 			scores[i] += best
+		}
+	}
+	shown, changed := asks(said)
+	for i, named := range x.named {
+		if reads := x.reads[i]; reads && shown || !reads && changed {
+			scores[i] *= 1 + intent
+		}
+		without := 0
+		for _, term := range named {
+			if !said[term] {
+				without++
+			}
+		}
+		if !said["@"+strings.Join(named, "")] {
+			scores[i] *= 1 - unsaid*float64(without)/float64(len(named))
 		}
 	}
 	return scores

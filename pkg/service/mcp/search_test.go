@@ -1,55 +1,65 @@
 package mcp
 
 import (
+	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// recall returns the part of the questions of a file for which a search finds an expected operation among the five that
-// it shows, and the number of questions.
-func recall(t *testing.T, file string) (part float64, n int) {
+// recall returns the parts of the questions of a file for which a search finds an expected operation first, and among
+// the five that it shows, and the number of questions. An operation that is not in this build is passed over.
+func recall(t *testing.T, file string) (first, part float64, n int) {
 	t.Helper()
 	content, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	right := 0
 	for line := range strings.Lines(string(content)) {
 		question, expected, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		for _, id := range strings.Fields(expected) {
-			if !slices.ContainsFunc(operations(), func(o operation) bool { return o.ID == id }) {
-				t.Errorf("%s: there is no operation %q", question, id)
-			}
-		}
-		if !ok {
-			t.Fatalf("%s: no operation is expected", question)
+		wanted := strings.Fields(expected)
+		if !ok || !slices.ContainsFunc(operations(), func(o operation) bool { return slices.Contains(wanted, o.ID) }) {
+			t.Fatalf("%s: no operation is expected, or there is none of %v", question, wanted)
 		}
 		n++
 		var ids []string
 		for _, o := range find(question, func(string) bool { return true }) {
 			ids = append(ids, o.ID)
 		}
-		if slices.ContainsFunc(strings.Fields(expected), func(id string) bool { return slices.Contains(ids, id) }) {
-			right++
-		} else if strings.Contains(file, "tuning") {
+		at := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(wanted, id) })
+		if at == 0 {
+			first++
+		}
+		if at >= 0 {
+			part++
+		} else if strings.Contains(file, "tuning") || *all {
 			t.Logf("%s: found %v", question, ids)
 		}
 	}
-	return float64(right) / float64(n), n
+	t.Logf("%s: %.1f %% first, %.1f %% among the first five, of %d", file, 100*first/float64(n),
+		100*part/float64(n), n)
+	return first / float64(n), part / float64(n), n
 }
 
-// The questions were written after the table of plain words, which is tuned by those of the other file alone: the test
-// names none of these that fails. The table found 90 % of them before it was changed for the first time.
+var all = flag.Bool("all", false, "name the questions that find no operation")
+
+// The questions were written before the table of plain words had its present rows or by others, and the table has
+// general words, not those of a question that fails. The questions for tuning are others.
 func TestPlainQuestionsFindTheirOperation(t *testing.T) {
-	if part, n := recall(t, "questions.tsv"); part < 0.9 || n < 60 {
-		t.Errorf("%.1f %% of %d questions find their operation, want 90 %% of 60", 100*part, n)
-	}
-	if part, n := recall(t, "questions-tuning.tsv"); part < 0.95 {
-		t.Errorf("%.1f %% of the %d questions for tuning find their operation", 100*part, n)
+	for _, c := range []struct {
+		file        string
+		first, part float64
+		n           int
+	}{
+		{"questions.tsv", 0.6, 0.95, 60}, {"guides-questions.tsv", 0.6, 0.95, 60},
+		{"strangers-questions.tsv", 0.5, 0.9, 40}, {"later-questions.tsv", 0.4, 0.8, 20}, {"questions-tuning.tsv", 0, 0.95, 30},
+	} {
+		if first, part, n := recall(t, c.file); part < c.part || first < c.first || n < c.n {
+			t.Errorf("%s: %.1f %% first, %.1f %% among five, of %d", c.file, 100*first, 100*part, n)
+		}
 	}
 }

@@ -215,7 +215,7 @@ async function journeyOfAProfile(page) {
   await page.getByRole('link', { name: 'Delete' }).click();
   await dialog.getByLabel('Type the name to go on').fill('Alpine Bikes');
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('alert').getByText('A social account belongs to the profile.').first().waitFor();
+  await page.getByRole('alert').getByText('The profile still has social accounts.').first().waitFor();
   await everywhere(page, 'profile not deleted');
   expected.pop();
   await page.goto(`${given.base}/settings/social-accounts?profile_id=${at.split('/').pop()}`);

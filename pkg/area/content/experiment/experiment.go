@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -90,14 +91,14 @@ func (f Factor) check(at string) error {
 		place := at + "/arms/" + strconv.Itoa(i)
 		switch known := fixed[f.Name]; {
 		case known != nil && !slices.Contains(known, arm):
-			return errs.Invalid(place, "must be one of %s for the factor %s", strings.Join(known, ", "), f.Name)
+			return errs.Invalid(place, "%s, by the factor %s", text.NotOneOf(arm, known), f.Name)
 		case f.Name == FactorLength:
 			if n, err := strconv.Atoi(arm); err != nil || n < 10 || n > 180 {
 				return errs.Invalid(place, "must be a number of seconds from 10 to 180, such as 20")
 			}
 		case f.Name == FactorSlot:
 			if _, err := clock.Parse(arm); err != nil {
-				return errs.Invalid(place, "must be a time of day, such as 18:30")
+				return errs.Invalid(place, "is not a time of day; write it as 18:30")
 			}
 		case strings.TrimSpace(arm) == "" || len(arm) > 200:
 			return errs.Invalid(place, "must have 1 to 200 characters")
@@ -368,17 +369,17 @@ func needed(s Stopping) int {
 // checkMetric refuses a figure that the platform does not have.
 func checkMetric(m Metric) error {
 	if m.AfterHours != 0 && !slices.Contains([]int{24, 72, 168}, m.AfterHours) {
-		return errs.Invalid("/metric/after_hours", "must be 24, 72 or 168")
+		return errs.Invalid("/metric/after_hours", "%s", text.NotOneOf("", []string{"24", "72", "168"}))
 	}
 	row, ok := registry.Find(m.Platform)
 	if !ok {
-		return errs.Invalid("/metric/platform", "is not a platform: GET /v1/publishing/platforms lists all")
+		return errs.Invalid("/metric/platform", "%s", text.NotOneOf(m.Platform, registry.Names()))
 	}
 	have := row.Capabilities.Metrics
 	if m.Name == item.Engagement && !slices.Contains(have, "views") && !slices.Contains(have, "impressions") &&
 		!slices.Contains(have, "reach") || m.Name != item.Engagement && !slices.Contains(have, m.Name) {
-		return errs.Invalid("/metric/name", "is not a figure of %s, which has %s", row.Capabilities.Label,
-			strings.Join(have, ", "))
+		return errs.Invalid("/metric/name", "%s, by the platform %s", text.NotOneOf(m.Name, have),
+			row.Capabilities.Label)
 	}
 	return nil
 }
