@@ -1,6 +1,10 @@
 package media
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // Movie describes what is seen and heard of a video. It is read once, when a file comes in, from the boxes of the file
 // and, for what these do not say, from the headers of its codecs. Everything that shows, fits, checks or publishes the
@@ -39,6 +43,13 @@ const (
 	AMR  Codec = "amr"
 	PCM  Codec = "pcm"
 )
+
+// titles are the names of codecs that are not their capitals.
+var titles = map[Codec]string{H264: "H.264", HEVC: "HEVC (H.265)", MPEG4: "MPEG-4 Visual", MPEG2: "MPEG-2",
+	MPEG1: "MPEG-1", AC3: "AC-3", EAC3: "E-AC-3", Opus: "Opus"}
+
+// Label returns the name by which people know the codec.
+func (c Codec) Label() string { return cmp.Or(titles[c], strings.ToUpper(string(c))) }
 
 // Picture describes the pictures of a video.
 type Picture struct {

@@ -282,10 +282,10 @@ func TestAVideoIsDrawnAsItsCodecSays(t *testing.T) {
 		"aspect": {b.part("vui.mp4", content), shown{"", 640, 360, 8, 240}},
 		"wide": {b.copied("wide", "-i", filmed("tagged709"), "-t", "1.2", "-vf", wide, "-c:v", "libx265", "-x265-params",
 			"log-level=error", "-color_primaries", "bt2020", "-color_trc", "bt2020-10", "-colorspace", "bt2020nc"),
-			shown{"", 1280, 720, 10, 240}},
+			shown{"", 1280, 720, 22, 240}},
 		"mastered": {b.copied("mastered", "-i", filmed("hdr_pq"), "-t", "1.2", "-c:v", "libx265", "-x265-params", mastered,
 			"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc"),
-			shown{"", 1280, 720, 14, 220}},
+			shown{"", 1280, 720, 22, 220}},
 	} {
 		small, err := b.Frame(t.Context(), c.path)
 		if err != nil {
