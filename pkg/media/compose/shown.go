@@ -134,8 +134,8 @@ func zMatrix(c media.Colors) string {
 	return "709"
 }
 
-// The conversions of frames that are in BT.709: to RGB, and to the colors of a JPEG, which readers take to be in BT.601.
-// Between the two, ffmpeg would convert the range alone.
+// The conversions of frames that are in BT.709: to RGB, and to the colors of a JPEG, which readers take to be in
+// BT.601. Between the two, ffmpeg would convert the range alone.
 const (
 	toRGB  = "scale=in_color_matrix=bt709:in_range=tv,format=rgb24"
 	toJPEG = toRGB + ",scale=out_color_matrix=bt601:out_range=full,format=yuvj420p"

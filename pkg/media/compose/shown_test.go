@@ -57,7 +57,8 @@ func (s seenFrame) placed(width, height float64, whole bool) seenFrame {
 // faults returns what is not as it was filmed: colors that are off by more than a number of levels, a white that is
 // darker than least, and a disc that is no circle.
 func (s seenFrame) faults(off, least int) (all []string) {
-	bars := [][3]int{{191, 191, 191}, {191, 191, 0}, {0, 191, 191}, {0, 191, 0}, {191, 0, 191}, {191, 0, 0}, {0, 0, 191}}
+	bars := [][3]int{{191, 191, 191}, {191, 191, 0}, {0, 191, 191}, {0, 191, 0}, {191, 0, 191},
+		{191, 0, 0}, {0, 0, 191}}
 	seen := 0
 	for i, want := range bars {
 		got, ok := s.at((float64(i)+0.5)/7, 0.33)
@@ -280,10 +281,12 @@ func TestAVideoIsDrawnAsItsCodecSays(t *testing.T) {
 		v    shown
 	}{
 		"aspect": {b.part("vui.mp4", content), shown{"", 640, 360, 8, 240}},
-		"wide": {b.copied("wide", "-i", filmed("tagged709"), "-t", "1.2", "-vf", wide, "-c:v", "libx265", "-x265-params",
+		"wide": {b.copied("wide", "-i", filmed("tagged709"), "-t", "1.2", "-vf", wide, "-c:v", "libx265",
+			"-x265-params",
 			"log-level=error", "-color_primaries", "bt2020", "-color_trc", "bt2020-10", "-colorspace", "bt2020nc"),
 			shown{"", 1280, 720, 22, 240}},
-		"mastered": {b.copied("mastered", "-i", filmed("hdr_pq"), "-t", "1.2", "-c:v", "libx265", "-x265-params", mastered,
+		"mastered": {b.copied("mastered", "-i", filmed("hdr_pq"), "-t", "1.2", "-c:v", "libx265",
+			"-x265-params", mastered,
 			"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc"),
 			shown{"", 1280, 720, 22, 220}},
 	} {
@@ -306,7 +309,8 @@ func TestAVideoIsDrawnAsItsCodecSays(t *testing.T) {
 func (b *bench) events(path string, after time.Duration) (flash, beep float64) {
 	b.t.Helper()
 	pictures, sound := filepath.Join(b.dir, "flash.raw"), filepath.Join(b.dir, "beep.raw")
-	b.ffmpeg("-i", path, "-map", "0:v", "-vf", "scale=8:8", "-pix_fmt", "gray", "-f", "rawvideo", pictures, "-map", "0:a",
+	b.ffmpeg("-i", path, "-map", "0:v", "-vf", "scale=8:8", "-pix_fmt", "gray", "-f", "rawvideo", pictures,
+		"-map", "0:a",
 		"-ac", "1", "-ar", "48000", "-f", "s16le", sound)
 	frames, err := os.ReadFile(pictures)
 	if err != nil {
@@ -341,16 +345,18 @@ func TestSoundAndPictureStayTogether(t *testing.T) {
 		path        string
 		flash, beep float64
 	}{
-		"together":           {sync, 2, 2},
-		"late sound":         {filmed("sync_late_audio"), 2, 2},
-		"late pictures":      {b.copied("late", "-itsoffset", "0.7", "-i", sync, "-i", sync, "-map", "0:v", "-map", "1:a", "-c", "copy"), 2.7, 2},
+		"together":   {sync, 2, 2},
+		"late sound": {filmed("sync_late_audio"), 2, 2},
+		"late pictures": {b.copied("late", "-itsoffset", "0.7", "-i", sync, "-i", sync, "-map", "0:v", "-map",
+			"1:a", "-c", "copy"), 2.7, 2},
 		"both late":          {b.copied("both", "-itsoffset", "1", "-i", sync, "-c", "copy"), 2, 2},
 		"a negative start":   {b.copied("cut", "-ss", "0.5", "-i", sync, "-c", "copy"), 1.5, 1.5},
 		"fragments":          {b.copied("frag", "-i", sync, "-c", "copy", "-movflags", fragments), 2, 2},
 		"60 frames a second": {b.copied("60", "-i", sync, "-r", "60", "-c:a", "copy"), 2, 2},
 		"50 and a late sound": {b.copied("50", "-i", filmed("sync_late_audio"), "-r", "50", "-c:a",
 			"copy"), 2, 2},
-		"frames when they come": {b.copied("vfr", "-i", sync, "-vf", "select=not(mod(n\\,3))+gt(n\\,45)", "-fps_mode", "vfr",
+		"frames when they come": {b.copied("vfr", "-i", sync, "-vf", "select=not(mod(n\\,3))+gt(n\\,45)",
+			"-fps_mode", "vfr",
 			"-c:a", "copy"), 2, 2},
 	} {
 		for _, place := range []string{"scene", "intro", "outro"} {
@@ -368,7 +374,8 @@ func TestSoundAndPictureStayTogether(t *testing.T) {
 			}
 			flash, beep := b.events(b.find(b.compose(w), media.Final).Path, after)
 			at := after.Seconds()
-			if d := (flash - c.flash) - (beep - c.beep); max(d, -d) > 0.04 || max(flash-at-c.flash, c.flash+at-flash) > 0.07 {
+			if d := (flash - c.flash) - (beep - c.beep); max(d, -d) > 0.04 ||
+				max(flash-at-c.flash, c.flash+at-flash) > 0.07 {
 				t.Errorf("%s, %s: the flash comes at %.3f, the beep at %.3f; want %.1f and %.1f", name, place, flash-at,
 					beep-at, c.flash, c.beep)
 			}

@@ -57,7 +57,8 @@ func TestTheDescriptionOfAVideo(t *testing.T) {
 			continue
 		}
 		p := got.Movie.Picture
-		if got.Width != want.width || got.Height != want.height || (got.Duration-want.length).Abs() > 5*time.Millisecond {
+		if got.Width != want.width || got.Height != want.height ||
+			(got.Duration-want.length).Abs() > 5*time.Millisecond {
 			t.Errorf("%s: %d x %d, %v", name, got.Width, got.Height, got.Duration)
 		}
 		if p.Codec != want.codec || p.Profile != want.profile || p.Depth != want.depth || p.Chroma != "4:2:0" ||

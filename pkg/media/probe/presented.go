@@ -40,8 +40,8 @@ func (m *movie) heard() *track {
 	return nil
 }
 
-// priming is more than what a codec needs to begin: two frames of sound with their extension (SBR), or the frames before
-// the first one that is shown. Tracks that begin or end so close to each other belong together.
+// priming is more than what a codec needs to begin: two frames of sound with their extension (SBR), or the frames
+// before the first one that is shown. Tracks that begin or end so close to each other belong together.
 const priming = 100 * time.Millisecond
 
 // lasting returns the length of what is seen and heard. The headers decide only for a file whose samples nobody tells.
