@@ -57,6 +57,8 @@ type File struct {
 	SHA256          string  `json:"sha256"`
 	// Thumb says that there is a thumbnail at ThumbnailKey.
 	Thumb bool `json:"thumb,omitempty"`
+	// Movie describes a video. Width, Height and DurationSeconds are those that are seen of it.
+	Movie *Movie `json:"movie,omitempty"`
 	// Alt describes a picture to those who cannot see it.
 	Alt string `json:"alt_text,omitempty"`
 	// Provenance is what the file says of its origin. It is nil for a file that nobody has marked.

@@ -206,6 +206,8 @@ type File struct {
 	MinShort, MaxShort, MaxLong int
 	MaxPixels                   int // width multiplied by height
 	MinTime, MaxTime            time.Duration
+	// Form bounds the codecs of videos.
+	Form Form
 }
 
 // Hashtags describes how a platform takes hashtags.

@@ -217,6 +217,9 @@ func (f *fitting) file(param string, m Media, limit File) {
 	if m.Width > 0 && m.Height > 0 { // else the platform checks it
 		f.size(param, m.Width, m.Height, limit)
 	}
+	if m.Video() {
+		f.form(param, m.Movie, limit.Form)
+	}
 	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
 		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.label, span(limit), m.Duration)
 	}

@@ -118,6 +118,7 @@ const (
 	NotInPlaylist     WarningCode = "not_in_playlist"
 	CaptionsNotSet    WarningCode = "captions_not_set"
 	HashtagNotShown   WarningCode = "hashtag_not_shown"
+	EditListIgnored   WarningCode = "edit_list_ignored"
 )
 
 // Warn returns a warning about the part that an error has left out, with the reason that the error states.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/content-automation/api/pkg/media"
 )
 
 // Kind is a kind of content.
@@ -56,6 +58,8 @@ type Media struct {
 	Width, Height int
 	Duration      time.Duration
 	Alt           string // describes an image to those who cannot see it
+	// Movie describes a video. The zero value is not known.
+	Movie media.Movie
 
 	// URL is the address at which a platform that pulls reads the file. It stays valid for as
 	// long as the publication can take.

@@ -75,7 +75,8 @@ type Checked struct {
 	// All problems on the account.
 	Problems []Problem `json:"problems" nullable:"false"`
 	// What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in
-	// part or as plain text. Warnings stop nothing.
+	// part or as plain text; or edit_list_ignored, of a video whose edit list the platform does not follow. Warnings
+	// stop nothing.
 	Warnings []item.PublicationWarning `json:"warnings" nullable:"false"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
 	QuotaLeft *int64 `json:"remaining_posts"`
@@ -300,6 +301,7 @@ func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record,
 		c.Problems = append(c.Problems, fault("post", d.Param, d.Message))
 	}
 	c.Warnings = append(c.Warnings, publication.Halved(seen, &pub, limits)...)
+	c.Warnings = append(c.Warnings, publication.Recut(seen, &pub, limits)...)
 	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
 	if by := taken.At(at); err == nil && by != "" && by != r.ID {
 		c.Problems = append(c.Problems, fault("slot_taken", "/publish_at", "The content item "+by+

@@ -52,9 +52,8 @@ func Accept(ctx context.Context, manifests provenance.Reader, received *media.Sp
 			return a, err
 		}
 	}
-	a = Accepted{Ext: found.Ext, Content: received, Thumbnail: found.Thumbnail, File: media.File{Type: found.Type,
-		MIMEType: found.MIMEType, Width: found.Width, Height: found.Height, DurationSeconds: found.Seconds(),
-		Bytes: received.Size, SHA256: hex.EncodeToString(received.Sum), Inspection: &origin}}
+	a = Accepted{Ext: found.Ext, Content: received, Thumbnail: found.Thumbnail, File: found.File()}
+	a.Bytes, a.SHA256, a.Inspection = received.Size, hex.EncodeToString(received.Sum), &origin
 	if found.Content != nil {
 		sum := sha256.Sum256(found.Content)
 		a.Bytes, a.SHA256 = int64(len(found.Content)), hex.EncodeToString(sum[:])

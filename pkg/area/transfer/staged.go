@@ -304,9 +304,8 @@ func (w *Importer) accept(ctx context.Context, name string, received *media.Spoo
 	if info.Type == media.Image && info.Width*info.Height > media.MaxPixels {
 		return a, fmt.Errorf("%w: %d x %d pixels", probe.ErrUnsupported, info.Width, info.Height)
 	}
-	a = incoming.Accepted{Ext: info.Ext, Content: received, File: media.File{Type: info.Type, MIMEType: info.MIMEType,
-		Width: info.Width, Height: info.Height, DurationSeconds: info.Seconds(), Bytes: received.Size,
-		SHA256: hex.EncodeToString(received.Sum)}}
+	a = incoming.Accepted{Ext: info.Ext, Content: received, File: info.File()}
+	a.Bytes, a.SHA256 = received.Size, hex.EncodeToString(received.Sum)
 	said, err := provenance.Read(ctx, received, received.Size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		return a, nil

@@ -102,7 +102,8 @@ func (f *videoRun) encodeBumper(ctx context.Context, b bumper, before int) (file
 			in.Options = append(slices.Clone(in.Options), "-skip_loop_filter", "all", "-threads", "1")
 		}
 		// If the clip is shorter than its header claims, its last frame stays.
-		graph = fmt.Sprintf("[0:v]fps=%d,%s,tpad=stop_mode=clone:stop=-1", fps, b.within(0, f.width, f.height))
+		graph = fmt.Sprintf("%s%s,%s,tpad=stop_mode=clone:stop=-1", b.pictures(0), timed(fps),
+			b.whole(0, f.width, f.height))
 	}
 	notice, err := f.noticed(b.name)
 	if err != nil {
@@ -122,21 +123,6 @@ func (f *videoRun) encodeBumper(ctx context.Context, b bumper, before int) (file
 		err = unreadable(StagePicture, b.about, errors.New("it has no frames"))
 	}
 	return file, err
-}
-
-// within returns the filters that scale a clip into a size without cropping it, over its blurred copy. The copy is not
-// darkened, so that a plain ground goes on around the clip. n is the number of the input, which names the links.
-func (in input) within(n, width, height int) string {
-	if off := in.width*height - in.height*width; max(off, -off) <= 2*max(width, height) {
-		return in.cover(width, height)
-	}
-	const coarse = 16
-	return fmt.Sprintf("split[back%[1]d][front%[1]d];[back%[1]d]%[2]s,gblur=sigma=4,"+
-		"scale=%[3]d:%[4]d:flags=bicubic[ground%[1]d];"+
-		"[front%[1]d]scale=%[3]d:%[4]d:force_original_aspect_ratio=decrease:force_divisible_by=2:flags=bicubic:"+
-		"out_color_matrix=bt709:out_range=tv,format=yuv420p[whole%[1]d];"+
-		"[ground%[1]d][whole%[1]d]overlay=x=(W-w)/2:y=(H-h)/2:format=yuv420",
-		n, in.cover(max(width/coarse&^1, 2), max(height/coarse&^1, 2)), width, height)
 }
 
 // leveled returns the filter that gives a part the loudness of the bumpers, if they have sound. Otherwise, the loudness
@@ -168,7 +154,7 @@ func (m mix) surround(job *ffmpeg.Job) string {
 		case b.frames == 0:
 			continue
 		case b.sound:
-			job.Filter += fmt.Sprintf(";[%d:a]%s,volume=%.2fdB,%s%s", len(job.Inputs), stereo, voiceLoudness-b.loudness,
+			job.Filter += fmt.Sprintf(";[%d:a]%s,volume=%.2fdB,%s%s", len(job.Inputs), heardAt, voiceLoudness-b.loudness,
 				b.ending(), label)
 			job.Inputs = append(job.Inputs, b.Input)
 			order += label

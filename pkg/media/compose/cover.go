@@ -25,10 +25,11 @@ func (f *videoRun) cover(ctx context.Context) (bool, error) {
 	path := first.Picture
 	if path == "" {
 		path = f.path("cover.png")
-		in := f.scenes[0].Input
+		in := f.scenes[0].input
 		in.Options = append([]string{"-ss", "0.3"}, in.Options...)
-		_, err := f.ffmpeg(ctx, StagePicture, f.scenes[0].about, ffmpeg.Job{Inputs: []ffmpeg.Input{in},
-			Output: []string{"-map", "0:v", "-frames:v", "1", "-update", "1", "-f", "image2", "cover.png"}})
+		_, err := f.ffmpeg(ctx, StagePicture, in.about, ffmpeg.Job{Inputs: []ffmpeg.Input{in.Input},
+			Filter: in.pictures(0) + in.inside(in.width, in.height) + "," + toRGB + "[out]",
+			Output: []string{"-map", "[out]", "-frames:v", "1", "-update", "1", "-f", "image2", "cover.png"}})
 		if err != nil {
 			return false, err
 		}

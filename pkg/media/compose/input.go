@@ -39,11 +39,12 @@ var codecs = map[media.Type][]string{
 type input struct {
 	ffmpeg.Input
 	// about is the location of the part in the description.
-	about         string
+	about string
+	// width and height are those that are seen, and length is that of what is seen or heard.
 	width, height int
-	// length is the length in the header.
-	length time.Duration
-	sound  bool // of a clip
+	length        time.Duration
+	movie         media.Movie // of a clip
+	sound         bool        // of a clip
 }
 
 // open inspects a part, and refuses one of another type or one that is too large.
@@ -67,7 +68,10 @@ func (r *run) open(ctx context.Context, path, about string, want media.Type) (in
 		return in, unreadable(StageInputs, about, errors.New("it is "+info.MIMEType))
 	}
 	in.Input = ffmpeg.Input{Path: abs, Format: demuxers[info.MIMEType]}
-	in.width, in.height, in.length = info.Width, info.Height, info.Duration
+	in.width, in.height, in.length, in.movie = info.Width, info.Height, info.Duration, info.Movie
+	if want == media.Video {
+		in.Options = upright
+	}
 	if in.exceeds(want) {
 		return in, tooLarge(about)
 	}

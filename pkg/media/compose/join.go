@@ -35,8 +35,8 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: video, Format: "mov",
 			Options: []string{"-ss", fmt.Sprintf("%.3f", at.Seconds())}}},
-		Output: []string{"-map", "0:v", "-frames:v", "1", "-q:v", "2", "-pix_fmt", "yuvj420p", "-update", "1", "-f",
-			"image2", name},
+		Output: []string{"-map", "0:v", "-frames:v", "1", "-vf", toJPEG, "-q:v", "2", "-update", "1", "-f", "image2",
+			name},
 	})
 	if err != nil {
 		return err
@@ -51,12 +51,18 @@ func (e *Engine) Frame(ctx context.Context, video string) ([]byte, error) {
 	if err != nil {
 		return nil, internal(StageInputs, err)
 	}
+	info, err := probeFile(path)
+	if err != nil {
+		return nil, unreadable(StageInputs, "", err)
+	}
+	in := input{Input: ffmpeg.Input{Path: path, Format: "mov", Options: upright}, width: info.Width,
+		height: info.Height, movie: info.Movie}
+	width := min(in.width, media.ThumbnailWidth)
+	height := max(in.height*width/max(in.width, 1), 2)
 	var out bytes.Buffer
-	_, err = e.tool.Run(ctx, ffmpeg.Job{Dir: e.scratch, Stdout: &out,
-		Inputs: []ffmpeg.Input{{Path: path, Format: "mov"}},
-		Output: []string{"-map", "0:v:0", "-frames:v", "1", "-vf",
-			fmt.Sprintf("scale=w='min(%d,iw)':h=-2", media.ThumbnailWidth), "-q:v", "4", "-pix_fmt", "yuvj420p", "-f",
-			"mjpeg", "pipe:1"}})
+	_, err = e.tool.Run(ctx, ffmpeg.Job{Dir: e.scratch, Stdout: &out, Inputs: []ffmpeg.Input{in.Input},
+		Filter: in.pictures(0) + in.inside(width, height) + "," + toJPEG + "[out]",
+		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "4", "-f", "mjpeg", "pipe:1"}})
 	if err != nil {
 		return nil, ofRun(StageInputs, "", err)
 	}

@@ -141,7 +141,7 @@ func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 	return still, nil
 }
 
-// cover returns the filters that scale an input so that it covers a size, and crop the rest.
+// cover returns the filters that scale a picture so that it covers a size, and crop the rest.
 func (in input) cover(width, height int) string {
 	size := fmt.Sprintf(
 		"scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,"+
@@ -156,7 +156,7 @@ func (in input) cover(width, height int) string {
 // prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame
 // begin of its scene.
 func (f *videoRun) prepare(n int, s scene, begin, count int) string {
-	all, fps, hold := fmt.Sprintf("[%d:v]", n), f.Quality.fps(), maxHold/f.Quality.every()
+	all, fps, hold := s.pictures(n), f.Quality.fps(), maxHold/f.Quality.every()
 	begin, count = begin/f.Quality.every(), count/f.Quality.every()
 	switch {
 	case s.still && f.Quality == Full: // the input already has these frames
@@ -168,13 +168,9 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 		return all + s.cover(f.width, f.height) +
 			fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, fps, fps)
 	}
-	if f.Quality == Draft {
-		// Converting colors would take as long as encoding.
-		all += "setparams=colorspace=bt709,"
-	}
-	fit := s.cover(f.width, f.height)
+	fit := s.covering(f.width, f.height)
 	if s.whole {
-		fit = s.within(n, f.width, f.height) + fmt.Sprintf(",fps=%d", fps) // overlay loses the last frame
+		fit = s.input.whole(n, f.width, f.height) + fmt.Sprintf(",fps=%d", fps) // overlay loses the last frame
 	}
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
@@ -183,9 +179,9 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	if len(s.shots) > 1 {
 		shown = f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
 	}
-	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,"+
+	return all + fmt.Sprintf("%s,%s,tpad=stop_mode=clone:stop=%d,"+
 		"trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
-		fps, fit, hold, begin, begin+count, shown)
+		timed(fps), fit, hold, begin, begin+count, shown)
 }
 
 // slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last

@@ -32,7 +32,11 @@ const (
 	tail = 700 * time.Millisecond
 )
 
-const stereo = "aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo"
+const (
+	stereo = "aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo"
+	// heardAt is the sound of a clip, at the times at which it is heard: silent until it begins, and where it pauses.
+	heardAt = "aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp:channel_layouts=stereo"
+)
 
 // heard is the measured sound of a part.
 type heard struct {
@@ -122,7 +126,7 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	case m.clip != nil:
 		about = m.clip.about
 		job.Inputs = []ffmpeg.Input{m.clip.Input}
-		job.Filter = fmt.Sprintf("[0:a]%s%s,%s[mixed]", stereo, m.leveled(m.heardClip), end)
+		job.Filter = fmt.Sprintf("[0:a]%s%s,%s[mixed]", heardAt, m.leveled(m.heardClip), end)
 	default:
 		job.Filter = fmt.Sprintf("anullsrc=r=48000:cl=stereo,atrim=end=%.6f[mixed]", seconds)
 	}

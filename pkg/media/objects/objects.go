@@ -77,17 +77,9 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	if err != nil {
 		return media.File{}, err
 	}
-	file := media.File{
-		ID:              place.ID(n),
-		Type:            info.Type,
-		MIMEType:        info.MIMEType,
-		Key:             place.Key(n, info.Ext),
-		Width:           info.Width,
-		Height:          info.Height,
-		DurationSeconds: info.Seconds(),
-		Bytes:           received.Size,
-		SHA256:          hex.EncodeToString(received.Sum),
-	}
+	file := info.File()
+	file.ID, file.Key = place.ID(n), place.Key(n, info.Ext)
+	file.Bytes, file.SHA256 = received.Size, hex.EncodeToString(received.Sum)
 	content, err := marked(ctx, &file, received, said)
 	if err != nil {
 		return media.File{}, err

@@ -34,6 +34,17 @@ type Info struct {
 	Width    int    // 0 for audio and captions
 	Height   int
 	Duration time.Duration // 0 for images and captions
+	// Movie describes a video: its size and its length are those that are seen of it.
+	Movie media.Movie
+}
+
+// File returns the description of a file as resources store it.
+func (i Info) File() media.File {
+	f := media.File{Type: i.Type, MIMEType: i.MIMEType, Width: i.Width, Height: i.Height, DurationSeconds: i.Seconds()}
+	if i.Type == media.Video {
+		f.Movie = &i.Movie
+	}
+	return f
 }
 
 // Seconds returns the length in seconds, to the millisecond.

@@ -29,9 +29,9 @@ var version = "/" + platform.Versions[Name].Name
 var (
 	picture = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
 	reel    = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01,
-		MaxRatio: 10, MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
+		MaxRatio: 10, MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute, Form: platform.Meta}
 	clip = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10,
-		MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: time.Minute}
+		MaxWidth: 1920, MinTime: 3 * time.Second, MaxTime: time.Minute, Form: platform.Meta}
 	still = &platform.File{MIMEs: picture.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
 
 	caption = platform.Text{Max: 2200, MaxMentions: 20}

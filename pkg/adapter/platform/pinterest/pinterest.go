@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/media"
 )
 
 // Name is the platform's id.
@@ -25,7 +26,9 @@ const (
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 20 << 20}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2 << 30, MinRatio: 0.5,
-		MaxRatio: 1.91, MinTime: 4 * time.Second, MaxTime: 15 * time.Minute}
+		MaxRatio: 1.91, MinTime: 4 * time.Second, MaxTime: 15 * time.Minute,
+		// help.pinterest.com/en/business/article/pinterest-product-specs
+		Form: platform.Form{Pictures: []media.Codec{media.H264, media.HEVC}}}
 
 	title   = platform.Text{Max: 100}
 	caption = platform.Text{Max: 800}

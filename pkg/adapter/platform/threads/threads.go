@@ -37,7 +37,7 @@ const long = 60 * 24 * time.Hour
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 8 << 20, MinRatio: 0.1, MaxRatio: 10}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1 << 30, MinRatio: 0.01,
-		MaxRatio: 10, MaxWidth: 1920, MaxTime: 5 * time.Minute}
+		MaxRatio: 10, MaxWidth: 1920, MaxTime: 5 * time.Minute, Form: platform.Meta}
 
 	caption = platform.Text{Max: 500, Unit: platform.EmojiBytes, MaxLinks: 5}
 )

@@ -16,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/media"
 )
 
 // Name is the platform's id.
@@ -29,7 +30,9 @@ const (
 
 var (
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4 << 30,
-		MinShort: 360, MaxLong: 4096, MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
+		MinShort: 360, MaxLong: 4096, MinTime: 3 * time.Second, MaxTime: 10 * time.Minute,
+		// developers.tiktok.com/doc/content-posting-api-media-transfer-guide
+		Form: platform.Form{Pictures: []media.Codec{media.H264, media.HEVC, media.VP8, media.VP9}, MaxRate: 60}}
 	// TikTok takes photos of up to 1080p. One that is larger fails the whole post.
 	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20, MaxShort: 1080,
 		MaxLong: 1920}

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/texts"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/media"
 )
 
 // Name is the platform's id.
@@ -47,7 +48,12 @@ const thread = 25
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000, MinRatio: 1.0 / 3,
-		MaxRatio: 3, MinShort: 32, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second}
+		MaxRatio: 3, MinShort: 32, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second,
+		Form: form}
+
+	// form is that of docs.x.com/x-api/media/quickstart/best-practices.
+	form = platform.Form{Pictures: []media.Codec{media.H264}, Sounds: []media.Codec{media.AAC}, Chroma: "4:2:0",
+		MaxDepth: 8, MaxRate: 60, LowComplexity: true, MaxChannels: 2}
 
 	caption = platform.Text{Max: 280, Unit: platform.Weighted, MaxCashtags: 1}
 	noAlt   = []platform.Option{platform.OptionAlt}

@@ -120,8 +120,9 @@ const SameMinute platform.WarningCode = "same_minute"
 // PublicationWarning is a requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
 	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
-	// captions_not_set; same_minute, if the account gets another post in the same minute; or hashtag_not_shown, if the
-	// platform shows a hashtag in part or as plain text. More may be added.
+	// captions_not_set; same_minute, if the account gets another post in the same minute; hashtag_not_shown, if the
+	// platform shows a hashtag in part or as plain text; or edit_list_ignored, if it does not follow the edit list of a
+	// video. More may be added.
 	Code platform.WarningCode `json:"code" example:"cover_not_set"`
 	// What happened and what to do about it.
 	Message string `json:"message"`

@@ -65,8 +65,12 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 }
 
 func fileOf(f media.File) platform.Media {
-	return platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
+	m := platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
 		Duration: time.Duration(f.DurationSeconds * float64(time.Second))}
+	if f.Movie != nil {
+		m.Movie = *f.Movie
+	}
+	return m
 }
 
 // Files reads the files that are posted.
@@ -183,6 +187,18 @@ func Halved(r *item.Record, pub *item.Publication, limits platform.Capabilities)
 	words := r.Words(pub.Platform, pub.SocialAccountID)
 	for _, p := range platform.Halved(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
 		all = append(all, item.PublicationWarning{Code: platform.HashtagNotShown, Message: p.Message})
+	}
+	return all
+}
+
+// Recut returns warnings about the videos whose edit list the platform of a publication does not follow.
+func Recut(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
+	p, err := post(r, pub, limits)
+	if err != nil {
+		return nil // which Fit returns
+	}
+	for _, found := range platform.Recut(pub.Platform, p, limits) {
+		all = append(all, item.PublicationWarning{Code: platform.EditListIgnored, Message: found.Message})
 	}
 	return all
 }
