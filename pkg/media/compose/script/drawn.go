@@ -80,8 +80,10 @@ func Missing(text string) (l Lack, found bool) {
 		return l, false
 	}
 	each(text, func(cluster []rune, at int) bool {
-		if unicode.IsSpace(cluster[0]) || unicode.IsControl(cluster[0]) {
-			return true
+		if unicode.IsSpace(cluster[0]) || unicode.IsControl(cluster[0]) { // a mark after it stands alone
+			if cluster, at = cluster[1:], at+1; len(cluster) == 0 || unicode.IsControl(cluster[0]) {
+				return true
+			}
 		}
 		if _, _, ok := usual.Draw(cluster); ok {
 			return true
@@ -92,6 +94,12 @@ func Missing(text string) (l Lack, found bool) {
 		return false
 	})
 	return l, found
+}
+
+// Drawable reports whether finished media can show a text.
+func Drawable(text string) bool {
+	_, missing := Missing(text)
+	return !missing
 }
 
 // has reports whether any font has a character.

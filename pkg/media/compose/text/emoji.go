@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/language"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/image/math/fixed"
@@ -43,31 +44,36 @@ func (f *Fonts) artOf(emoji []rune) (art, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: emoji, RunEnd: len(emoji), Direction: di.DirectionLTR, Face: face.Face, Size: fixed.Int26_6(scale),
-		Script: language.Common, Language: language.NewLanguage("und"),
-	})
 	var a art
-	drawn := 0
-	for _, g := range out.Glyphs {
-		if g.Advance != 0 {
-			drawn++
-			if color, ok := face.GlyphDataColor(g.GlyphID); ok {
-				p := painter{face: face.Face}
-				unit := 1 / float64(face.Upem())
-				p.paint(color.Paint, transform{unit, 0, 0, -unit, 0, 0}, 0)
-				a = p.art
-			}
+	if glyph, ok := f.glyphOf(face, emoji); ok {
+		if color, ok := face.GlyphDataColor(glyph); ok {
+			unit := 1 / float64(face.Upem())
+			p := painter{face: face.Face}
+			p.paint(color.Paint, transform{unit, 0, 0, -unit, 0, 0}, 0)
+			a = p.art
 		}
-	}
-	if drawn != 1 {
-		a = nil // a sequence that the font does not know
 	}
 	if f.arts == nil {
 		f.arts = map[string]art{}
 	}
 	f.arts[string(emoji)] = a
 	return a, nil
+}
+
+// glyphOf returns the glyph of an emoji, and reports whether it has one: a sequence that the font does not know has
+// several.
+func (f *Fonts) glyphOf(face *face, emoji []rune) (glyph font.GID, ok bool) {
+	out := f.shaper.ShapeNoExtents(shaping.Input{
+		Text: emoji, RunEnd: len(emoji), Direction: di.DirectionLTR, Face: face.Face, Size: fixed.Int26_6(scale),
+		Script: language.Common, Language: language.NewLanguage("und"),
+	})
+	drawn := 0
+	for _, g := range out.Glyphs {
+		if g.Advance != 0 {
+			drawn, glyph = drawn+1, g.GlyphID
+		}
+	}
+	return glyph, drawn == 1
 }
 
 // picture is an emoji in color on a line.

@@ -16,7 +16,9 @@ type transform struct{ xx, yx, xy, yy, dx, dy float64 }
 var identity = transform{1, 0, 0, 1, 0, 0}
 
 // of returns the place of a point.
-func (t transform) of(p point) point { return point{t.xx*p.x + t.xy*p.y + t.dx, t.yx*p.x + t.yy*p.y + t.dy} }
+func (t transform) of(p point) point {
+	return point{t.xx*p.x + t.xy*p.y + t.dx, t.yx*p.x + t.yy*p.y + t.dy}
+}
 
 // then returns the transform of a part that is within this one.
 func (t transform) then(u transform) transform {

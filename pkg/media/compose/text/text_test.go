@@ -168,20 +168,52 @@ func TestSpacesAreDrawn(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"nur 129\u00a0€ heute", "nur 129 € heute", "nur € 129 heute", "nur 20 % heute"} {
-		divided := false
+	// A number and its sign stay on a line, in both orders.
+	for text, whole := range map[string]string{"nur 129\u00a0€ heute": "129 €", "nur 129 € heute": "129 €",
+		"nur € 129 heute": "€ 129", "nur 20 % heute": "20 %", "3 ב-100 ₪ בלבד": "100 ₪"} {
 		for width := 60.0; width < 400; width += 10 {
-			b, err := f.Fit(text, "de", Box{Width: width, Height: 560, MaxEm: 60, MinEm: 16, MaxLines: 9})
+			b, err := f.Fit(text, "de", Box{Width: width, Height: 560, MaxEm: 60, MinEm: 12, MaxLines: 9})
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines := strings.Join(b.Lines(), "|")
-			divided = divided || strings.Contains(lines, "|€") || strings.Contains(lines, "€|1") ||
-				strings.Contains(lines, "|%")
+			if lines := strings.Join(b.Lines(), "|"); !strings.Contains(lines, whole) {
+				t.Errorf("%q is broken beside the sign: %q", text, lines)
+			}
 		}
-		if divided {
-			t.Errorf("%q is broken beside the sign", text)
+	}
+}
+
+// A soft hyphen is seen where a line ends at it, and nowhere else (UAX 14).
+func TestSoftHyphens(t *testing.T) {
+	f := fonts(t)
+	const long = "Kranken\u00adversicherungs\u00adkarten\u00adlesegeräte gelten"
+	for width := 300.0; width < 1800; width += 50 {
+		box := Box{Width: width, Height: 700, MaxEm: 60, MinEm: 20, MaxLines: 9}
+		b, err := f.Fit(long, "de", box)
+		if err != nil {
+			t.Fatal(err)
 		}
+		lines := b.Lines()
+		for i, l := range lines {
+			ends := i < len(lines)-1 && !strings.HasSuffix(l, "lesegeräte")
+			if strings.HasSuffix(l, "-") != ends || strings.Count(l, "-") > 1 || strings.Contains(l, "\u00ad") {
+				t.Errorf("%.0f: the lines are %q", width, lines)
+			}
+		}
+		if b.Width > width+0.01 {
+			t.Errorf("%q is %.0f wide of %.0f", lines, b.Width, width)
+		}
+		if said := strings.ReplaceAll(strings.Join(lines, ""), "-", ""); strings.ReplaceAll(said, " ", "") !=
+			"Krankenversicherungskartenlesegerätegelten" {
+			t.Errorf("the lines say %q", said)
+		}
+	}
+	pages, err := f.Pages("Die "+long, "de", Box{Width: 420, MaxEm: 60, MaxLines: 2, MaxWords: 4})
+	if err != nil || !strings.HasSuffix(pages[0].Lines()[0], "-") && !strings.Contains(strings.Join(pages[0].Lines(), "|"), "-|") {
+		t.Errorf("the captions are %v, %v", pages, err)
+	}
+	if b, err := f.Fit("Ende\u00ad", "de", heading); err != nil || b.Lines()[0] != "Ende" {
+		t.Errorf("a soft hyphen at the end: %v, %v", b.Lines(), err)
 	}
 }
 

@@ -123,13 +123,18 @@ type divider struct {
 
 // take adds the next character, which is at an offset.
 func (d *divider) take(g []rune, offset int) (err error) {
+	if unicode.IsSpace(g[0]) { // a mark after it stands alone
+		size := len(string(g[:1]))
+		d.at += size
+		if err = d.space(g[0], offset, size); err != nil || len(g) == 1 {
+			return err
+		}
+		g = g[1:]
+	}
 	size := len(string(g))
 	begin := d.at
 	d.at += size
-	switch {
-	case unicode.IsSpace(g[0]):
-		return d.space(g[0], offset, size)
-	case g[0] == softHyphen && len(d.u.clusters) > 0:
+	if g[0] == softHyphen && len(d.u.clusters) > 0 {
 		if d.u.hyphen, err = d.cluster([]rune{'-'}, d.order, 0); err != nil {
 			return err
 		}
