@@ -82,12 +82,7 @@ func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 	d.order = script.OrderOf(d.first, text, lang)
 	var seg segmenter.Segmenter
 	seg.Init(d.chars)
-	breaks := map[int]bool{}
-	for lines := seg.LineIterator(); lines.Next(); {
-		line := lines.Line()
-		end := line.Offset + len(line.Text)
-		breaks[end] = !withinNumber(d.chars, end) && (!phrases || phraseBreak(d.chars, end))
-	}
+	breaks := breaksOf(&seg, d.chars, phrases)
 	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
 		g := graphemes.Grapheme()
 		if thaiBreak(d.chars, g.Offset) {
@@ -107,6 +102,17 @@ func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 	d.all[len(d.all)-1].hyphen = cluster{}
 	bind(d.all, lang)
 	return d.all, nil
+}
+
+// breaksOf returns the offsets at which a line may end.
+func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases bool) map[int]bool {
+	breaks := map[int]bool{}
+	for lines := seg.LineIterator(); lines.Next(); {
+		line := lines.Line()
+		end := line.Offset + len(line.Text)
+		breaks[end] = !withinNumber(chars, end) && (!phrases || phraseBreak(chars, end))
+	}
+	return breaks
 }
 
 // divider divides a text into units.
