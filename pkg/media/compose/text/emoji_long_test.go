@@ -13,12 +13,13 @@ import (
 )
 
 // Every emoji of the font looks as Skia draws it (infra/tools/emoji/judge.py): the mean difference is at most 20 levels.
+// SHEETS is a folder for the sheets of both.
 func TestEmojiLookAsSkiaDrawsThem(t *testing.T) {
 	f := fonts(t)
 	emoji, glyphs := known(t, f)
 	dir := cmp.Or(os.Getenv("SHEETS"), t.TempDir())
 	python := filepath.Join("..", "..", "..", "..", ".tools", "emoji-python", "bin", "python")
-	over, worst := map[int]int{}, []string{}
+	over, worst, table := map[int]int{}, []string{}, ""
 	for begin := 0; begin < len(emoji); begin += perSheet {
 		end := min(begin+perSheet, len(emoji))
 		var list []byte
@@ -41,8 +42,13 @@ func TestEmojiLookAsSkiaDrawsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours := drawSheet(t, f, emoji[begin:end])
-		if os.Getenv("SHEETS") != "" {
-			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ours", begin)), ours, 0o600)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ours", begin)), ours, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for n, e := range emoji[begin:end] {
+			if slices.Contains(chosen, e) {
+				table += e + "\t" + colorsOf(theirs, n) + "\n"
+			}
 		}
 		for n, d := range differences(ours, theirs, end-begin) {
 			for _, level := range []int{5, 10, 15, 20, 30} {
@@ -55,9 +61,14 @@ func TestEmojiLookAsSkiaDrawsThem(t *testing.T) {
 			}
 		}
 	}
+	if os.Getenv("EMOJI_TABLE") != "" {
+		if err := os.WriteFile(filepath.Join("testdata", "skia.tsv"), []byte(table), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Logf("of %d emoji, so many differ by more than a number of levels: %v", len(emoji), over)
 	if len(emoji) < 1900 || len(worst) > 0 {
 		t.Errorf("%d of %d emoji differ by more than 20 levels: %v", len(worst), len(emoji),
-			slices.Collect(slices.Values(worst[:min(len(worst), 60)])))
+			worst[:min(len(worst), 60)])
 	}
 }

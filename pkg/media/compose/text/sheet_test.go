@@ -132,3 +132,56 @@ func differences(ours, theirs []byte, cells int) []float64 {
 }
 
 func gray(p []byte) bool { return p[0] == sheetGray && p[1] == sheetGray && p[2] == sheetGray }
+
+// chosen are the emoji of the table of colors: with translucent and scaled layers, gradients, skin tones and flags.
+var chosen = strings.Fields("🏳️‍🌈 👩 😰 😨 🌚 💗 👨‍🚀 👩‍🎓 👷‍♀️ 🎅 🧛‍♀️ 🧖‍♀️ 🫂 🪶 🐠 🧊 🌁 🌄 🌇 🌠 ☄️ 🎇 🔮 🪄 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f 🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f " +
+	"🇩🇪 🇧🇷 🎣 ☕ ❤️ 😀 🔥 ✨ 🪩 🫧 💎 🌊 🥶")
+
+// colorsOf returns the mean colors of the n-th emoji of a sheet, in 16 parts.
+func colorsOf(sheet []byte, n int) string {
+	const side = cell / 4
+	x, y := origin(n)
+	var all []string
+	for part := range 16 {
+		left, top := int(x)-6+part%4*side, int(y)-98+part/4*side
+		var sum [3]int
+		for row := top; row < top+side; row++ {
+			for i := (row*sheetSize + left) * 3; i < (row*sheetSize+left+side)*3; i++ {
+				sum[i%3] += int(sheet[i])
+			}
+		}
+		all = append(all, fmt.Sprintf("%d %d %d", sum[0]/side/side, sum[1]/side/side, sum[2]/side/side))
+	}
+	return strings.Join(all, "\t")
+}
+
+// Some emoji have the colors with which Skia draws them, in each part. The long tests compare all, pixel by pixel.
+func TestEmojiHaveTheColorsOfSkia(t *testing.T) {
+	f := fonts(t)
+	table, err := os.ReadFile(filepath.Join("testdata", "skia.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(table)) {
+		emoji, colors, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		want[emoji] = colors
+	}
+	if len(want) != len(chosen) {
+		t.Errorf("the table has %d emoji, not %d", len(want), len(chosen))
+	}
+	sheet := drawSheet(t, f, chosen)
+	for n, e := range chosen {
+		ours, theirs := strings.Fields(colorsOf(sheet, n)), strings.Fields(want[e])
+		for i := range ours {
+			a, b := 0, 0
+			if _, err := fmt.Sscan(ours[i], &a); err != nil || len(theirs) != len(ours) {
+				t.Fatalf("%s: %q, %v", e, theirs, err)
+			}
+			if _, err := fmt.Sscan(theirs[i], &b); err != nil || a-b > 20 || b-a > 20 {
+				t.Errorf("%s: part %d is %v, not %v", e, i/3, ours[i/3*3:i/3*3+3], theirs[i/3*3:i/3*3+3])
+				break
+			}
+		}
+	}
+}
