@@ -302,7 +302,7 @@ func findObject(raw string) (string, error) {
 func printable(s string) string {
 	return text.MapOutsideFlags(s, func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r), r == '\u200c', r == '\u200d', r == '\ufe0f', r == '\ufe0e': // which join letters and emojis
+		case unicode.IsSpace(r), r == '\u200c', r == '\u200d', r == '\ufe0f', r == '\ufe0e': // joiners
 			return r
 		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 			return -1

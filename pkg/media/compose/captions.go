@@ -138,8 +138,8 @@ func (f *videoRun) subtitled(script string, clock timeline.Clock, frames int) {
 	}
 	add := func(begin, end int) (n int) {
 		for _, s := range text.Subtitles(script[begin:end], f.Language) {
-			f.written = append(f.written, timeline.Cue{From: lead + clock.At(begin+s.Begin), To: lead + clock.At(begin+s.End),
-				Lines: s.Lines})
+			f.written = append(f.written, timeline.Cue{From: lead + clock.At(begin+s.Begin),
+				To: lead + clock.At(begin+s.End), Lines: s.Lines})
 		}
 		return len(f.written)
 	}

@@ -11,8 +11,8 @@ const (
 	emojiStyle = '\ufe0f'
 )
 
-// Pictorial reports whether a cluster is an emoji (UTS 51): it is one by itself, or a selector, a skin tone, a keycap or
-// another emoji that is joined with it makes it one.
+// Pictorial reports whether a cluster is an emoji (UTS 51): it is one by itself, or a selector, a skin tone or another
+// emoji that is joined with it makes it one.
 func Pictorial(cluster []rune) bool {
 	first, rest := cluster[0], cluster[1:]
 	switch {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Every emoji of the font looks as Skia draws it (infra/tools/emoji/judge.py): the mean difference is at most 20 levels.
+// Every emoji of the font looks as Skia draws it (infra/tools/emoji/judge.py): they differ by at most 20 levels.
 // SHEETS is a folder for the sheets of both.
 func TestEmojiLookAsSkiaDrawsThem(t *testing.T) {
 	f := fonts(t)
