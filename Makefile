@@ -17,7 +17,8 @@ ARCH ?= arm64
 CUSTOMER ?= acme
 
 # What is generated, and must be committed as it would be generated now.
-GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
+GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go \
+	pkg/media/compose/script/glyphs.bin
 
 # The wildcard ./... leaves testdata out.
 PACKAGES := ./... ./testdata/fakes/... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
@@ -181,6 +182,12 @@ test-texts: .local/bin/local
 	@mkdir -p build && node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl
 	@cmp build/judges.jsonl $(TEXTS) || { echo "The table is out of date: run make texts-table, and judge the change."; exit 1; }
 
+# How Skia draws each emoji, and for the short tests how it draws some: EMOJI_TABLE=yes writes their table anew.
+.PHONY: test-emoji
+test-emoji: media-tools .local/bin/local
+	@.local/bin/local tools emoji
+	EMOJI_TABLE=$(EMOJI_TABLE) $(GO) test -tags long -vet=off -count=1 -v -run '^TestEmojiLookAsSkiaDrawsThem$$' ./pkg/media/compose/text
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
@@ -287,7 +294,7 @@ lint-code: vet staticcheck
 vet: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) vet -tags deployed ./infra/verify/e2e
-	$(GO) vet -tags long ./pkg/media/compose
+	$(GO) vet -tags long ./pkg/media/compose ./pkg/media/compose/text
 	$(GO) vet -tags clients ./clients/internal/verify
 	$(GO) vet -tags n8n ./clients/internal/verify
 	$(GO) vet -tags judges ./infra/app/stack

@@ -78,7 +78,7 @@ func build(ctx context.Context, arch string) error {
 }
 
 // install installs the tools that the local system and the short tests need, those for the clients (sdk, sizes, n8n),
-// that of the server for agents (mcp), the judges of texts, or all that tests and lint need.
+// that of the server for agents (mcp), the judges of texts and of emoji, or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
@@ -93,6 +93,8 @@ func install(ctx context.Context, which string) error {
 		sets = append(sets[:1:1], system.MCP...)
 	case "texts":
 		sets = append(sets[:1:1], system.Texts...)
+	case "emoji":
+		sets = append(sets[:1:1], system.Emoji...)
 	case "n8n":
 		sets = append(sets[:1:1], system.N8n...)
 	case "all":

@@ -51,11 +51,17 @@ const fonts = [
   ['noto-sans-sc', '0.4.3', 'NotoSansSC', '9rAwdFTFHbO/u6Cs0gj2jZbW74TGIiaFNQnXYH2s5wA1bzVkwbaviL4t8YUV642eGYjg86eH6DkAEQmfNHDncQ=='],
   ['noto-sans-jp', '0.4.3', 'NotoSansJP', 'Fl+Z6vtD24HFAYsvzB0S9Nery1ly16B9PesdY0wBd+wEHAvkNglnkTUspU0HqGOubkmoa8zusJrKv6vDx1o70A=='],
   ['noto-sans-kr', '0.4.3', 'NotoSansKR', 'EVS/uJPcf1TgJtjmQmrFr0oGdcl7ml09CSu0E/AyGzR0UfzdR2pBbzWWPsnuzZiGUl643ODYwYiXK5+B+fLjhQ=='],
+  ['noto-sans-tc', '0.4.3', 'NotoSansTC', '69XAOTLPz0WlAxL6qJEKlDMxHsBd4J1M39HjV0gPF2o1xWVALOsVWvDgistnecVockA9wbU/tH5C/gyS2PdnHg=='],
+  ['noto-sans-hk', '0.4.3', 'NotoSansHK', 'jPBN2bE492eP4xPhUdmgbmYIOoqkzBPoF+upZYr9meQF3nuwY2ajmjMNtaSMrTlOXWV53td+ru/kFTcZ7/v7fg=='],
+  ['noto-sans-symbols', '0.4.1', 'NotoSansSymbols', 'LlXM1nLfz0FO1UA/COHlVau8DcDsvex3uWVA/BqeT8tJt+Hk8ju5XfmoShdjiW8IP4Z3ukKp7VFh4DDmNImYKA=='],
   ['noto-emoji', '0.4.7', 'NotoEmoji', 'Gs7URwtKmCzzdGUTYbG8MIohyaQPgGxIaQG5hvyEAaQiEGJpQy6gyP3NDICE0EJkOJFoe1JFD3Hf1L4a3qe4KA=='],
   ['montserrat', '0.4.2', 'Montserrat', 'Xyq7rKJhhZOE1Xk4wKSSVoUeOkFmQEMhtZ3pdFrgYckGZMs115Apmld1AI8Ju+yrl5GzDdfRCCqRr33dvEDYUA=='],
   ['lora', '0.4.2', 'Lora', 'Bnofh2mIOUKp4KUS48VjaBgug4lQOcw/ftU0NFv5OPtiutL422//G1v63xDZEMUEL6ft4fi5q94/uKcpDjbPag=='],
   ['oswald', '0.4.2', 'Oswald', 'ZLB8ou0SmSWThyLDCHQdFnbMrj93hRrpkKMLLoPrIs4QTrPxZyOxHoJ4mFoFCs0efZdV1Yd8mULfaggAblX5Mg=='],
 ];
+
+// The font of more symbols, which is there in one weight only.
+const symbols = ['noto-sans-symbols-2', '0.4.1', 'NotoSansSymbols2', 'jFymG5s4OLlXpy9E9FQvSXpSnf43BIYcJiPXEHSw6LFNvbahkjmUWb/cj4vsX/KdUksGLTPbjB9iRuu8L3yJ8A=='];
 
 // The font of emoji in color.
 const colors = ['noto-color-emoji', '0.4.6', 'NotoColorEmoji', '2pAakFka8eSDCHB5d6NNp/7WrOZAiVYcycOqAbccPd8P8zaWUVfQ0N3y84nNPmhCQT9qzM9bpDi6cgMu6fRKEg=='];
@@ -173,13 +179,14 @@ function tools(part, scratch) {
     take(archive, `package/700Bold/${file}_700Bold.ttf`, join(part, 'fonts', `${file}-Bold.ttf`));
     take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
   }
-  const [name, version, file, integrity] = colors;
-  const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
-  const font = join(part, 'fonts', `${file}-Regular.ttf`);
-  take(archive, `package/400Regular/${file}_400Regular.ttf`, font);
-  // Its drawings are there a second time as SVG, which is four fifths of the file.
-  writeFileSync(font, without(readFileSync(font), 'SVG '));
-  take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
+  for (const [name, version, file, integrity] of [symbols, colors]) {
+    const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
+    const font = join(part, 'fonts', `${file}-Regular.ttf`);
+    take(archive, `package/400Regular/${file}_400Regular.ttf`, font);
+    // The drawings of emoji are there a second time as SVG, which is four fifths of the file.
+    writeFileSync(font, without(readFileSync(font), 'SVG '));
+    take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
+  }
 }
 
 const media = join(root, '.tools', 'media');

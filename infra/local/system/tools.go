@@ -140,6 +140,9 @@ var MCP = []Set{
 // Texts are the libraries of X and Bluesky that judge how texts are read.
 var Texts = []Set{node("texts-node", "texts", "twitter-text and @atproto/api")}
 
+// Emoji is Skia, which judges how emoji are drawn.
+var Emoji = []Set{python("emoji-python", "emoji", "Skia")}
+
 // N8n are the tools that build the n8n node, and the engine that its tests run in.
 var N8n = []Set{node("n8n-node", "n8n", "the tools and the engine of n8n")}
 

@@ -77,5 +77,6 @@ var stages = []stage{
 	{name: "console", long: true, needs: "chromium", command: target("test-console")},
 	{name: "explorer", long: true, needs: "chromium", command: target("test-explorer")},
 	{name: "texts", long: true, needs: "node", command: target("test-texts")},
+	{name: "emoji", long: true, command: target("test-emoji")},
 	{name: "agents", long: true, command: target("test-mcp")},
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/text"
 )
 
 // The bounds of texts from a model, in characters. The members of content items and spoken scripts have bounds as well.
@@ -298,15 +300,15 @@ func findObject(raw string) (string, error) {
 
 // printable removes control characters and invalid UTF-8.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
+	return text.MapOutsideFlags(s, func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r), r == '\u200c', r == '\u200d', r == '\ufe0f': // the last three join letters and emojis
+		case unicode.IsSpace(r), r == '\u200c', r == '\u200d', r == '\ufe0f', r == '\ufe0e': // joiners
 			return r
 		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 			return -1
 		}
 		return r
-	}, s)
+	})
 }
 
 // oneLine puts a text on one line.

@@ -1,6 +1,9 @@
 package money
 
 import (
+	"strings"
+	"unicode"
+
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -20,6 +23,12 @@ var first = map[string]string{
 var signs = map[string]string{"RUB": "₽", "CHF": "CHF", "PLN": "zł", "CZK": "Kč", "HUF": "Ft", "SEK": "kr", "NOK": "kr",
 	"DKK": "kr", "TRY": "₺", "KZT": "₸", "BYN": "Br", "UAH": "₴", "THB": "฿"}
 
+// unseen are the scripts of signs that the fonts of finished media lack, such as ৳. Such a currency has its code, which
+// CLDR has for a sign that cannot be shown. A test of package script compares them with the fonts.
+var unseen = []*unicode.RangeTable{unicode.Bengali, unicode.Khmer, unicode.Armenian, unicode.Georgian, unicode.Gujarati,
+	unicode.Gurmukhi, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Lao,
+	unicode.Myanmar, unicode.Ethiopic, unicode.Nko}
+
 // In returns the price as a market writes it (CLDR): in the digits and separators of its language (BCP 47), with the
 // sign of the currency, such as 129,90 € and ₹1,29,900. It leaves out the fraction of a whole price. The space before a
 // sign is a no-break space.
@@ -38,7 +47,7 @@ func (p Price) In(tag string) string {
 	if unit, err := currency.ParseISO(p.Currency); err == nil && sign == "" {
 		sign = print.Sprint(currency.NarrowSymbol(unit))
 	}
-	if sign == "" {
+	if sign == "" || strings.ContainsFunc(sign, func(r rune) bool { return unicode.In(r, unseen...) }) {
 		sign = p.Currency
 	}
 	base, _ := lang.Base()

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // describe returns a composition in the form of the engine.
@@ -92,7 +93,10 @@ func describeOffer(o *generate.Offer, language string) *compose.Offer {
 		if p == nil {
 			return ""
 		}
-		return p.In(language)
+		if said := p.In(language); script.Drawable(said) {
+			return said
+		}
+		return p.In("en") // of digits that no font has
 	}
 	return &compose.Offer{Price: shown(o.Price), Was: shown(o.Was), Promotion: o.Promotion, Shop: o.Shop,
 		Action: o.Action}

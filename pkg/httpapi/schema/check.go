@@ -300,7 +300,7 @@ func (w *walk) leaf(s *huma.Schema, value any, at string) {
 	switch required := s.MinLength != nil && *s.MinLength > 0; {
 	case (required || s.Format == format.NotBlank && said != "") && resource.IsBlank(said):
 		w.addLate(at, "must not be blank")
-	case strings.Contains(s.Pattern, oneLine) && strings.ContainsFunc(said, text.IsHidden):
+	case strings.Contains(s.Pattern, oneLine) && text.HasHidden(said):
 		w.addLate(at, "must not have characters that hide text or turn it round")
 	}
 }

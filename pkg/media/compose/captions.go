@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -107,21 +106,20 @@ type cue struct {
 }
 
 func (f *videoRun) caption(script string, clock timeline.Clock, frames int) error {
+	f.subtitled(script, clock, frames)
+	if !f.Captions {
+		return nil
+	}
 	pages, err := f.fonts.Pages(script, f.Language, f.caps.box)
-	if errors.Is(err, text.ErrScript) && !f.Captions {
-		return nil // they cannot be laid out, and need not be
-	}
 	if err != nil {
 		return ofText("/scenes", err)
 	}
-	// The file of captions has subtitles, which are read by those who turn them on.
-	k := f.part()
-	lines, err := f.fonts.Pages(script, f.Language, text.Box{Width: 820 * k, MaxEm: 62 * k, MaxLines: 2})
-	if err != nil {
-		return ofText("/scenes", err)
+	times := make([]timeline.Cue, len(pages))
+	for i, p := range pages {
+		times[i] = timeline.Cue{From: lead + clock.At(p.Begin), To: lead + clock.At(p.End)}
 	}
-	f.written = cuesOf(lines, clock, frames)
-	for i, c := range cuesOf(pages, clock, frames) {
+	timeline.Follow(times, timeline.Time(frames))
+	for i, c := range times {
 		one := cue{Cue: c, block: pages[i].Block}
 		for _, w := range one.block.Words() {
 			one.words = append(one.words, lead+clock.At(w.Begin))
@@ -131,14 +129,23 @@ func (f *videoRun) caption(script string, clock timeline.Clock, frames int) erro
 	return nil
 }
 
-// cuesOf returns the times of pages, of which each stays until the next one.
-func cuesOf(pages []text.Page, clock timeline.Clock, frames int) []timeline.Cue {
-	times := make([]timeline.Cue, len(pages))
-	for i, p := range pages {
-		times[i] = timeline.Cue{From: lead + clock.At(p.Begin), To: lead + clock.At(p.End), Lines: p.Lines()}
+// subtitled makes the captions of the file, which is read by those who turn it on. They are of the text itself, since
+// players have fonts that the engine has not. None is of the hook and of what is said after the intro.
+func (f *videoRun) subtitled(script string, clock timeline.Clock, frames int) {
+	hook := 0
+	if f.hooked(1) {
+		hook = min(len(f.Scenes[0].Text), len(script))
 	}
-	timeline.Follow(times, timeline.Time(frames))
-	return times
+	add := func(begin, end int) (n int) {
+		for _, s := range text.Subtitles(script[begin:end], f.Language) {
+			f.written = append(f.written, timeline.Cue{From: lead + clock.At(begin+s.Begin),
+				To: lead + clock.At(begin+s.End), Lines: s.Lines})
+		}
+		return len(f.written)
+	}
+	f.before = add(0, hook)
+	add(hook, len(script))
+	timeline.Follow(f.written, timeline.Time(frames))
 }
 
 // draw draws a caption in a part of the video.

@@ -2,7 +2,9 @@ package compose
 
 import (
 	"image/color"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,5 +95,25 @@ func TestTheSpokenWordStandsOutForEveryBrand(t *testing.T) {
 				check(canvas.Color{R: uint8(r), G: uint8(g), B: uint8(bl)})
 			}
 		}
+	}
+}
+
+// The file of captions is of the text, also where no font has its characters: nothing is drawn then.
+func TestTheFileOfCaptionsNeedsNoFont(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	v := Video{Format: Portrait, Quality: Draft, Language: "en",
+		Narration: b.part("voice.wav", sample.Voice(6*time.Second)),
+		Scenes: []Scene{{Text: "A market, which is called მაღაზია by the locals.", Picture: b.picture(0)},
+			{Text: "It costs ৳1,299 & is <new>.", Picture: b.picture(1)}}}
+	written, err := os.ReadFile(b.find(b.compose(v), media.Subtitles).Path)
+	said := strings.ReplaceAll(string(written), "\n", " ")
+	if err != nil || !strings.Contains(said, "called მაღაზია by the locals.") ||
+		!strings.Contains(said, "৳1,299 &amp; is &lt;new&gt;.") {
+		t.Errorf("the captions are %s, %v", written, err)
+	}
+	v.Captions = true
+	if e := b.fails(v); e.Code != CodeScript || e.About != "/scenes" {
+		t.Errorf("captions that are drawn: %v", e)
 	}
 }

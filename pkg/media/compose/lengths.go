@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/media/compose/timeline"
@@ -55,18 +56,19 @@ func (f *videoRun) hooked(n int) bool {
 	return f.intro.frames > 0 && n == first
 }
 
-// shift moves the written captions that are said after the intro by its length.
+// shift moves the written captions that are said after the intro by its length. None is lost, or too short to be read.
 func (f *videoRun) shift(intro time.Duration) {
 	at := time.Duration(0)
 	if f.hooked(1) {
 		at = timeline.Time(f.scenes[0].length)
 	}
-	for i := range f.written {
-		switch c := &f.written[i]; {
-		case c.From >= at:
-			c.From, c.To = c.From+intro, c.To+intro
-		default:
-			c.To = min(c.To, at)
-		}
+	hook, rest := f.written[:f.before], f.written[f.before:]
+	for i := range hook {
+		hook[i].To = min(hook[i].To, at)
 	}
+	for i := range rest {
+		c := &rest[i]
+		c.From, c.To = max(c.From, at)+intro, max(c.To, at)+intro
+	}
+	f.written = slices.Concat(timeline.Readable(hook), timeline.Readable(rest))
 }

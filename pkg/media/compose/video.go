@@ -187,9 +187,11 @@ type videoRun struct {
 	logo          *placed
 	cues          []cue
 	written       []timeline.Cue // those of the file of captions, which has longer ones
-	caps          style
-	encoded       int // frames of scenes
-	stills        map[int]*Still
+	// before is the number of these that are said before the intro.
+	before  int
+	caps    style
+	encoded int // frames of scenes
+	stills  map[int]*Still
 }
 
 func (v Video) compose(ctx context.Context, r *run) error {

@@ -212,56 +212,81 @@ func (r *Record) Head(words string, show *bool) {
 // CheckTexts refuses texts of the caller that finished media could not show, for want of a font or of room.
 func (r *Record) CheckTexts() error {
 	if !r.seen() {
-		return nil
+		return errs.All(r.checkMarks()...)
 	}
-	const noFont = "is in a writing system of which there is no font. Texts in finished media are in " + script.Names
 	if !script.CoversLanguage(r.Language) {
-		return errs.Invalid("/language", "%s", noFont)
+		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media are "+
+			"in "+script.Names)
 	}
 	var found []error
-	check := func(param, about, text string, p script.Place) {
-		switch {
-		case !script.Covers(text):
-			found = append(found, errs.Invalid(param, "%s%s", about, noFont))
-		case !p.Fits(text):
-			found = append(found, errs.Invalid(param,
-				"%sis too long for its place in the finished media. Shorten it", about))
-		}
-	}
+	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }
 	switch {
 	case !r.Given.Has(Title):
 	case r.Shape == "story":
-		check("/title", "", string(r.Title), script.Story)
+		check("/title", string(r.Title), script.Story)
 	case r.Shape == "story clip":
-		check("/title", "", string(r.Title), script.Screen)
+		check("/title", string(r.Title), script.Screen)
 	case r.Kind == MusicClip:
-		check("/title", "", string(r.Title), script.Track)
+		check("/title", string(r.Title), script.Track)
 	}
 	if r.Given.Has(Headline) {
-		check("/headline", "", string(r.Headline), script.Slide)
+		check("/headline", string(r.Headline), script.Slide)
 	}
-	for i, s := range r.Scenes {
-		if r.Given.Has(Script) && s.OnScreen != "" {
-			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", string(s.OnScreen), script.Screen)
+	if r.Given.Has(Script) && r.Kind == Video {
+		for i, s := range r.Scenes {
+			check(fmt.Sprintf("/scenes/%d/on_screen", i), string(s.OnScreen), script.Screen)
+			if !r.Given.Undivided {
+				found = append(found, checkDrawn(fmt.Sprintf("/scenes/%d/text", i), "", s.Text, nil))
+			}
 		}
-	}
-	if r.Given.Has(Script) && r.Kind == Video && !script.Covers(string(r.Script)) {
-		param := "/scenes"
 		if r.Given.Undivided {
-			param = "/script"
+			found = append(found, checkDrawn("/script", "", string(r.Script), nil))
 		}
-		found = append(found, errs.Invalid(param, "%s", noFont))
 	}
 	for _, i := range r.Given.Slides {
-		check(fmt.Sprintf("/slides/%d/text", i), "", r.Slides[i].Text, script.Slide)
-		check(fmt.Sprintf("/slides/%d/body", i), "", string(r.Slides[i].Body), script.Body)
+		check(fmt.Sprintf("/slides/%d/text", i), r.Slides[i].Text, script.Slide)
+		check(fmt.Sprintf("/slides/%d/body", i), string(r.Slides[i].Body), script.Body)
 	}
-	if b := r.Brief.Brand; b != nil && r.Kind == Carousel {
-		place := script.Band
-		if b.Logo != nil || r.Brief.Logo != nil {
-			place = script.ByALogo
+	return errs.All(append(found, r.checkMarks()...)...)
+}
+
+// checkDrawn refuses a text that has a character without a font, or is too long for its place if it has one. About is
+// the beginning of the sentence that says so.
+func checkDrawn(param, about, text string, p *script.Place) error {
+	if lack, missing := script.Missing(text); missing {
+		return errs.Invalid(param, "%s%s", about, lack.Error())
+	}
+	if p != nil && !p.Fits(text) {
+		return errs.Invalid(param, "%sis too long for its place in the finished media. Shorten it", about)
+	}
+	return nil
+}
+
+// checkMarks refuses names and offers of a brand and a product that would be drawn, and cannot.
+func (r *Record) checkMarks() (found []error) {
+	if r.Provided() || r.Kind == "" {
+		return nil
+	}
+	logo := r.Brief.Logo != nil
+	if b := r.Brief.Brand; b != nil {
+		logo = logo || b.Logo != nil
+		switch place := (*script.Place)(nil); {
+		case r.Kind == Carousel:
+			if place = &script.Band; logo {
+				place = &script.ByALogo
+			}
+			fallthrough
+		case r.Kind == Video || !logo:
+			found = append(found, checkDrawn("/factory_id", "names a factory whose brand_name ", b.Name, place))
 		}
-		check("/factory_id", "names a factory whose brand_name ", b.Name, place)
+		if r.Kind == Video {
+			found = append(found, checkDrawn("/factory_id", "names a factory whose call_to_action ", b.Call, nil))
+		}
 	}
-	return errs.All(found...)
+	if o := (prompter{Record: r}).offer(); o != nil {
+		found = append(found, checkDrawn("/factory_id", "names a factory whose shop_name ", o.Shop, nil),
+			checkDrawn("/factory_id", "names a factory whose call_to_action ", o.Action, nil),
+			checkDrawn("/product_id", "names a product whose promotion ", o.Promotion, nil))
+	}
+	return found
 }

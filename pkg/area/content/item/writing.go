@@ -295,7 +295,7 @@ func (r prompter) checkWritten(t provider.Text) error {
 	for _, s := range t.Slides {
 		texts = append(texts, s.Heading, s.Body)
 	}
-	if r.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
+	if r.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Drawable(s) }) {
 		return provider.FailureOf(provider.FailedScript)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,10 +28,12 @@ var (
 // characters.
 func (p Place) Fits(text string) bool {
 	lines, used, space := 1, 0.0, 0.0
-	for word := range strings.FieldsSeq(text) {
+	for word, ends := range parts(Drawn(text)) {
 		width := Width(word)
 		before := space
-		space = spaceAfter(word)
+		if space = 0; ends {
+			space = spaceAfter(word)
+		}
 		switch {
 		case used > 0 && used+before+width <= p.Width:
 			used += before + width
@@ -51,6 +54,27 @@ func (p Place) Fits(text string) bool {
 	}
 	return lines <= p.Lines
 }
+
+// parts returns the parts of a text between which a line may end: words, and those of a word between its soft hyphens,
+// each with a hyphen. It reports which of them end a word.
+func parts(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for word := range strings.FieldsSeq(text) {
+			for hyphen := strings.Index(word, softHyphen); hyphen >= 0; hyphen = strings.Index(word, softHyphen) {
+				if !yield(word[:hyphen]+"-", false) {
+					return
+				}
+				word = word[hyphen+len(softHyphen):]
+			}
+			if !yield(word, true) {
+				return
+			}
+		}
+	}
+}
+
+// softHyphen is a place where a word may be divided (UAX 14).
+const softHyphen = "\u00ad"
 
 // Clip returns the beginning of a text that surely fits into a place, to the end of a word if it can.
 func (p Place) Clip(text string) string {

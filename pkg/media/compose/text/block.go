@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // Box is the place of a text, in pixels.
@@ -89,8 +91,8 @@ func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b, err := f.fit(text, lang, box)
-	if f.first != latin && errors.Is(err, ErrTooLong) {
-		noto := Fonts{set: f.set, first: latin}
+	if f.first != script.Latin && errors.Is(err, ErrTooLong) {
+		noto := Fonts{set: f.set, first: script.Latin}
 		return noto.fit(text, lang, box)
 	}
 	return b, err
@@ -141,10 +143,10 @@ func leadingOf(units []unit) (most float64) {
 func wrap(units []unit, width float64) (ends []int, ok bool) {
 	used, space := 0.0, 0.0
 	for i, u := range units {
-		if u.width > width {
+		if u.whole() > width {
 			return nil, false
 		}
-		if used > 0 && used+space+u.width > width {
+		if used > 0 && used+space+u.whole() > width {
 			ends = append(ends, i)
 			used, space = 0, 0
 		}
@@ -184,8 +186,10 @@ func balance(units []unit, width float64, ends []int) []int {
 			if used += space + u.width; used > width && end > begin+1 {
 				break
 			}
-			space = u.space
-			off := (used - mean) / mean
+			if space = u.space; used+u.hyphen.width > width && end > begin+1 {
+				continue // without room for a hyphen, the line does not end here
+			}
+			off := (used + u.hyphen.width - mean) / mean
 			cost := best[begin] + costLine + off*off
 			switch {
 			case end == len(units) || endOf(u) != word:
@@ -268,6 +272,10 @@ func lineOf(units []unit) line {
 			add(cluster{text: " ", face: u.gap, width: u.space}, l.width)
 			l.width += u.space
 		}
+	}
+	if last := units[len(units)-1]; last.hyphen.face != nil {
+		add(last.hyphen, l.width)
+		l.width += last.hyphen.width
 	}
 	close()
 	l.runs = runs(all)

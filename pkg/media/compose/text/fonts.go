@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -19,55 +20,43 @@ import (
 	"github.com/go-text/typesetting/language"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/image/math/fixed"
+
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // family is a font of the set.
 type family struct {
-	name, file string
+	name string
 	// leading is the line spacing in ems: marks above and below need room.
 	leading float64
 	// capHeight is the height of a capital letter in ems. 0 is that of Noto Sans.
 	capHeight float64
 }
 
-const (
-	latin = iota
-	arabic
-	hebrew
-	devanagari
-	thai
-	chinese
-	japanese
-	korean
-	emoji
-	montserrat
-	lora
-	oswald
-	colored
-	count // of the families
-)
-
-// families are the fonts of the set; infra/tools/media-tools.mjs installs them.
-var families = []family{
-	latin:      {"Noto Sans", "NotoSans-Bold.ttf", 1.22, 0},
-	arabic:     {"Noto Sans Arabic", "NotoSansArabic-Bold.ttf", 1.5, 0},
-	hebrew:     {"Noto Sans Hebrew", "NotoSansHebrew-Bold.ttf", 1.25, 0},
-	devanagari: {"Noto Sans Devanagari", "NotoSansDevanagari-Bold.ttf", 1.5, 0},
-	thai:       {"Noto Sans Thai", "NotoSansThai-Bold.ttf", 1.5, 0},
-	chinese:    {"Noto Sans SC", "NotoSansSC-Bold.ttf", 1.3, 0},
-	japanese:   {"Noto Sans JP", "NotoSansJP-Bold.ttf", 1.3, 0},
-	korean:     {"Noto Sans KR", "NotoSansKR-Bold.ttf", 1.3, 0},
-	emoji:      {"Noto Emoji", "NotoEmoji-Bold.ttf", 1.3, 0},
-	montserrat: {"Montserrat", "Montserrat-Bold.ttf", 1.22, 0.7},
-	lora:       {"Lora", "Lora-Bold.ttf", 1.25, 0.7},
-	oswald:     {"Oswald", "Oswald-Bold.ttf", 1.4, 0.81},
-	colored:    {"Noto Color Emoji", "NotoColorEmoji-Regular.ttf", 1.3, 0},
+// families are the fonts of the set, whose files package script lists.
+var families = [script.Families]family{
+	script.Latin:       {"Noto Sans", 1.22, 0},
+	script.Arabic:      {"Noto Sans Arabic", 1.5, 0},
+	script.Hebrew:      {"Noto Sans Hebrew", 1.25, 0},
+	script.Devanagari:  {"Noto Sans Devanagari", 1.5, 0},
+	script.Thai:        {"Noto Sans Thai", 1.5, 0},
+	script.Chinese:     {"Noto Sans SC", 1.3, 0},
+	script.Traditional: {"Noto Sans TC", 1.3, 0},
+	script.HongKong:    {"Noto Sans HK", 1.3, 0},
+	script.Japanese:    {"Noto Sans JP", 1.3, 0},
+	script.Korean:      {"Noto Sans KR", 1.3, 0},
+	script.Symbols:     {"Noto Sans Symbols", 1.3, 0},
+	script.MoreSymbols: {"Noto Sans Symbols 2", 1.3, 0},
+	script.Emoji:       {"Noto Emoji", 1.3, 0},
+	script.Montserrat:  {"Montserrat", 1.22, 0.7},
+	script.Lora:        {"Lora", 1.25, 0.7},
+	script.Oswald:      {"Oswald", 1.4, 0.81},
+	script.Colored:     {"Noto Color Emoji", 1.3, 0},
 }
 
 // brands are the families of brands, by their names in package script.
-var brands = map[string]int{
-	"": latin, "noto_sans": latin, "montserrat": montserrat, "lora": lora, "oswald": oswald,
-}
+var brands = map[string]script.Family{"": script.Latin, "noto_sans": script.Latin, "montserrat": script.Montserrat,
+	"lora": script.Lora, "oswald": script.Oswald}
 
 type face struct {
 	family
@@ -81,26 +70,26 @@ type face struct {
 type Fonts struct {
 	*set
 	// first is the family of texts, where it has all their letters.
-	first int
+	first script.Family
 }
 
 // set has the fonts that were read.
 type set struct {
 	dir    string
 	mu     sync.Mutex
-	faces  [count]*face
+	faces  [script.Families]*face
 	shaper shaping.HarfbuzzShaper
 	arts   map[string]art // the drawings of emoji, by their characters
 }
 
 // Open opens the fonts in a folder. A font is read when a text needs it.
 func Open(dir string) (*Fonts, error) {
-	for _, f := range families {
-		if _, err := os.Stat(filepath.Join(dir, f.file)); err != nil {
-			return nil, fmt.Errorf("text: the font %s is missing: %w", f.name, err)
+	for _, file := range script.Files {
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+			return nil, fmt.Errorf("text: the font %s is missing: %w", file, err)
 		}
 	}
-	return &Fonts{set: &set{dir: dir}, first: latin}, nil
+	return &Fonts{set: &set{dir: dir}, first: script.Latin}, nil
 }
 
 // In returns the set for texts in a family of script.Fonts, or reports that there is no such family. A text is in Noto
@@ -111,25 +100,18 @@ func (f *Fonts) In(family string) (*Fonts, bool) {
 }
 
 // has reports whether a font has all letters of a text.
-func (f *Fonts) has(n int, text string) (bool, error) {
-	of, err := f.face(n)
-	if err != nil {
-		return false, err
-	}
-	for _, r := range text {
-		if _, ok := of.NominalGlyph(r); !ok && !unseen(r) && (unicode.IsLetter(r) || unicode.IsMark(r)) {
-			return false, nil
-		}
-	}
-	return true, nil
+func has(f script.Family, text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return (unicode.IsLetter(r) || unicode.IsMark(r)) && !script.Unseen(r) && !f.Has(r)
+	})
 }
 
 // face returns a font, read on first use.
-func (f *Fonts) face(n int) (*face, error) {
+func (f *Fonts) face(n script.Family) (*face, error) {
 	if f.faces[n] != nil {
 		return f.faces[n], nil
 	}
-	path := filepath.Join(f.dir, families[n].file)
+	path := filepath.Join(f.dir, script.Files[n])
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("text: %w", err)
@@ -156,55 +138,34 @@ func (f *Fonts) face(n int) (*face, error) {
 	return f.faces[n], nil
 }
 
-// order returns the order in which fonts are tried for a text's characters. A Chinese character has a different form in
-// Japanese and Korean text.
-func order(first int, text, lang string) []int {
-	han := []int{chinese, japanese, korean}
-	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
-	switch {
-	case lang == "ja" || lang != "zh" && lang != "ko" &&
-		strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0:
-		han = []int{japanese, chinese, korean}
-	case lang == "ko" || lang != "zh" &&
-		strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hangul) }) >= 0:
-		han = []int{korean, chinese, japanese}
+// cluster returns a character as it is drawn, of a size in bytes. It fails if no font has it.
+func (f *Fonts) cluster(chars []rune, order script.Order, size int) (c cluster, err error) {
+	family, drawn, ok := order.Draw(chars)
+	if !ok {
+		return c, fmt.Errorf("%w: %q (%U)", ErrScript, string(chars), chars)
 	}
-	return append([]int{first, latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
-}
-
-// choose returns the font of a cluster, or nil if none has it.
-func (f *Fonts) choose(cluster []rune, order []int) (*face, error) {
-	switch {
-	case pictorial(cluster):
-		order = []int{emoji}
-	case unicode.Is(unicode.Devanagari, cluster[0]): // Noto Sans has some of it, too
-		order = []int{devanagari}
+	if c.face, err = f.face(family); err != nil {
+		return c, err
 	}
-	for _, n := range order {
-		candidate, err := f.face(n)
-		if err != nil {
-			return nil, err
-		}
-		if covers(candidate, cluster) {
-			return candidate, nil
+	c.size = size
+	if family == script.Emoji && !script.Plain(chars) {
+		if c.art, err = f.artOf(chars); err != nil {
+			return c, err
 		}
 	}
-	return nil, nil
-}
-
-// covers reports whether a font has all visible characters of a cluster.
-func covers(f *face, cluster []rune) bool {
-	for _, r := range cluster {
-		if _, ok := f.NominalGlyph(r); !ok && !unseen(r) {
-			return false
-		}
+	drawn = slices.DeleteFunc(slices.Clone(drawn), func(r rune) bool {
+		return r == softHyphen || !family.Has(r) && !shapes(r) // it is unseen, or a tag or skin tone of a picture
+	})
+	if c.text = string(drawn); len(drawn) > 0 {
+		c.width = f.width(c.face, drawn)
 	}
-	return true
+	return c, nil
 }
 
-// unseen reports whether a character only changes the form of others.
-func unseen(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
+// shapes reports whether an unseen character changes how its neighbors are joined or ordered, also where the font
+// lacks it.
+func shapes(r rune) bool {
+	return r >= '\u200c' && r <= '\u200f' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // scale is the size at which text is measured, in 1/64 pixel.

@@ -33,7 +33,16 @@ func TestEveryScriptHasItsFont(t *testing.T) {
 		{"hi", "हिन्दी", "Noto Sans Devanagari"},
 		{"th", "น้ำ", "Noto Sans Thai"},
 		{"zh-CN", "骨直", "Noto Sans SC"},
-		{"zh-TW", "體驗", "Noto Sans SC"},
+		{"zh-TW", "體驗", "Noto Sans TC"},
+		{"zh-Hant", "體驗", "Noto Sans TC"},
+		{"zh-HK", "骨直", "Noto Sans HK"},
+		{"yue", "骨直", "Noto Sans HK"},
+		{"zh-HK", "升𨋢", "Noto Sans HK"},
+		{"ja", "𠮷野家", "Noto Sans JP"},
+		{"ja", "炭火焼きの𩸽定食", "Noto Sans JP"},
+		{"en", "SALE", "Noto Sans"},
+		{"en", "𝗦𝗔𝗟𝗘", "Noto Sans"},
+		{"en", "✗", "Noto Sans Symbols 2"},
 		{"ja", "骨直", "Noto Sans JP"},
 		{"", "骨はかな", "Noto Sans JP"},
 		{"ko", "骨直", "Noto Sans KR"},
@@ -54,9 +63,10 @@ func TestEveryScriptHasItsFont(t *testing.T) {
 	if _, err := f.Fit("বাংলা ভাষা", "bn", heading); !errors.Is(err, ErrScript) {
 		t.Errorf("Bengali, of which there is no font: %v", err)
 	}
-	if b, err := f.Fit("A letter of another script: ক", "en", heading); err != nil ||
-		strings.Contains(strings.Join(b.Lines(), " "), "ক") {
-		t.Errorf("one letter without a font: %v, %v", b.Lines(), err)
+	for _, s := range []string{"A letter of another script: ক", "৳1,299", "ends \U000e0041"} {
+		if _, err := f.Fit(s, "en", heading); !errors.Is(err, ErrScript) {
+			t.Errorf("%q has a character without a font: %v", s, err)
+		}
 	}
 }
 
@@ -158,18 +168,52 @@ func TestSpacesAreDrawn(t *testing.T) {
 			}
 		}
 	}
-	for text, divides := range map[string]bool{"nur 129\u00a0€ heute": false, "nur 129 € heute": true} {
-		divided := false
+	// A number and its sign stay on a line, in both orders.
+	for text, whole := range map[string]string{"nur 129\u00a0€ heute": "129 €", "nur 129 € heute": "129 €",
+		"nur € 129 heute": "€ 129", "nur 20 % heute": "20 %", "3 ב-100 ₪ בלבד": "100 ₪"} {
 		for width := 60.0; width < 400; width += 10 {
-			b, err := f.Fit(text, "de", Box{Width: width, Height: 560, MaxEm: 60, MinEm: 16, MaxLines: 9})
+			b, err := f.Fit(text, "de", Box{Width: width, Height: 560, MaxEm: 60, MinEm: 12, MaxLines: 9})
 			if err != nil {
 				t.Fatal(err)
 			}
-			divided = divided || strings.Contains(strings.Join(b.Lines(), "|"), "|€")
+			if lines := strings.Join(b.Lines(), "|"); !strings.Contains(lines, whole) {
+				t.Errorf("%q is broken beside the sign: %q", text, lines)
+			}
 		}
-		if divided != divides {
-			t.Errorf("whether %q is broken before the sign: %t", text, divided)
+	}
+}
+
+// A soft hyphen is seen where a line ends at it, and nowhere else (UAX 14).
+func TestSoftHyphens(t *testing.T) {
+	f := fonts(t)
+	const long = "Kranken\u00adversicherungs\u00adkarten\u00adlesegeräte gelten"
+	for width := 300.0; width < 1800; width += 50 {
+		box := Box{Width: width, Height: 700, MaxEm: 60, MinEm: 20, MaxLines: 9}
+		b, err := f.Fit(long, "de", box)
+		if err != nil {
+			t.Fatal(err)
 		}
+		lines := b.Lines()
+		for i, l := range lines {
+			ends := i < len(lines)-1 && !strings.HasSuffix(l, "lesegeräte")
+			if strings.HasSuffix(l, "-") != ends || strings.Count(l, "-") > 1 || strings.Contains(l, "\u00ad") {
+				t.Errorf("%.0f: the lines are %q", width, lines)
+			}
+		}
+		if b.Width > width+0.01 {
+			t.Errorf("%q is %.0f wide of %.0f", lines, b.Width, width)
+		}
+		if said := strings.ReplaceAll(strings.Join(lines, ""), "-", ""); strings.ReplaceAll(said, " ", "") !=
+			"Krankenversicherungskartenlesegerätegelten" {
+			t.Errorf("the lines say %q", said)
+		}
+	}
+	pages, err := f.Pages("Die "+long, "de", Box{Width: 420, MaxEm: 60, MaxLines: 2, MaxWords: 4})
+	if err != nil || !strings.Contains(strings.Join(pages[0].Lines(), "|")+"|", "-|") {
+		t.Errorf("the captions are %v, %v", pages, err)
+	}
+	if b, err := f.Fit("Ende\u00ad", "de", heading); err != nil || b.Lines()[0] != "Ende" {
+		t.Errorf("a soft hyphen at the end: %v, %v", b.Lines(), err)
 	}
 }
 

@@ -2,13 +2,13 @@ package text
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/go-text/typesetting/segmenter"
 	"golang.org/x/text/unicode/bidi"
+
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // The reasons for which a text cannot be laid out.
@@ -41,7 +41,12 @@ type unit struct {
 	gap *face
 	// binds reports whether the unit belongs to the one after it.
 	binds bool
+	// hyphen is seen if the line ends here, at a soft hyphen (UAX 14). Without a face, there is none.
+	hyphen cluster
 }
+
+// whole returns the width of the unit at the end of a line.
+func (u unit) whole() float64 { return u.width + u.hyphen.width }
 
 // text returns the text of the unit.
 func (u unit) text() string {
@@ -51,10 +56,6 @@ func (u unit) text() string {
 	}
 	return b.String()
 }
-
-// maxMissing is the greatest fraction of a text's letters that no font has. They are omitted. With more, the text is of
-// an unsupported script.
-const maxMissing = 0.1
 
 // Clean replaces control characters, such as line ends, by spaces. Offsets stay the same.
 func Clean(text string) string {
@@ -74,99 +75,132 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 // unitsOf is units, with or without the phrases of Japanese.
 func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 	text = Clean(text)
-	first := f.first
-	if all, err := f.has(first, text); err != nil {
-		return nil, err
-	} else if !all {
-		first = latin
+	d := divider{Fonts: f, first: f.first, chars: []rune(text)}
+	if !has(d.first, text) {
+		d.first = script.Latin
 	}
-	chars := []rune(text)
+	d.order = script.OrderOf(d.first, text, lang)
 	var seg segmenter.Segmenter
-	seg.Init(chars)
+	seg.Init(d.chars)
+	breaks := breaksOf(&seg, d.chars, phrases)
+	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
+		g := graphemes.Grapheme()
+		if thaiBreak(d.chars, g.Offset) {
+			d.close()
+		}
+		if err := d.take(g.Text, g.Offset); err != nil {
+			return nil, err
+		}
+		if breaks[g.Offset+len(g.Text)] {
+			d.close()
+		}
+	}
+	d.close()
+	if len(d.all) == 0 {
+		return nil, ErrEmpty
+	}
+	d.all[len(d.all)-1].hyphen = cluster{}
+	bind(d.all, lang)
+	return d.all, nil
+}
+
+// breaksOf returns the offsets at which a line may end.
+func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases bool) map[int]bool {
 	breaks := map[int]bool{}
 	for lines := seg.LineIterator(); lines.Next(); {
 		line := lines.Line()
 		end := line.Offset + len(line.Text)
 		breaks[end] = !withinNumber(chars, end) && (!phrases || phraseBreak(chars, end))
 	}
-	var all []unit
-	var u unit
-	fonts, at, letters, missing := order(first, text, lang), 0, 0, 0
-	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
-		g := graphemes.Grapheme()
-		c := cluster{text: string(g.Text), size: len(string(g.Text))}
-		begin := at
-		at += len(c.text)
-		if thaiBreak(chars, g.Offset) {
-			all, u = f.close(all, u)
-		}
-		if unicode.IsSpace(g.Text[0]) {
-			if n := len(u.clusters); n > 0 && u.space == 0 {
-				// The space has the font of the character before it, except that of emoji, whose space is as wide
-				// as they are.
-				if u.gap = u.clusters[n-1].face; u.gap == f.faces[emoji] {
-					var err error
-					if u.gap, err = f.face(first); err != nil {
-						return nil, err
-					}
-				}
-				u.space = f.width(u.gap, []rune{' '})
-			}
-			if len(u.clusters) > 0 && (withinNumber(chars, g.Offset+1) || unbroken(g.Text[0])) {
-				u.clusters, u.space, u.end = append(u.clusters, cluster{text: " ", face: u.gap, width: u.space,
-					size: c.size}), 0, at
-			}
-		} else {
-			var err error
-			if c.face, err = f.choose(g.Text, fonts); err != nil {
-				return nil, err
-			}
-			if slices.ContainsFunc(g.Text, func(r rune) bool { return unicode.IsLetter(r) || pictorial(g.Text) }) {
-				letters++
-				if c.face == nil {
-					missing++
-				}
-			}
-			if c.face != nil {
-				c.width = f.width(c.face, g.Text)
-				if c.face == f.faces[emoji] {
-					if c.art, err = f.artOf(g.Text); err != nil {
-						return nil, err
-					}
-				}
-				if u.clusters == nil {
-					u.begin = begin
-				}
-				u.clusters, u.end = append(u.clusters, c), at
-			}
-		}
-		if breaks[g.Offset+len(g.Text)] {
-			all, u = f.close(all, u)
-		}
-	}
-	all, _ = f.close(all, u)
-	switch {
-	case float64(missing) > maxMissing*float64(letters):
-		return nil, fmt.Errorf("%w: %.40q", ErrScript, text)
-	case len(all) == 0:
-		return nil, ErrEmpty
-	}
-	bind(all, lang)
-	return all, nil
+	return breaks
 }
 
-// close measures a unit and appends it.
-func (f *Fonts) close(all []unit, u unit) ([]unit, unit) {
-	if u.clusters == nil {
-		return all, unit{}
+// divider divides a text into units.
+type divider struct {
+	*Fonts
+	first script.Family
+	order script.Order
+	chars []rune
+	// u is the unit that is not complete, and at the number of the bytes that were taken.
+	u   unit
+	all []unit
+	at  int
+}
+
+// take adds the next character, which is at an offset.
+func (d *divider) take(g []rune, offset int) (err error) {
+	if unicode.IsSpace(g[0]) { // a mark after it stands alone
+		size := len(string(g[:1]))
+		d.at += size
+		if err = d.space(g[0], offset, size); err != nil || len(g) == 1 {
+			return err
+		}
+		g = g[1:]
+	}
+	size := len(string(g))
+	begin := d.at
+	d.at += size
+	if g[0] == softHyphen && len(d.u.clusters) > 0 {
+		if d.u.hyphen, err = d.cluster([]rune{'-'}, d.order, 0); err != nil {
+			return err
+		}
+	}
+	c, err := d.cluster(g, d.order, size)
+	if err != nil {
+		return err
+	}
+	if c.text == "" && c.art == nil { // it is not seen
+		if n := len(d.u.clusters); n > 0 {
+			d.u.clusters[n-1].size, d.u.end = d.u.clusters[n-1].size+size, d.at
+		}
+		return nil
+	}
+	if d.u.clusters == nil {
+		d.u.begin = begin
+	}
+	d.u.clusters, d.u.end, d.u.hyphen = append(d.u.clusters, c), d.at, cluster{}
+	return nil
+}
+
+// softHyphen is a place where a word may be divided: a hyphen is seen at the end of a line, and nothing elsewhere.
+const softHyphen = '\u00ad'
+
+// space takes a space. It has the font of the character before it, except that of emoji, whose space is as wide as they
+// are.
+func (d *divider) space(r rune, offset, size int) (err error) {
+	u := &d.u
+	n := len(u.clusters)
+	if n == 0 {
+		return nil
+	}
+	if u.space == 0 {
+		if u.gap = u.clusters[n-1].face; u.gap == d.faces[script.Emoji] {
+			if u.gap, err = d.face(d.first); err != nil {
+				return err
+			}
+		}
+		u.space = d.width(u.gap, []rune{' '})
+	}
+	if withinNumber(d.chars, offset+1) || unbroken(r) {
+		u.clusters, u.space, u.end = append(u.clusters, cluster{text: " ", face: u.gap, width: u.space, size: size}), 0,
+			d.at
+	}
+	return nil
+}
+
+// close measures the unit and appends it.
+func (d *divider) close() {
+	u := d.u
+	if d.u = (unit{}); u.clusters == nil {
+		return
 	}
 	for i, c := range u.clusters {
 		if c.art != nil {
-			u.clusters[i].before = f.joined(u.clusters[:i])
+			u.clusters[i].before = d.joined(u.clusters[:i])
 		}
 	}
-	u.width = f.joined(u.clusters)
-	return append(all, u), unit{}
+	u.width = d.joined(u.clusters)
+	d.all = append(d.all, u)
 }
 
 // joined returns the width of clusters beside each other, in ems.
@@ -188,10 +222,17 @@ func thaiBreak(chars []rune, at int) bool {
 // of figures and the narrow one, which stands between a number and its currency.
 func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
-// withinNumber reports whether a space before an offset divides the digits of a number.
+// withinNumber reports whether a space before an offset divides the digits of a number, or a number and its sign.
 func withinNumber(chars []rune, at int) bool {
-	return at > 1 && at < len(chars) && chars[at-1] == ' ' && unicode.IsDigit(chars[at-2]) && unicode.IsDigit(chars[at])
+	if at < 2 || at >= len(chars) || chars[at-1] != ' ' {
+		return false
+	}
+	before, after := chars[at-2], chars[at]
+	return unicode.IsDigit(before) && (unicode.IsDigit(after) || sign(after)) || sign(before) && unicode.IsDigit(after)
 }
+
+// sign reports whether a character is written beside a number: of a currency, a part or a degree.
+func sign(r rune) bool { return unicode.Is(unicode.Sc, r) || strings.ContainsRune("%‰°№", r) }
 
 // runs joins neighbors of the same font.
 func runs(clusters []cluster) []cluster {
@@ -223,7 +264,7 @@ func rightToLeft(text string) bool {
 func divided(units []unit, width float64) []unit {
 	var all []unit
 	for _, u := range units {
-		if u.width <= width {
+		if u.whole() <= width {
 			all = append(all, u)
 			continue
 		}
@@ -232,7 +273,7 @@ func divided(units []unit, width float64) []unit {
 			c.before = 0
 			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + c.size}
 			if at = part.end; i == len(u.clusters)-1 {
-				part.space, part.end = u.space, u.end
+				part.space, part.end, part.hyphen = u.space, u.end, u.hyphen
 			}
 			all = append(all, part)
 		}

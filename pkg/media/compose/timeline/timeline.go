@@ -5,6 +5,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -155,6 +156,23 @@ func Follow(cues []Cue, end time.Duration) {
 		}
 		cues[i].To = min(next, cues[i].To+linger)
 	}
+}
+
+// Shortest is the least time for which a caption of a file is shown.
+const Shortest = 500 * time.Millisecond
+
+// Readable joins the cues that are too short to be read with their neighbors.
+func Readable(cues []Cue) (all []Cue) {
+	for i, c := range cues {
+		last := len(all) - 1
+		short := last >= 0 && (all[last].To-all[last].From < Shortest || i == len(cues)-1 && c.To-c.From < Shortest)
+		if short {
+			all[last].To, all[last].Lines = max(all[last].To, c.To), slices.Concat(all[last].Lines, c.Lines)
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -78,3 +78,21 @@ func TestCaptionsAreReadable(t *testing.T) {
 		t.Errorf("they are %+v, %v", info, err)
 	}
 }
+
+// A cue that is too short to be read is shown with its neighbor, and none is lost.
+func TestShortCuesAreJoined(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	got := Readable([]Cue{{From: 0, To: ms(900), Lines: []string{"a"}},
+		{From: ms(900), To: ms(1100), Lines: []string{"b"}}, {From: ms(1100), To: ms(1500), Lines: []string{"c"}},
+		{From: ms(1500), To: ms(3000), Lines: []string{"d"}}, {From: ms(3000), To: ms(3100), Lines: []string{"e"}}})
+	said := ""
+	for _, c := range got {
+		if c.To-c.From < Shortest {
+			t.Errorf("%+v is short", c)
+		}
+		said += strings.Join(c.Lines, "")
+	}
+	if said != "abcde" || len(got) != 3 {
+		t.Errorf("%+v", got)
+	}
+}

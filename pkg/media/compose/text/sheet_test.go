@@ -1,0 +1,187 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/media/compose/script"
+)
+
+// The sheets on which emoji are drawn: squares with cells, on a gray through which translucent layers are seen.
+const (
+	sheetSize = 2048
+	cell      = 128
+	cellEm    = 96
+	perSheet  = (sheetSize / cell) * (sheetSize / cell)
+	sheetGray = 208
+)
+
+var media = filepath.Join("..", "..", "..", "..", ".tools", "media")
+
+// origin returns the origin of the n-th emoji of a sheet.
+func origin(n int) (x, y float64) {
+	row := sheetSize / cell
+	return float64(n%row*cell + 6), float64(n/row*cell + 98)
+}
+
+// known returns the emoji of the list that the font draws in color, one glyph each.
+func known(t *testing.T, f *Fonts) (all []string, glyphs []int) {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join("testdata", "emoji.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	face, err := f.face(script.Colored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for emoji := range strings.FieldsSeq(string(list)) {
+		if glyph, ok := f.glyphOf(face, []rune(emoji)); ok && glyph != 0 {
+			all, glyphs = append(all, emoji), append(glyphs, int(glyph))
+		}
+	}
+	return all, glyphs
+}
+
+// drawSheet draws emoji as finished media have them: by the shapes of libass.
+func drawSheet(t *testing.T, f *Fonts, emoji []string) []byte {
+	t.Helper()
+	s := NewScript(sheetSize, sheetSize)
+	latin, err := f.face(script.Latin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.needs(latin)
+	for n, e := range emoji {
+		a, err := f.artOf([]rune(e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := origin(n)
+		for _, shape := range a {
+			s.shape(shape, x, y, cellEm, Always)
+		}
+	}
+	return render(t, s, sheetSize, sheetSize)
+}
+
+// render returns the pixels of a script on gray.
+func render(t *testing.T, s *Script, width, height int) []byte {
+	t.Helper()
+	pixels, _ := rendered(t, s, width, height)
+	return pixels
+}
+
+// rendered returns the pixels of a script on gray, and what libass says of it.
+func rendered(t *testing.T, s *Script, width, height int) (pixels []byte, said string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.ass")
+	if err := os.WriteFile(file, []byte(s.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, font := range s.Fonts() {
+		path, err := filepath.Abs(font)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(dir, filepath.Base(font)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(media, "ffmpeg"), "-v", "verbose", "-f", "lavfi", "-i",
+		fmt.Sprintf("color=c=0x%02X%02X%02X:s=%dx%d:r=1,format=rgb24,subtitles=%s:fontsdir=%s", sheetGray, sheetGray,
+			sheetGray, width, height, file, dir), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	pixels, err := cmd.Output()
+	if err != nil || len(pixels) != width*height*3 {
+		t.Fatalf("%d bytes, %v: %s", len(pixels), err, stderr.String())
+	}
+	return pixels, stderr.String()
+}
+
+// differences returns the mean difference of two sheets in each cell, in levels, of the pixels that either has drawn.
+func differences(ours, theirs []byte, cells int) []float64 {
+	all := make([]float64, cells)
+	for n := range all {
+		x, y := origin(n)
+		sum, drawn := 0.0, 0
+		for row := int(y) - 98; row < int(y)-98+cell; row++ {
+			at := (row*sheetSize + int(x) - 6) * 3
+			for i := at; i < at+cell*3; i += 3 {
+				a, b := ours[i:i+3], theirs[i:i+3]
+				if gray(a) && gray(b) {
+					continue
+				}
+				drawn++
+				for k := range 3 {
+					sum += math.Abs(float64(a[k])-float64(b[k])) / 3
+				}
+			}
+		}
+		all[n] = sum / max(float64(drawn), 1)
+	}
+	return all
+}
+
+func gray(p []byte) bool { return p[0] == sheetGray && p[1] == sheetGray && p[2] == sheetGray }
+
+// chosen are the emoji of the table of colors: with translucent and scaled layers, gradients, skin tones and flags.
+var chosen = strings.Fields("🏳️‍🌈 👩 😰 😨 🌚 💗 👨‍🚀 👩‍🎓 👷‍♀️ 🎅 🧛‍♀️ 🧖‍♀️ 🫂 🪶 🐠 🧊 🌁 🌄 🌇 🌠 ☄️ 🎇 🔮 🪄 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f 🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f " +
+	"🇩🇪 🇧🇷 🎣 ☕ ❤️ 😀 🔥 ✨ 🪩 🫧 💎 🌊 🥶")
+
+// colorsOf returns the mean colors of the n-th emoji of a sheet, in 16 parts.
+func colorsOf(sheet []byte, n int) string {
+	const side = cell / 4
+	x, y := origin(n)
+	var all []string
+	for part := range 16 {
+		left, top := int(x)-6+part%4*side, int(y)-98+part/4*side
+		var sum [3]int
+		for row := top; row < top+side; row++ {
+			for i := (row*sheetSize + left) * 3; i < (row*sheetSize+left+side)*3; i++ {
+				sum[i%3] += int(sheet[i])
+			}
+		}
+		all = append(all, fmt.Sprintf("%d %d %d", sum[0]/side/side, sum[1]/side/side, sum[2]/side/side))
+	}
+	return strings.Join(all, "\t")
+}
+
+// Some emoji have the colors with which Skia draws them, in each part. The long tests compare all, pixel by pixel.
+func TestEmojiHaveTheColorsOfSkia(t *testing.T) {
+	f := fonts(t)
+	table, err := os.ReadFile(filepath.Join("testdata", "skia.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(table)) {
+		emoji, colors, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		want[emoji] = colors
+	}
+	if len(want) != len(chosen) {
+		t.Errorf("the table has %d emoji, not %d", len(want), len(chosen))
+	}
+	sheet := drawSheet(t, f, chosen)
+	for n, e := range chosen {
+		ours, theirs := strings.Fields(colorsOf(sheet, n)), strings.Fields(want[e])
+		for i := range ours {
+			a, b := 0, 0
+			if _, err := fmt.Sscan(ours[i], &a); err != nil || len(theirs) != len(ours) {
+				t.Fatalf("%s: %q, %v", e, theirs, err)
+			}
+			if _, err := fmt.Sscan(theirs[i], &b); err != nil || a-b > 20 || b-a > 20 {
+				t.Errorf("%s: part %d is %v, not %v", e, i/3, ours[i/3*3:i/3*3+3], theirs[i/3*3:i/3*3+3])
+				break
+			}
+		}
+	}
+}
