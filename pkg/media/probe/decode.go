@@ -70,7 +70,7 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	}
 	switch {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
-		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return picture(ctx, content) })
+		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return still(ctx, content) })
 	case at(4, "ftyp"):
 		f, err := video(ctx, r, size)
 		if !errors.Is(err, ErrUnsupported) {
