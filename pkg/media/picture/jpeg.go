@@ -84,7 +84,7 @@ func (p *Picture) jpeg() error {
 			transformed = body[11] != 0
 		case marker >= 0xc0 && marker <= 0xc2 && components == nil && len(body) > 6:
 			p.stored = image.Pt(int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:])))
-			components, progressive = body[6:], marker == 0xc2
+			components, progressive = body[6:min(6+each*int(body[5]), len(body))], marker == 0xc2
 		case marker == jpegScan:
 			scans++
 		}
@@ -94,14 +94,17 @@ func (p *Picture) jpeg() error {
 	}
 	p.profile = slices.Concat(parts[:]...)
 	p.scans = max(scans, 1)
+	p.plain = len(components)/each == 1 || len(components)/each == 3 && transformed
 	p.perPixel = jpegMemory(components, progressive, transformed)
 	return nil
 }
 
+// each is the number of bytes of a component in the header of a frame.
+const each = 3
+
 // jpegMemory returns the bytes that the decoder holds for each pixel: the values of each component, its coefficients if
 // there are several scans, and the picture that is made of them unless it is luma and color differences.
 func jpegMemory(components []byte, progressive, transformed bool) float64 {
-	const each = 3 // bytes of a component in the header
 	n := len(components) / each
 	most, sum := 1, 0
 	for i := range n {

@@ -32,7 +32,7 @@ func memory(img image.Image, webp bool) source {
 			colors := make([]byte, 3*part.Dx())
 			lumaRow(colors, &img.YCbCr, y, part)
 			for i := range part.Dx() {
-				r, g, b := ofStudio(colors[3*i], colors[3*i+1], colors[3*i+2])
+				r, g, b := ofStudio(float32(colors[3*i]), float32(colors[3*i+1]), float32(colors[3*i+2]))
 				copy(row[4*i:], []byte{r, g, b, img.A[img.AOffset(part.Min.X+i, y)]})
 			}
 		}
@@ -82,10 +82,4 @@ func lumaRow(row []byte, img *image.YCbCr, y int, part image.Rectangle) {
 		p := row[3*i:][:3:3]
 		p[0], p[1], p[2] = luma[i], img.Cb[c], img.Cr[c]
 	}
-}
-
-// ofStudio returns the color of luma and color differences in the range of video (BT.601).
-func ofStudio(y, cb, cr byte) (r, g, b uint8) {
-	l, u, v := (float32(y)-16)*(255./219), float32(cb)-128, float32(cr)-128
-	return level(l + 1.596027*v), level(l - 0.391762*u - 0.812968*v), level(l + 2.017232*u)
 }

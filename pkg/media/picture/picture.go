@@ -33,8 +33,8 @@ func (e *TooLargeError) Error() string { return "picture: " + e.Message }
 
 // The bounds of a picture.
 const (
-	// MaxMemory is what decoding a picture may take, in bytes.
-	MaxMemory = 200_000_000
+	// maxMemory is what decoding a picture may take, in bytes. What is drawn of it takes a little more.
+	maxMemory = 180_000_000
 	// maxSide bounds the pixels of one side. More means a broken or hostile header.
 	maxSide = 1 << 16
 	// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each
@@ -62,6 +62,7 @@ type Picture struct {
 	perPixel float64
 	scans    int
 	png      header // of a PNG
+	plain    bool   // of a JPEG: it is stored as luma and color differences, or gray
 }
 
 // Open reads the headers of a JPEG, a PNG or a WebP. The file is not decoded. The content must not change afterwards.
@@ -112,10 +113,10 @@ func (p *Picture) Check() error {
 	if p.Orientation != 1 {
 		perPixel = p.turnedPerPixel()
 	}
-	if float64(pixels)*perPixel > MaxMemory {
+	if float64(pixels)*perPixel > maxMemory {
 		return &TooLargeError{fmt.Sprintf("The picture has %d x %d pixels. In the form in which it is saved, it may "+
 			"have up to %d million. Save it as a plain JPEG, upright and not progressive, or smaller.", p.Width,
-			p.Height, int(MaxMemory/perPixel/1_000_000))}
+			p.Height, int(maxMemory/perPixel/1_000_000))}
 	}
 	return nil
 }
@@ -196,25 +197,28 @@ func fitted(size, box image.Point) image.Point {
 
 // draw returns a part of the stored picture in a size, and turns it upright.
 func (d *Decoded) draw(ctx context.Context, part image.Rectangle, size image.Point) (*image.NRGBA, error) {
-	values, err := d.source.scaled(ctx, part, size)
+	img := image.NewNRGBA(image.Rectangle{Max: size})
+	err := d.source.scaled(ctx, part, size, func(y int, row []float32) {
+		d.color(img.Pix[y*img.Stride:], row)
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, broken("%s: %v", d.MIMEType, err)
 	}
-	return turned(d.shown(values, size), d.Orientation), nil
+	return turned(img, d.Orientation), nil
 }
 
-// shown returns values as a picture in sRGB. A profile that its reader cannot follow counts for nothing.
-func (d *Decoded) shown(values []float32, size image.Point) (img *image.NRGBA) {
+// color writes a row of values as pixels in sRGB. A profile that its reader cannot follow counts for nothing.
+func (d *Decoded) color(to []byte, row []float32) {
 	defer func() {
 		if recover() != nil {
 			d.colors = nil
-			img = d.source.kind.picture(values, size, nil)
+			d.source.kind.colors(to, row, nil)
 		}
 	}()
-	return d.source.kind.picture(values, size, d.colors)
+	d.source.kind.colors(to, row, d.colors)
 }
 
 // Flat returns a picture on a ground of a color. What is transparent shows the ground.

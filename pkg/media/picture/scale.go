@@ -40,25 +40,34 @@ type source struct {
 // maxSquare bounds the side of a square whose pixels are added up in 32 bits.
 const maxSquare = 256
 
-// scaled returns the values of a part of the picture in a size. It holds one row of the picture at a time, and what it
-// returns. It first takes the mean of squares of pixels, as far as the picture stays twice as large as wanted, and then
-// scales by a cubic filter.
-func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Point) ([]float32, error) {
+// scaled calls done with the values of each row of a part of the picture in a size, from the top. It holds the rows that
+// are not complete, and no more. It first takes the mean of squares of pixels, as far as the picture stays twice as
+// large as wanted, and then scales by a cubic filter.
+func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Point, done func(y int, row []float32),
+) error {
 	n := s.kind.values()
 	k := max(1, min(part.Dx()/(2*size.X), part.Dy()/(2*size.Y), maxSquare))
 	columns := (part.Dx() + k - 1) / k
 	across := newFilter(float64(part.Dx())/float64(k), columns, size.X)
 	down := newFilter(float64(part.Dy())/float64(k), (part.Dy()+k-1)/k, size.Y)
-	out := make([]float32, size.X*size.Y*n)
 	sums, mean, scaled := make([]uint32, columns*n), make([]float32, columns*n), make([]float32, size.X*n)
+	open := map[int32][]float32{} // rows to which more is added
 	seen, at := 0, 0
 	flush := func() {
 		average(mean, sums, seen, k, part.Dx(), n)
 		across.row(scaled, mean, n)
 		for _, t := range down.into[at] {
-			row := out[int(t.to)*len(scaled):][:len(scaled)]
+			row := open[t.to]
+			if row == nil {
+				row = make([]float32, len(scaled))
+				open[t.to] = row
+			}
 			for i, v := range scaled {
 				row[i] += t.weight * v
+			}
+			if from := down.from[t.to]; from[len(from)-1].to == int32(at) {
+				done(int(t.to), row)
+				delete(open, t.to)
 			}
 		}
 		clear(sums)
@@ -75,7 +84,7 @@ func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Poi
 	if err == nil && seen > 0 {
 		flush()
 	}
-	return out, err
+	return err
 }
 
 // add adds the pixels of a row to the sums of its squares. Colors count as much as they are opaque.
@@ -169,12 +178,11 @@ func (f *filter) row(to, from []float32, n int) {
 	}
 }
 
-// picture returns the values of a picture in sRGB.
-func (k kind) picture(values []float32, size image.Point, colors *converter) *image.NRGBA {
-	img := image.NewNRGBA(image.Rectangle{Max: size})
+// colors writes values as pixels in sRGB.
+func (k kind) colors(to []byte, values []float32, c *converter) {
 	n := k.values()
-	for i := range size.X * size.Y {
-		p, v := img.Pix[4*i:][:4:4], values[i*n:][:n]
+	for i := range len(values) / n {
+		p, v := to[4*i:][:4:4], values[i*n:][:n]
 		p[3] = 255
 		switch k {
 		case gray:
@@ -191,16 +199,20 @@ func (k kind) picture(values []float32, size image.Point, colors *converter) *im
 			y, cb, cr := v[0], v[1]-128, v[2]-128
 			p[0], p[1], p[2] = level(y+1.402*cr), level(y-0.344136*cb-0.714136*cr), level(y+1.772*cb)
 		case studio:
-			y, cb, cr := (v[0]-16)*(255./219), v[1]-128, v[2]-128
-			p[0], p[1], p[2] = level(y+1.596027*cr), level(y-0.391762*cb-0.812968*cr), level(y+2.017232*cb)
+			p[0], p[1], p[2] = ofStudio(v[0], v[1], v[2])
 		case inks:
-			p[0], p[1], p[2] = colors.inked(level(v[0]), level(v[1]), level(v[2]), level(v[3]))
+			p[0], p[1], p[2] = c.inked(level(v[0]), level(v[1]), level(v[2]), level(v[3]))
 		}
 		if k != inks {
-			colors.convert(p)
+			c.convert(p)
 		}
 	}
-	return img
+}
+
+// ofStudio returns the color of luma and color differences in the range of video (BT.601).
+func ofStudio(y, cb, cr float32) (r, g, b uint8) {
+	y, cb, cr = (y-16)*(255./219), cb-128, cr-128
+	return level(y + 1.596027*cr), level(y - 0.391762*cb - 0.812968*cr), level(y + 2.017232*cb)
 }
 
 // level returns the nearest level of a value.

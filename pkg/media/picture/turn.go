@@ -18,17 +18,16 @@ const quality = 95
 
 // turnedPerPixel returns the bytes of memory that turning takes for each pixel.
 func (p *Picture) turnedPerPixel() float64 {
-	const pixel = 4
+	const pixel, file = 4, 1
 	switch p.MIMEType {
 	case "image/png":
-		return 2 * max(float64(p.png.bits())/8, 1)
+		return 2*max(float64(p.png.bits())/8, 1) + 2*file
 	case "image/jpeg":
-		if p.perPixel > 3 && p.scans == 1 {
-			return p.perPixel + pixel // it is stored as RGB, or with inks
+		if p.plain {
+			return p.perPixel + 1 + file // one of the planes
 		}
-		return p.perPixel + 1 // one of the planes
 	}
-	return p.perPixel + pixel
+	return p.perPixel + pixel + file
 }
 
 // from returns the place in the stored picture of a pixel that is shown at another (EXIF 2.3, 4.6.4). right and bottom
@@ -123,6 +122,7 @@ func (d *Decoded) Upright(ctx context.Context) (content []byte, mimeType, ext st
 		return nil, "", "", err
 	}
 	var out bytes.Buffer
+	out.Grow(len(d.content) + len(d.content)/2)
 	if photo {
 		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: quality}); err != nil {
 			return nil, "", "", fmt.Errorf("picture: encode: %w", err)
@@ -268,6 +268,9 @@ func (d *Decoded) turnedPixels(ctx context.Context, img image.Image) (image.Imag
 // withProfile adds a color profile to a JPEG, in segments of up to 64 KB.
 func withProfile(content, profile []byte) []byte {
 	const most = 65_000
+	if len(profile) == 0 {
+		return content
+	}
 	var all []byte
 	count := (len(profile) + most - 1) / most
 	if count > 255 {

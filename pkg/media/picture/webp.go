@@ -37,7 +37,7 @@ func (p *Picture) webp() error {
 		case name == "VP8L" && len(body) >= 5: // behind a byte of signature are two sizes of 14 bits
 			bits := binary.LittleEndian.Uint32(body[1:])
 			p.stored = image.Pt(1+int(bits&0x3fff), 1+int(bits>>14&0x3fff))
-			p.perPixel, found = 8, true
+			p.perPixel, found = 6, true
 		case name == "EXIF":
 			p.Orientation = orientationOf(bytes.TrimPrefix(body, ExifMark))
 		case name == "ICCP":
