@@ -50,7 +50,9 @@ func asPNG(w io.Writer, img image.Image) error {
 	return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, img)
 }
 
-func asJPEG(w io.Writer, img image.Image) error { return jpeg.Encode(w, img, &jpeg.Options{Quality: 50}) }
+func asJPEG(w io.Writer, img image.Image) error {
+	return jpeg.Encode(w, img, &jpeg.Options{Quality: 50})
+}
 
 // exif is what says how a picture is turned.
 func exif(orientation byte) string {

@@ -18,6 +18,8 @@ import (
 // Decoded is an accepted file.
 type Decoded struct {
 	Info
+	// Came is the MIME type of the file as it came.
+	Came string
 	// Content is the file without the removed data, or nil if nothing was removed or Edits remove it.
 	Content []byte
 	// Edits are the changes that remove data from a video, which may be too large for the memory.
@@ -56,6 +58,9 @@ func Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return Decoded{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
 			"simpler form, or smaller."}
+	}
+	if f.Came == "" {
+		f.Came = f.MIMEType
 	}
 	return f, err
 }

@@ -52,7 +52,7 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	if p.Animated {
 		return f, &Refused{Message: moving}
 	}
-	f.Info = infoOf(p)
+	f.Info, f.Came = infoOf(p), p.MIMEType
 	d, err := p.Decode(ctx)
 	if err != nil {
 		return Decoded{}, refusal(err, f.MIMEType)

@@ -52,7 +52,7 @@ im=Image.open(OUT+'display_p3_palette.png').convert('P',palette=Image.ADAPTIVE);
 put('v4_lut.png',rd('sRGB_ICC_v4_Appearance.icc'),'RGB',sw)
 put('gray_gamma18.png',rd('gray-v2-gamma1.8-d65.icc'),'L',[v[0] for v in sw])
 put('gray_table.jpg',rd('gray-v2-tabulated-prtr.icc'),'L',[v[0] for v in sw],quality=100)
-put('inks.jpg',cmyk(),'CMYK',[(20,40,60,30),(90,30,40,20),(60,90,20,0),(10,10,80,60),(50,50,50,50),(0,0,0,0),(30,0,60,90),(70,20,20,10),(0,0,0,200)],quality=100)
+put('inks.jpg',cmyk(),'CMYK',[(20,40,60,30),(90,30,40,20),(60,90,20,0),(10,10,80,60),(50,50,50,50),(0,0,0,0),(30,0,60,90),(70,20,20,10),(0,0,0,64)],quality=100)
 json.dump(right,open(OUT+'lcms2.json','w'),indent=0,sort_keys=True)
 # orientations: a red corner left above when upright, blue right above
 base=Image.new('RGB',(96,64),(255,255,255)); base.paste((255,0,0),(0,0,32,32)); base.paste((0,0,255),(64,0,96,32))
