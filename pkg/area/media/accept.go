@@ -22,7 +22,7 @@ type Accepted struct {
 	// Ext is the end of its name, without the dot, and Came the MIME type of the file as it came: a WebP that is turned
 	// becomes a JPEG or a PNG.
 	Ext, Came string
-	Content io.ReadSeeker
+	Content   io.ReadSeeker
 	// Thumbnail is that of a picture, or nil.
 	Thumbnail []byte
 }

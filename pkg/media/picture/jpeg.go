@@ -65,6 +65,43 @@ func scanned(data []byte) int {
 	return len(data)
 }
 
+// Colors are what the header of a JPEG says of its values.
+type Colors struct {
+	// Components is the number of values of a pixel: 1, 3 or 4.
+	Components int
+	// Adobe is set for a file with the mark of Adobe, whose inks are inverted.
+	Adobe bool
+	// Profile is the color profile of so many components, or nil.
+	Profile []byte
+}
+
+// ColorsOf reads the beginning of a JPEG, up to its first frame. It reports whether that is there.
+func ColorsOf(head []byte) (c Colors, ok bool) {
+	if len(head) < 4 || head[0] != 0xff {
+		return c, false
+	}
+	var parts [256][]byte
+	Segments(head, func(marker byte, segment []byte) {
+		body := segment[min(4, len(segment)):]
+		switch {
+		case ok:
+		case marker == jpegApp+2 && bytes.HasPrefix(body, ProfileMark) && len(body) > len(ProfileMark)+2:
+			parts[body[len(ProfileMark)]] = body[len(ProfileMark)+2:]
+		case marker == jpegApp+14:
+			c.Adobe = bytes.HasPrefix(body, adobeMark)
+		case marker >= 0xc0 && marker <= 0xc2 && len(body) > 5:
+			c.Components, ok = int(body[5]), true
+		}
+	})
+	const named = 20 // the name of the space is behind so many bytes
+	profile := slices.Concat(parts[:]...)
+	space := map[int]string{1: "GRAY", 3: "RGB ", 4: "CMYK"}[c.Components]
+	if bounded(profile) && string(profile[named-4:named]) == space {
+		c.Profile = profile
+	}
+	return c, ok
+}
+
 // jpeg reads the segments of a JPEG.
 func (p *Picture) jpeg() error {
 	var parts [256][]byte // of the profile, by their numbers

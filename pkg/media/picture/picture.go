@@ -11,8 +11,6 @@ import (
 	"io"
 
 	"golang.org/x/image/draw"
-
-	"github.com/content-automation/api/pkg/media"
 )
 
 // ErrBroken is wrapped by every error about the content of a file.
@@ -33,6 +31,8 @@ func (e *TooLargeError) Error() string { return "picture: " + e.Message }
 
 // The bounds of a picture.
 const (
+	// maxPixels is the largest number of pixels, as for files that come in (media.MaxPixels).
+	maxPixels = 50_000_000
 	// maxMemory is what decoding a picture may take, in bytes. What is drawn of it takes a little more.
 	maxMemory = 180_000_000
 	// maxSide bounds the pixels of one side. More means a broken or hostile header.
@@ -40,7 +40,7 @@ const (
 	// maxScans bounds the scans of a progressive JPEG, and maxScanned the pixels that all of them pass over: each
 	// passes over the whole picture, however short its data are. An encoder makes about ten.
 	maxScans   = 100
-	maxScanned = 12 * media.MaxPixels
+	maxScanned = 12 * maxPixels
 )
 
 // Picture is a file whose headers were read.
@@ -101,9 +101,9 @@ func (p *Picture) turned() bool { return p.Orientation >= 5 }
 // Check returns a *TooLargeError for a picture that takes more than it may.
 func (p *Picture) Check() error {
 	pixels := int64(p.stored.X) * int64(p.stored.Y)
-	if pixels > media.MaxPixels {
+	if pixels > maxPixels {
 		return &TooLargeError{fmt.Sprintf("The picture has %d x %d pixels. It may have up to %d million.", p.Width,
-			p.Height, media.MaxPixels/1_000_000)}
+			p.Height, maxPixels/1_000_000)}
 	}
 	if most := min(maxScans, int(maxScanned/max(pixels, 1))); p.scans > most {
 		return &TooLargeError{fmt.Sprintf("The picture is drawn in more than %d scans. Save it again, as a JPEG that "+

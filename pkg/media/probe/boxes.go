@@ -298,7 +298,7 @@ func (s *stripper) name(from, to int64) error {
 
 // encoderNote is all that a note of ffmpeg says if it was given nothing else: a list with the name of the encoder.
 var encoderNote = regexp.MustCompile(`(?s)^....meta\x00{4}....hdlr\x00{8}mdirappl\x00{8,9}....ilst` +
-	`....\xa9too....data\x00\x00\x00\x01\x00{4}Lavf[0-9.]+$`)
+	`.....too....data\x00\x00\x00\x01\x00{4}Lavf[0-9.]+$`)
 
 // note removes a box that no player needs.
 func (s *stripper) note(b box) error {
