@@ -61,7 +61,9 @@ func TestSignedFilesStayValid(t *testing.T) {
 		if err != nil || r.Signature == provenance.Invalid || r.Signature == provenance.None {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		parent := slices.ContainsFunc(r.Facts, func(f provenance.Fact) bool { return f.As == string(provenance.Parent) })
+		parent := slices.ContainsFunc(r.Facts, func(f provenance.Fact) bool {
+			return f.As == string(provenance.Parent)
+		})
 		if parent != one.changed {
 			t.Errorf("%s: %+v", name, r.Facts)
 		}

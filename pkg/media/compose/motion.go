@@ -42,7 +42,7 @@ func NewStill(raw []byte, width, height int) (*Still, error) {
 	return &Still{width, height, [3][]byte{raw[:luma], raw[luma : luma+chroma], raw[luma+chroma:]}}, nil
 }
 
-// StillOf returns a picture that is not transparent, in the colors of video (BT.709). Its width and height must be even.
+// StillOf returns a picture that is not transparent, in the colors of video (BT.709). Width and height must be even.
 func StillOf(img *image.RGBA) (*Still, error) {
 	width, height := img.Rect.Dx(), img.Rect.Dy()
 	raw := make([]byte, width*height*3/2)

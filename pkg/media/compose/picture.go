@@ -194,8 +194,8 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 	return nil
 }
 
-// canvas returns a part as a picture that covers a size. What is transparent in it shows the ground of pictures that are
-// cut out.
+// canvas returns a part as a picture that covers a size. What is transparent in it shows the ground of pictures that
+// are cut out.
 func (r *run) canvas(ctx context.Context, path, about string, size image.Point) (*image.RGBA, error) {
 	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
 		return d.Cover(ctx, size)

@@ -25,8 +25,8 @@ type converted struct {
 
 const placeBits = 16
 
-// converterOf returns the converter of a profile for values of a kind, or nil if the profile is missing, broken, that of
-// sRGB, or one of other colors.
+// converterOf returns the converter of a profile for values of a kind, or nil if the profile is missing, broken, that
+// of sRGB, or one of other colors.
 func converterOf(profile []byte, k kind) (c *converter) {
 	if !bounded(profile) {
 		return nil

@@ -20,8 +20,9 @@ const (
 )
 
 var (
-	// ExifMark begins the segment of a JPEG with EXIF, and ProfileMark those with a color profile.
-	ExifMark    = []byte("Exif\x00\x00")
+	// ExifMark begins the segment of a JPEG with EXIF.
+	ExifMark = []byte("Exif\x00\x00")
+	// ProfileMark begins the segments of a JPEG with a color profile.
 	ProfileMark = []byte("ICC_PROFILE\x00")
 	adobeMark   = []byte("Adobe")
 )

@@ -129,7 +129,8 @@ func upright(t *testing.T, name string, d *picture.Decoded) {
 		return
 	}
 	img := whole(t, name, d)
-	for at, want := range map[image.Point][3]uint8{{16, 16}: {255, 0, 0}, {80, 16}: {0, 0, 255}, {16, 48}: {255, 255, 255},
+	for at, want := range map[image.Point][3]uint8{{16, 16}: {255, 0, 0}, {80, 16}: {0, 0, 255},
+		{16, 48}: {255, 255, 255},
 		{80, 48}: {255, 255, 255}} {
 		got := picture.Flat(img, image.White).RGBAAt(at.X, at.Y)
 		if off(color.NRGBA(got), want) > 6 {
@@ -207,7 +208,8 @@ func TestRowsOfAPNGAreThoseOfItsPixels(t *testing.T) {
 		image.NewPaletted(size, shades), image.NewPaletted(size, shades[:4]), image.NewPaletted(size, shades[:2])} {
 		for y := range size.Dy() {
 			for x := range size.Dx() {
-				img.Set(x, y, color.NRGBA64{uint16(x * 1000), uint16(y * 1700), uint16(x * y * 29), 0xffff - uint16(x*700)})
+				img.Set(x, y, color.NRGBA64{uint16(x * 1000), uint16(y * 1700), uint16(x * y * 29),
+					0xffff - uint16(x*700)})
 			}
 		}
 		content := encoded(t, png.Encode, img)

@@ -57,7 +57,8 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	if err != nil {
 		return Decoded{}, refusal(err, f.MIMEType)
 	}
-	seen, err := d.Within(ctx, image.Pt(min(p.Width, media.ThumbnailWidth), min(p.Height, tallest*media.ThumbnailWidth)))
+	seen, err := d.Within(ctx, image.Pt(min(p.Width, media.ThumbnailWidth),
+		min(p.Height, tallest*media.ThumbnailWidth)))
 	if err != nil {
 		return Decoded{}, refusal(err, f.MIMEType)
 	}

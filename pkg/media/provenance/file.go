@@ -97,8 +97,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (found Found, err erro
 	return found, err
 }
 
-// Plain reports whether the XMP of a file, if it has any, is as Mark writes it, and names no person. Errors are those of
-// Read.
+// Plain reports whether the XMP of a file, if it has any, is as Mark writes it, and names no person. Errors are those
+// of Read.
 func Plain(ctx context.Context, r io.ReaderAt, size int64) (bool, error) {
 	f := file{r, size}
 	c, err := f.open()
