@@ -92,16 +92,31 @@ func (m *lateManifests) open() (*c2pa.Credentials, error) {
 	return m.ready, m.err
 }
 
-// Read implements provenance.Reader.
-func (m *lateManifests) Read(ctx context.Context, mimeType string, file io.ReadSeeker) (provenance.Report, error) {
+// wait returns the library once it is there.
+func (m *lateManifests) wait(ctx context.Context) (*c2pa.Credentials, error) {
 	select {
 	case <-ctx.Done():
-		return provenance.Report{}, ctx.Err()
+		return nil, ctx.Err()
 	case <-m.tools.media:
 	}
-	c, err := m.open()
+	return m.open()
+}
+
+// Read implements provenance.Reader.
+func (m *lateManifests) Read(ctx context.Context, mimeType string, file io.ReadSeeker) (provenance.Report, error) {
+	c, err := m.wait(ctx)
 	if err != nil {
 		return provenance.Report{}, err
 	}
 	return c.Read(ctx, mimeType, file)
+}
+
+// Sign implements provenance.Signer.
+func (m *lateManifests) Sign(ctx context.Context, test bool, claim provenance.Claim, mimeType string,
+	from io.ReadSeeker, to io.ReadWriteSeeker) (string, error) {
+	c, err := m.wait(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.Sign(ctx, test, claim, mimeType, from, to)
 }

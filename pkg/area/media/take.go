@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/task"
@@ -50,16 +51,16 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
-	a, err := Accept(ctx, w.Manifests, received)
+	a, err := Accept(ctx, w.Manifests, s.Owner.Mode == tenant.Test, received)
 	if err != nil {
 		return nil, err
 	}
-	if d := b.Declared; d.MIMEType != "" && d.MIMEType != a.MIMEType || d.Type != "" && d.Type != a.Type {
+	if d := b.Declared; d.MIMEType != "" && d.MIMEType != a.Came || d.Type != "" && d.Type != a.Type {
 		declared := d.MIMEType
 		if declared == "" {
 			declared = string(d.Type)
 		}
-		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, a.MIMEType)
+		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, a.Came)
 	}
 	place := placeOf(s.Owner, s.Subject)
 	a.ID, a.Key = s.Subject, place.Prefix()+a.SHA256+"."+a.Ext

@@ -14,6 +14,7 @@ import (
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
@@ -272,7 +273,7 @@ func (w *Importer) inspect(ctx context.Context, s *task.Step, name string, conte
 	if f.Found != nil {
 		return nil
 	}
-	accepted, err := w.accept(ctx, name, received)
+	accepted, err := w.accept(ctx, s.Owner.Mode == tenant.Test, name, received)
 	if why := incoming.RefusalOf(err); why != nil {
 		f.Refused = fmt.Sprintf("Its file %s is refused: %s", name, why.Message)
 		return nil
@@ -293,9 +294,10 @@ func (w *Importer) inspect(ctx context.Context, s *task.Step, name string, conte
 }
 
 // accept reads what a file is: that of a media or photo as if it was uploaded, and any other as if it was made.
-func (w *Importer) accept(ctx context.Context, name string, received *media.Spooled) (a incoming.Accepted, err error) {
+func (w *Importer) accept(ctx context.Context, test bool, name string, received *media.Spooled) (a incoming.Accepted,
+	err error) {
 	if of, _ := parseFile(name); id.Valid(id.Media, of.resource) || id.Valid(id.Photo, of.resource) {
-		return incoming.Accept(ctx, w.Manifests, received)
+		return incoming.Accept(ctx, w.Manifests, test, received)
 	}
 	info, err := probe.Read(received, received.Size)
 	if err != nil {

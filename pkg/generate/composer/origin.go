@@ -23,14 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
-// Credentials sign files in the name of the operator.
-type Credentials interface {
-	// Sign writes a signed copy of a file, and returns the name in the certificate: for test, a test certificate. The
-	// name is empty if there is no certificate, and nothing is written then.
-	Sign(ctx context.Context, test bool, claim provenance.Claim, mimeType string, from io.ReadSeeker,
-		to io.ReadWriteSeeker) (signer string, err error)
-}
-
 // origin is what the finished files of a composition say of their origin.
 type origin struct {
 	provenance.Statement

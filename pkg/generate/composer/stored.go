@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // Objects opens stored files.
@@ -39,7 +40,7 @@ type Composer struct {
 	// Dir is a folder for temporary files.
 	Dir string
 	// Credentials sign the finished files. If they are nil, files say their origin without a signature.
-	Credentials Credentials
+	Credentials provenance.Signer
 }
 
 var _ generate.Composer = (*Composer)(nil)

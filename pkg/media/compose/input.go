@@ -11,12 +11,12 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/picture"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
 // The bounds of an input. Beyond them, decoding would take more memory or time than the function has.
 const (
-	maxPixels     = 50_000_000 // of a picture
 	maxClipPixels = 4096 * 2304
 	maxClip       = 10 * time.Minute
 	maxSound      = 15 * time.Minute
@@ -25,13 +25,11 @@ const (
 
 // demuxers are ffmpeg's names for the formats of pkg/media/probe. ffmpeg reads an input only in the given format.
 var demuxers = map[string]string{
-	"image/png": "png_pipe", "image/jpeg": "jpeg_pipe", "image/webp": "webp_pipe",
 	"video/mp4": "mov", "audio/mpeg": "mp3", "audio/wav": "wav",
 }
 
 // codecs are the permitted codecs of inputs.
 var codecs = map[media.Type][]string{
-	media.Image: {"png", "mjpeg", "webp"},
 	media.Video: {"h264", "hevc", "av1", "vp9", "mpeg4"},
 	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
 }
@@ -47,7 +45,22 @@ type input struct {
 	sound         bool        // of a clip
 }
 
-// open inspects a part, and refuses one of another type or one that is too large.
+// openPicture reads the headers of a part that is a picture, and refuses one that takes too much to decode.
+func openPicture(path, about string) (input, error) {
+	in := input{about: about}
+	content, err := readPicture(path, about)
+	if err != nil {
+		return in, err
+	}
+	p, err := picture.Open(content)
+	if err == nil {
+		in.width, in.height = p.Width, p.Height
+		err = p.Check()
+	}
+	return in, ofPicture(about, err)
+}
+
+// open inspects a recording or a video, and refuses one of another type or one that is too large.
 func (r *run) open(ctx context.Context, path, about string, want media.Type) (input, error) {
 	in := input{about: about}
 	abs, err := filepath.Abs(path)
@@ -119,12 +132,8 @@ func tooLarge(about string) *Error {
 
 // exceeds reports whether the input is larger than can be worked on.
 func (in input) exceeds(t media.Type) bool {
-	pixels := in.width * in.height
-	switch t {
-	case media.Image:
-		return pixels > maxPixels
-	case media.Video:
-		return pixels > maxClipPixels || in.length > maxClip
+	if t == media.Video {
+		return in.width*in.height > maxClipPixels || in.length > maxClip
 	}
 	return in.length > maxSound
 }

@@ -3,6 +3,7 @@ package compose
 import (
 	"encoding/binary"
 	"fmt"
+	"image"
 	"io"
 )
 
@@ -39,6 +40,28 @@ func NewStill(raw []byte, width, height int) (*Still, error) {
 		return nil, fmt.Errorf("motion: %d bytes are no %d x %d pixels", len(raw), width, height)
 	}
 	return &Still{width, height, [3][]byte{raw[:luma], raw[luma : luma+chroma], raw[luma+chroma:]}}, nil
+}
+
+// StillOf returns a picture that is not transparent, in the colors of video (BT.709). Width and height must be even.
+func StillOf(img *image.RGBA) (*Still, error) {
+	width, height := img.Rect.Dx(), img.Rect.Dy()
+	raw := make([]byte, width*height*3/2)
+	luma, blue, red := raw[:width*height], raw[width*height:][:width*height/4], raw[width*height*5/4:]
+	for y := 0; y < height&^1; y += 2 {
+		for x := 0; x < width&^1; x += 2 {
+			var sum [3]int32
+			for _, at := range [4]int{0, 1, width, width + 1} {
+				p := img.Pix[4*(y*width+x+at):][:3:3]
+				r, g, b := int32(p[0]), int32(p[1]), int32(p[2])
+				luma[y*width+x+at] = uint8(16 + (11966*r+40254*g+4064*b+1<<15)>>16)
+				sum[0], sum[1], sum[2] = sum[0]+r, sum[1]+g, sum[2]+b
+			}
+			at := y/2*(width/2) + x/2
+			blue[at] = uint8(128 + (-6596*sum[0]-22189*sum[1]+28784*sum[2]+1<<17)>>18)
+			red[at] = uint8(128 + (28784*sum[0]-26145*sum[1]-2639*sum[2]+1<<17)>>18)
+		}
+	}
+	return NewStill(raw, width, height)
 }
 
 // Write writes count frames of a size, in yuv420p, beginning with the frame begin of a move of total frames.

@@ -1,11 +1,11 @@
 package compose
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
-	"math"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
+	"github.com/content-automation/api/pkg/media/picture"
 )
 
 // Use is the purpose of a picture.
@@ -193,32 +194,75 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 	return nil
 }
 
-// canvas returns a part as a picture that covers a size.
+// canvas returns a part as a picture that covers a size. What is transparent in it shows the ground of pictures that
+// are cut out.
 func (r *run) canvas(ctx context.Context, path, about string, size image.Point) (*image.RGBA, error) {
-	in, err := r.open(ctx, path, about, media.Image)
+	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
+		return d.Cover(ctx, size)
+	})
 	if err != nil {
 		return nil, err
 	}
-	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d",
-		size.X, size.Y, size.X, size.Y), "rgb24")
-	if err != nil {
-		return nil, err
-	}
-	img, err := canvas.FromRGB(raw, size.X, size.Y)
-	if err != nil {
-		return nil, unreadable(StagePicture, about, err)
-	}
-	return img, nil
+	return picture.Flat(img, canvas.Studio), nil
 }
 
-// raw decodes a picture into the bytes of its pixels.
-func (r *run) raw(ctx context.Context, in input, filter, format string) ([]byte, error) {
-	var out bytes.Buffer
-	_, err := r.ffmpeg(ctx, StagePicture, in.about, ffmpeg.Job{
-		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:v]" + filter + "[out]", Stdout: &out,
-		Output: []string{"-map", "[out]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", format, "pipe:1"},
-	})
-	return out.Bytes(), err
+// drawPicture decodes a part, and returns what a function draws of it.
+func (r *run) drawPicture(ctx context.Context, path, about string,
+	draw func(*picture.Decoded) (*image.NRGBA, error)) (*image.NRGBA, error) {
+	content, err := readPicture(path, about)
+	if err != nil {
+		return nil, err
+	}
+	var img *image.NRGBA
+	p, err := picture.Open(content)
+	if err == nil {
+		var d *picture.Decoded
+		if d, err = p.Decode(ctx); err == nil {
+			img, err = draw(d)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, &Error{Code: CodeCanceled, Stage: StagePicture, Message: "The composition was canceled.",
+			Err: context.Cause(ctx)}
+	}
+	return img, ofPicture(about, err)
+}
+
+// ofPicture returns the error of a picture as one of a composition.
+func ofPicture(about string, err error) error {
+	var large *picture.TooLargeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &large):
+		e := tooLarge(about)
+		e.Message = large.Message
+		return e
+	case errors.Is(err, picture.ErrBroken):
+		return unreadable(StagePicture, about, err)
+	}
+	return internal(StagePicture, err)
+}
+
+// readPicture returns the content of a part that is a picture.
+func readPicture(path, about string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	case err == nil && info.Size() > media.Limit(media.Image):
+		return nil, tooLarge(about)
+	}
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(path)
+	}
+	if err != nil {
+		e := internal(StageInputs, err)
+		e.About = about
+		return nil, e
+	}
+	return content, nil
 }
 
 // maxLogo is the largest side of a logo after scaling.
@@ -230,19 +274,11 @@ func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 		return nil, nil
 	}
 	const about = "/brand/logo"
-	in, err := r.open(ctx, path, about, media.Image)
+	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
+		return d.Within(ctx, image.Pt(min(maxLogo, d.Width), min(maxLogo, d.Height)))
+	})
 	if err != nil {
 		return nil, err
-	}
-	shrink := min(1, maxLogo/math.Max(float64(in.width), float64(in.height)))
-	width, height := max(int(float64(in.width)*shrink), 1), max(int(float64(in.height)*shrink), 1)
-	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:flags=lanczos", width, height), "rgba")
-	if err != nil {
-		return nil, err
-	}
-	img, err := canvas.FromRGBA(raw, width, height)
-	if err != nil {
-		return nil, unreadable(StagePicture, about, err)
 	}
 	return img, nil
 }

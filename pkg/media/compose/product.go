@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+	"github.com/content-automation/api/pkg/media/picture"
 )
 
 // Offer describes what a product costs, in texts of its market. It is written over the pictures of the product. Any
@@ -58,23 +58,13 @@ func (r *run) whole(ctx context.Context, path, about string, size image.Point, b
 
 // within returns a picture in the size in which it fits into a box.
 func (r *run) within(ctx context.Context, path, about string, box image.Rectangle) (*image.NRGBA, error) {
-	in, err := r.open(ctx, path, about, media.Image)
+	img, err := r.drawPicture(ctx, path, about, func(d *picture.Decoded) (*image.NRGBA, error) {
+		return d.Within(ctx, box.Size())
+	})
 	if err != nil {
 		return nil, err
 	}
-	fit := box.Size()
-	// The padding is transparent, and cut off again: ffmpeg turns photos by their metadata, so that their proportions
-	// are known only after it.
-	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=decrease:flags=lanczos,"+
-		"format=rgba,pad=%d:%d:(ow-iw)/2:(oh-ih)/2:color=black@0", fit.X, fit.Y, fit.X, fit.Y), "rgba")
-	if err != nil {
-		return nil, err
-	}
-	padded, err := canvas.FromRGBA(raw, fit.X, fit.Y)
-	if err != nil {
-		return nil, unreadable(StagePicture, about, err)
-	}
-	return canvas.Trim(padded), nil
+	return canvas.Trim(img), nil
 }
 
 // unfit reports whether a text cannot be shown in its place.
@@ -228,24 +218,17 @@ func (f *videoRun) box(n int) (image.Rectangle, error) {
 	return box, nil
 }
 
-// ground replaces the picture of a scene by its whole on a ground, in the size that the motion needs.
-func (f *videoRun) ground(ctx context.Context, s *scene, n int) error {
+// ground draws the whole picture of a scene on a ground, in a size.
+func (f *videoRun) ground(ctx context.Context, n int, size image.Point) (*image.RGBA, error) {
 	box, err := f.box(n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	width, height := f.stillSize()
 	full := f.full()
-	scaled := func(p image.Point) image.Point { return image.Pt(p.X*width/full.X, p.Y*height/full.Y) }
-	img, _, err := f.staged(ctx, f.Scenes[n].Picture, s.about, image.Pt(width, height),
+	scaled := func(p image.Point) image.Point { return image.Pt(p.X*size.X/full.X, p.Y*size.Y/full.Y) }
+	img, _, err := f.staged(ctx, f.Scenes[n].Picture, f.scenes[n].about, size,
 		image.Rectangle{Min: scaled(box.Min), Max: scaled(box.Max)}, f.Brand)
-	if err != nil {
-		return err
-	}
-	name := fmt.Sprintf("whole%03d.raw", n)
-	s.Input = f.drawn(name, image.Pt(width, height))
-	s.width, s.height = width, height
-	return f.write(StagePicture, name, img.Pix)
+	return img, err
 }
 
 // drawn returns the input of a temporary file with the pixels of a canvas.

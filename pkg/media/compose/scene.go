@@ -3,7 +3,9 @@ package compose
 import (
 	"context"
 	"fmt"
+	"image"
 	"io"
+	"os"
 
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/text"
@@ -101,8 +103,7 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	in := s.Input
 	switch {
 	case s.still && f.Quality == Draft:
-		in.Options = append(in.Options, "-framerate", fmt.Sprint(f.Quality.fps()))
-		return in, nil
+		return f.drawnStill(ctx, n)
 	case f.Quality == Draft:
 		in.Options = append(in.Options, "-skip_loop_filter", "all", "-threads", "1")
 		return in, nil
@@ -120,21 +121,46 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	}, nil
 }
 
-// still decodes a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
+// drawnStill returns the input of a picture in the size of a draft.
+func (f *videoRun) drawnStill(ctx context.Context, n int) (ffmpeg.Input, error) {
+	name, size := fmt.Sprintf("still%03d.raw", n), image.Pt(f.width, f.height)
+	in := f.drawn(name, size)
+	in.Options = append(in.Options, "-framerate", fmt.Sprint(f.Quality.fps()))
+	if _, err := os.Stat(in.Path); err == nil {
+		return in, nil // the scene before has faded into it
+	}
+	img, err := f.shown(ctx, n, size)
+	if err != nil {
+		return in, err
+	}
+	if n > 1 { // a scene fades from the one before it at most
+		_ = os.Remove(f.path(fmt.Sprintf("still%03d.raw", n-2)))
+	}
+	return in, f.write(StagePicture, name, img.Pix)
+}
+
+// shown draws the picture of a scene in a size: the whole of it on a ground, or the middle of it.
+func (f *videoRun) shown(ctx context.Context, n int, size image.Point) (*image.RGBA, error) {
+	if f.Scenes[n].Whole {
+		return f.ground(ctx, n, size)
+	}
+	return f.canvas(ctx, f.Scenes[n].Picture, f.scenes[n].about, size)
+}
+
+// still returns a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
 // may fade from it.
 func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 	if f.stills[n] != nil {
 		return f.stills[n], nil
 	}
-	s := f.scenes[n]
 	width, height := f.stillSize()
-	raw, err := f.raw(ctx, s.input, s.cover(width, height), "yuv420p")
+	img, err := f.shown(ctx, n, image.Pt(width, height))
 	if err != nil {
 		return nil, err
 	}
-	still, err := NewStill(raw, width, height)
+	still, err := StillOf(img)
 	if err != nil {
-		return nil, unreadable(StagePicture, s.about, err)
+		return nil, internal(StagePicture, err)
 	}
 	delete(f.stills, n-2)
 	f.stills[n] = still
@@ -143,14 +169,9 @@ func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 
 // cover returns the filters that scale a picture so that it covers a size, and crop the rest.
 func (in input) cover(width, height int) string {
-	size := fmt.Sprintf(
+	return fmt.Sprintf(
 		"scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,"+
 			"crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
-	if in.Format == "png_pipe" {
-		// ffmpeg would convert the colors of a palette by a different matrix.
-		return "format=rgb24," + size
-	}
-	return size
 }
 
 // prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame

@@ -254,19 +254,16 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		}
 	}
 	for i, s := range f.Scenes {
-		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
-		if s.Picture != "" {
-			about, path, t = fmt.Sprintf("/scenes/%d/picture", i), s.Picture, media.Image
+		one := scene{still: s.Picture != "", whole: s.Whole}
+		var err error
+		if one.still {
+			// It is drawn when its scene is encoded: all of them would take much room.
+			one.input, err = openPicture(s.Picture, fmt.Sprintf("/scenes/%d/picture", i))
+		} else {
+			one.input, err = f.open(ctx, s.Clip, fmt.Sprintf("/scenes/%d/clip", i), media.Video)
 		}
-		in, err := f.open(ctx, path, about, t)
 		if err != nil {
 			return err
-		}
-		one := scene{input: in, still: t == media.Image, whole: s.Whole}
-		if one.still && s.Whole {
-			if err := f.ground(ctx, &one, i); err != nil {
-				return err
-			}
 		}
 		f.scenes = append(f.scenes, one)
 	}

@@ -1,10 +1,12 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"time"
 
@@ -19,6 +21,8 @@ type Edit struct {
 	// Bytes is written at the place, or so many zeros.
 	Bytes []byte
 	Zeros int64
+	// plain is set for what says nothing about a person.
+	plain bool
 }
 
 // Apply makes the edits of a file in it.
@@ -121,6 +125,9 @@ func stripMP4(ctx context.Context, r io.ReaderAt, size int64, kinds ...string) (
 		}
 	}
 	s.blankSamples()
+	if !slices.ContainsFunc(s.edits, func(e Edit) bool { return !e.plain }) {
+		return nil, nil // nothing personal is in it: its signature holds
+	}
 	return s.edits, nil
 }
 
@@ -185,8 +192,7 @@ func (s *stripper) walk(from, to int64, path string) error {
 		case b.name == "free" || b.name == "skip":
 			return s.clear(b.body, b.end)
 		case !slices.Contains(needed[path], b.name):
-			s.blank(b)
-			return nil
+			return s.note(b)
 		}
 		switch b.name {
 		case "mdat":
@@ -203,7 +209,7 @@ func (s *stripper) walk(from, to int64, path string) error {
 		case "trex":
 			return s.defaults(b)
 		case "hdlr": // behind its fields is the name of the track
-			return s.clear(min(b.body+24, b.end), b.end)
+			return s.name(min(b.body+24, b.end), b.end)
 		case "mvhd", "tkhd", "mdhd":
 			return s.clearTimes(b)
 		}
@@ -267,6 +273,55 @@ func (s *stripper) clearTimes(b box) error {
 		return err
 	}
 	return s.clear(min(b.body+4, b.end), min(b.body+4+n, b.end))
+}
+
+// trackNames are the names that encoders give to all tracks.
+var trackNames = []string{"VideoHandler", "SoundHandler", "DataHandler", "Core Media Video", "Core Media Audio",
+	"Core Media Data Handler", "Apple Video Media Handler", "Apple Sound Media Handler", "Apple Alias Data Handler",
+	"ISO Media file produced by Google Inc.", "VideoHandle", "SoundHandle", "Mainconcept Video Media Handler",
+	"Mainconcept MP4 Sound Media Handler", "GPAC ISO Video Handler", "GPAC ISO Audio Handler", "L-SMASH Video Handler",
+	"L-SMASH Audio Handler", "Bento4 Video Handler", "Bento4 Sound Handler"}
+
+// mostNote bounds the bytes of a note that are looked at.
+const mostNote = 4096
+
+// name removes the name of a track.
+func (s *stripper) name(from, to int64) error {
+	n := len(s.edits)
+	if err := s.clear(from, to); err != nil || len(s.edits) == n || to-from > mostNote {
+		return err
+	}
+	text := make([]byte, to-from)
+	err := s.At(from, text)
+	text = bytes.Trim(text, "\x00")
+	if len(text) > 0 && int(text[0]) == len(text)-1 { // QuickTime has the length first
+		text = text[1:]
+	}
+	s.edits[n].plain = slices.Contains(trackNames, string(text))
+	return err
+}
+
+// encoderNote is all that a note of ffmpeg says if it was given nothing else: a list with the name of the encoder.
+var encoderNote = regexp.MustCompile(`(?s)^....meta\x00{4}....hdlr\x00{8}mdirappl\x00{8,9}....ilst` +
+	`.....too....data\x00\x00\x00\x01\x00{4}Lavf[0-9.]+$`)
+
+// note removes a box that no player needs.
+func (s *stripper) note(b box) error {
+	n := len(s.edits)
+	s.blank(b)
+	if b.name != "udta" || b.end-b.body > mostNote {
+		return nil
+	}
+	body := make([]byte, b.end-b.body)
+	if err := s.At(b.body, body); err != nil {
+		return err
+	}
+	if encoderNote.Match(body) {
+		for i := range s.edits[n:] {
+			s.edits[n+i].plain = true
+		}
+	}
+	return nil
 }
 
 // clear writes zeros between two offsets, if there is anything else.

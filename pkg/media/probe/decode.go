@@ -18,6 +18,8 @@ import (
 // Decoded is an accepted file.
 type Decoded struct {
 	Info
+	// Came is the MIME type of the file as it came.
+	Came string
 	// Content is the file without the removed data, or nil if nothing was removed or Edits remove it.
 	Content []byte
 	// Edits are the changes that remove data from a video, which may be too large for the memory.
@@ -58,6 +60,9 @@ func Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 		return Decoded{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
 			"simpler form, or smaller."}
 	}
+	if f.Came == "" {
+		f.Came = f.MIMEType
+	}
 	return f, err
 }
 
@@ -71,7 +76,7 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	}
 	switch {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
-		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return picture(ctx, content) })
+		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return still(ctx, content) })
 	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
 		return boxes(ctx, r, size)
 	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), sounds(head):

@@ -14,8 +14,10 @@ const (
 	maxLeaf = 1 << 18 // bytes of a box that is read whole; those read here take about a hundred
 	// maxLength bounds the length that a file may claim.
 	maxLength = 24 * time.Hour
-	// still is the difference that nobody sees or hears: an edit list that changes less does not matter.
-	still = 50 * time.Millisecond
+	// maxSide bounds the pixels of one side.
+	maxSide = 1 << 16
+	// unnoticed is the difference that nobody sees or hears: an edit list that changes less does not matter.
+	unnoticed = 50 * time.Millisecond
 )
 
 // mp4 reads an MP4 file with a video track. Pictures and QuickTime movies, which have the same boxes, are refused:

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
+
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // The kinds of boxes that extend MP4 and are not removed as a whole.
@@ -43,6 +45,10 @@ func (s *stripper) extension(b box) error {
 	text := make([]byte, min(b.end-from, maxXMP))
 	if err := s.At(from, text); err != nil {
 		return err
+	}
+	if provenance.PlainPacket(s.ctx, text) {
+		s.marked = true
+		return nil
 	}
 	found := source.FindSubmatch(text)
 	if found == nil {

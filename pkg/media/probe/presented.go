@@ -165,7 +165,7 @@ func (m *movie) describe(shown *track, place int) media.Movie {
 	sound, _ := m.start(t)
 	least := min(start, sound)
 	found.Picture.Start, found.Sound.Start = start-least, sound-least
-	paused := max(start, sound)-least > still && (m.paused(shown) || m.paused(t))
+	paused := max(start, sound)-least > unnoticed && (m.paused(shown) || m.paused(t))
 	found.Edited = found.Edited || m.edited(t) || paused
 	return found
 }

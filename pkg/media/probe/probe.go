@@ -5,15 +5,9 @@ package probe
 
 import (
 	"bytes"
-	"fmt"
-	"image"
-	"image/jpeg"
-	"image/png"
 	"io"
 	"math"
 	"time"
-
-	"golang.org/x/image/webp"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
@@ -22,9 +16,6 @@ import (
 // ErrUnsupported is wrapped by every error about the content: its format is unknown, or it is broken. Errors of reading
 // the file do not wrap it.
 var ErrUnsupported = audio.ErrUnsupported
-
-// maxSide bounds the pixels of one side. More means a broken or hostile header.
-const maxSide = 1 << 16
 
 // Info describes the content of a file.
 type Info struct {
@@ -69,12 +60,8 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 		return len(head) >= offset+len(magic) && string(head[offset:offset+len(magic)]) == magic
 	}
 	switch {
-	case has(0, "\x89PNG\r\n\x1a\n"):
-		return f.picture("image/png", "png", png.DecodeConfig)
-	case has(0, "\xff\xd8\xff"):
-		return f.picture("image/jpeg", "jpg", jpeg.DecodeConfig)
-	case has(0, "RIFF") && has(8, "WEBP"):
-		return f.picture("image/webp", "webp", webp.DecodeConfig)
+	case has(0, "\x89PNG\r\n\x1a\n"), has(0, "\xff\xd8\xff"), has(0, "RIFF") && has(8, "WEBP"):
+		return f.picture()
 	case has(0, "RIFF") && has(8, "WAVE"):
 		return sound(f.WAV())
 	case has(0, webvttMagic), has(0, byteOrderMark+webvttMagic):
@@ -96,17 +83,14 @@ func sound(s audio.Sound, err error) (Info, error) {
 	return Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration}, err
 }
 
-func (f file) picture(mime, ext string, decode func(io.Reader) (image.Config, error)) (Info, error) {
-	src := &audio.Watched{R: io.NewSectionReader(f.R, 0, f.Size)}
-	cfg, err := decode(src)
-	if src.Err != nil {
-		return Info{}, fmt.Errorf("probe: read: %w", src.Err)
+// picture reads a picture. Its headers may be anywhere in it: EXIF is behind the pixels of a WebP.
+func (f file) picture() (Info, error) {
+	if most := media.Limit(media.Image); f.Size > most {
+		return Info{}, audio.Unsupported("a picture of %d bytes, above %d", f.Size, most)
 	}
-	if err != nil {
-		return Info{}, audio.Unsupported("%s: %v", mime, err)
+	content := make([]byte, f.Size)
+	if err := f.At(0, content); err != nil {
+		return Info{}, err
 	}
-	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxSide || cfg.Height > maxSide {
-		return Info{}, audio.Unsupported("%s of %d x %d pixels", mime, cfg.Width, cfg.Height)
-	}
-	return Info{Type: media.Image, MIMEType: mime, Ext: ext, Width: cfg.Width, Height: cfg.Height}, nil
+	return pixels(content)
 }

@@ -3,167 +3,141 @@ package probe
 import (
 	"bytes"
 	"encoding/binary"
+	"regexp"
 	"slices"
+
+	"github.com/content-automation/api/pkg/media/picture"
 )
 
 // The functions below read files that were decoded. They omit parts that they do not understand.
 
 // Markers of JPEG (ITU-T T.81, table B.1).
 const (
-	jpegRestart = 0xd0 // to 0xd7
 	jpegStart   = 0xd8
 	jpegEnd     = 0xd9
-	jpegScan    = 0xda
 	jpegApp     = 0xe0 // to 0xef
 	jpegComment = 0xfe
 )
 
 var (
-	exifMark    = []byte("Exif\x00\x00")
-	profileMark = []byte("ICC_PROFILE\x00")
+	xmpMark      = []byte("http://ns.adobe.com/xap/1.0/\x00")
+	manifestMark = []byte("JP") // a manifest of C2PA is in JUMBF
+	duckyMark    = []byte("Ducky")
 )
 
+// encoders are the notes of programs that say how a picture was encoded, and nothing else.
+var encoders = regexp.MustCompile(`^(Lavc[0-9.]+|Lavf[0-9.]+|CREATOR: gd-jpeg v[ -~]{1,60}|` +
+	`Compressed by jpeg-recompress|Optimized by JPEGmini [ -~]{1,60}|File written by Adobe Photoshop[ -~]{0,20}|` +
+	`LEAD Technologies Inc\. V[0-9.]+|AppleMark|Intel\(R\) (JPEG|IPP)[ -~]{1,60})\s*\x00?$`)
+
 // stripJPEG keeps the segments that a decoder needs, the color profile, and the manifest of C2PA.
-func stripJPEG(content []byte) (kept []byte, orientation int) {
-	orientation = 1
-	kept = append(kept, 0xff, jpegStart)
-	segments(content, func(marker byte, segment []byte) {
+func stripJPEG(content []byte, notes bool) []byte {
+	kept := []byte{0xff, jpegStart}
+	picture.Segments(content, func(marker byte, segment []byte) {
 		body := segment[min(4, len(segment)):]
+		stays := false
 		switch {
-		case marker == jpegApp+1 && bytes.HasPrefix(body, exifMark):
-			orientation = orientationOf(body[len(exifMark):])
-		case marker == jpegApp+2 && !bytes.HasPrefix(body, profileMark):
 		case marker == jpegComment:
-		case marker == jpegApp+11 && bytes.HasPrefix(body, []byte("JP")): // a manifest of C2PA is in JUMBF
-			kept = append(kept, segment...)
-		// 14 defines the color space.
-		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14:
+			stays = notes && encoders.Match(body)
+		case marker == jpegApp+1:
+			stays = notes && bytes.HasPrefix(body, xmpMark)
+		case marker == jpegApp+2:
+			stays = bytes.HasPrefix(body, picture.ProfileMark)
+		case marker == jpegApp+11:
+			stays = bytes.HasPrefix(body, manifestMark)
+		case marker == jpegApp+12: // the quality of an encoder of Adobe
+			stays = notes && bytes.HasPrefix(body, duckyMark)
+		case marker == jpegApp+14: // defines the color space
+			stays = true
 		default:
+			stays = marker <= jpegApp || marker > jpegApp+15
+		}
+		if stays {
 			kept = append(kept, segment...)
 		}
 	})
-	return append(kept, 0xff, jpegEnd), orientation
+	return append(kept, 0xff, jpegEnd)
 }
 
-// segments calls f with the segments between the start of a JPEG and its end. The segment of a scan includes its data.
-// It finds the segments that a decoder finds: bytes between segments are skipped.
-func segments(content []byte, f func(marker byte, segment []byte)) {
-	at := 2
-	for at+4 <= len(content) {
-		marker := content[at+1]
-		switch {
-		case content[at] != 0xff || marker == 0xff: // filling
-			at++
-			continue
-		case marker == 0 || marker&0xf8 == jpegRestart:
-			at += 2
-			continue
-		case marker == jpegEnd:
-			return
-		}
-		end := at + 2 + int(binary.BigEndian.Uint16(content[at+2:]))
-		if marker == jpegScan {
-			end += scanned(content[min(end, len(content)):])
-		}
-		if end > len(content) {
-			return
-		}
-		f(marker, content[at:end])
-		at = end
-	}
-}
-
-// scanned returns the number of bytes of a scan's data.
-func scanned(data []byte) int {
-	for i := 0; i+1 < len(data); i++ {
-		next := data[i+1]
-		if data[i] == 0xff && next != 0 && next != 0xff && next&0xf8 != jpegRestart {
-			return i
-		}
-	}
-	return len(data)
-}
-
-// orientationOf reads the orientation of the first picture of a TIFF structure, or returns 1 if it has none.
-func orientationOf(tiff []byte) int {
-	const tag, entry = 0x0112, 12
-	if len(tiff) < 8 {
-		return 1
-	}
-	var order binary.ByteOrder = binary.BigEndian
-	if tiff[0] == 'I' {
-		order = binary.LittleEndian
-	}
-	at := int64(order.Uint32(tiff[4:]))
-	if at+2 > int64(len(tiff)) {
-		return 1
-	}
-	count := int64(order.Uint16(tiff[at:]))
-	for at += 2; count > 0 && at+entry <= int64(len(tiff)); count, at = count-1, at+entry {
-		if order.Uint16(tiff[at:]) == tag {
-			if o := int(order.Uint16(tiff[at+8:])); o >= 1 && o <= 8 {
-				return o
+// withManifest copies the manifest of C2PA from a file without metadata into one that was turned, whose signature does
+// not fit it: what signs the turned file has it as the parent.
+func withManifest(into, from []byte, mimeType string) []byte {
+	var manifest []byte
+	begin := 2
+	switch mimeType {
+	case "image/jpeg":
+		picture.Segments(from, func(marker byte, segment []byte) {
+			if marker == jpegApp+11 {
+				manifest = append(manifest, segment...)
 			}
-		}
+		})
+	case "image/png":
+		begin = 33 // behind the header
+		picture.Chunks(from, func(c picture.Chunk) bool {
+			if c.Name == "caBX" {
+				manifest = append(manifest, c.All...)
+			}
+			return true
+		})
 	}
-	return 1
-}
-
-// withProfile copies the color profile of one JPEG into another.
-func withProfile(into, from []byte) []byte {
-	var profile []byte
-	segments(from, func(marker byte, segment []byte) {
-		if marker == jpegApp+2 {
-			profile = append(profile, segment...)
-		}
-	})
-	return slices.Concat(into[:2], profile, into[2:])
+	return slices.Concat(into[:begin], manifest, into[begin:])
 }
 
 // pngChunks are the chunks of a picture, and the one with a manifest of C2PA.
-var pngChunks = []string{"caBX", "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD",
-	"pHYs"}
+var pngChunks = []string{"caBX", "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP",
+	"sBIT", "bKGD", "pHYs"}
 
-// stripPNG keeps the chunks of the picture, and its manifest.
-func stripPNG(content []byte) (kept []byte, orientation int) {
-	const signature, frame = 8, 12 // a length, a name and a checksum are around each chunk
-	kept = slices.Clone(content[:signature])
-	for at := int64(signature); at+frame <= int64(len(content)); {
-		end := at + frame + int64(binary.BigEndian.Uint32(content[at:]))
-		if end > int64(len(content)) {
-			break
+var (
+	xmpText      = []byte("XML:com.adobe.xmp\x00")
+	softwareText = []byte("Software\x00")
+)
+
+// stripPNG keeps the chunks of the picture, and its manifest. A chunk with a wrong checksum goes.
+func stripPNG(content []byte, notes bool) []byte {
+	const signature = 8
+	kept := slices.Clone(content[:signature])
+	picture.Chunks(content, func(c picture.Chunk) bool {
+		stays := slices.Contains(pngChunks, c.Name)
+		switch c.Name {
+		case "iTXt":
+			stays = notes && bytes.HasPrefix(c.Body, xmpText)
+		case "tEXt":
+			stays = notes && bytes.HasPrefix(c.Body, softwareText)
 		}
-		name := string(content[at+4 : at+8])
-		if slices.Contains(pngChunks, name) {
-			kept = append(kept, content[at:end]...)
+		if stays && c.Right {
+			kept = append(kept, c.All...)
 		}
-		if name == "IEND" {
-			break
-		}
-		at = end
-	}
-	return kept, 1
+		return true
+	})
+	return kept
 }
 
 // stripWebP removes the chunks of EXIF and XMP, and the flags that announce them.
-func stripWebP(content []byte) (kept []byte, orientation int) {
+func stripWebP(content []byte, notes bool) []byte {
 	const signature, frame = 12, 8
-	const hasMetadata = 1<<3 | 1<<2 // of EXIF, of XMP
-	kept = slices.Clone(content[:signature])
+	const hasEXIF, hasXMP = 1 << 3, 1 << 2
+	kept := slices.Clone(content[:signature])
+	gone := byte(hasEXIF | hasXMP)
+	if notes {
+		gone = hasEXIF
+	}
 	for at := int64(signature); at+frame <= int64(len(content)); {
 		length := int64(binary.LittleEndian.Uint32(content[at+4:]))
 		end := min(at+frame+length+length%2, int64(len(content)))
 		switch name := string(content[at : at+4]); name {
-		case "EXIF", "XMP ":
 		case "VP8X":
 			extended := slices.Clone(content[at:end])
-			extended[min(frame, len(extended)-1)] &^= hasMetadata
+			extended[min(frame, len(extended)-1)] &^= gone
 			kept = append(kept, extended...)
+		case "XMP ":
+			if notes {
+				kept = append(kept, content[at:end]...)
+			}
 		case "VP8 ", "VP8L", "ALPH", "ICCP", "C2PA":
 			kept = append(kept, content[at:end]...)
 		}
 		at = end
 	}
 	binary.LittleEndian.PutUint32(kept[4:], uint32(len(kept)-8))
-	return kept, 1
+	return kept
 }

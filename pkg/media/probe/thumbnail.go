@@ -9,6 +9,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/picture"
 )
 
 const (
@@ -22,11 +23,16 @@ const (
 	sampled = 4
 )
 
-// Thumbnail returns a JPEG of a picture as wide as thumbnails may be. It is nil for a picture that is not wider, or is
-// much taller than wide.
+// small reports whether a picture has a thumbnail: one that is wider, and not much taller than wide.
+func small(width, height int) bool {
+	return width > media.ThumbnailWidth && height <= tallest*width
+}
+
+// Thumbnail returns a JPEG of a picture in sRGB, as wide as thumbnails may be. It is nil for a picture that is not
+// wider, or is much taller than wide.
 func Thumbnail(of image.Image) ([]byte, error) {
 	b := of.Bounds()
-	if b.Dx() <= media.ThumbnailWidth || b.Dy() > tallest*b.Dx() {
+	if !small(b.Dx(), b.Dy()) {
 		return nil, nil
 	}
 	size := image.Rect(0, 0, media.ThumbnailWidth, max(1, b.Dy()*media.ThumbnailWidth/b.Dx()))
@@ -35,11 +41,16 @@ func Thumbnail(of image.Image) ([]byte, error) {
 		draw.ApproxBiLinear.Scale(less, most, of, b, draw.Src, nil)
 		of, b = less, most
 	}
-	small := image.NewRGBA(size)
-	draw.Draw(small, size, image.White, image.Point{}, draw.Src) // which is seen where a picture is transparent
-	draw.BiLinear.Scale(small, size, of, b, draw.Over, nil)
+	reduced := image.NewNRGBA(size)
+	draw.BiLinear.Scale(reduced, size, of, b, draw.Src, nil)
+	return encoded(reduced)
+}
+
+// encoded returns a thumbnail as a JPEG. White is seen where it is transparent.
+func encoded(thumbnail *image.NRGBA) ([]byte, error) {
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+	flat := picture.Flat(thumbnail, image.White)
+	if err := jpeg.Encode(&out, flat, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
 		return nil, fmt.Errorf("probe: encode a thumbnail: %w", err)
 	}
 	return out.Bytes(), nil

@@ -88,6 +88,14 @@ type Reader interface {
 	Read(ctx context.Context, mimeType string, file io.ReadSeeker) (Report, error)
 }
 
+// Signer signs files in the name of the operator.
+type Signer interface {
+	// Sign writes a signed copy of a file, and returns the name in the certificate: for test, a test certificate. The
+	// name is empty if there is no certificate, and nothing is written then.
+	Sign(ctx context.Context, test bool, claim Claim, mimeType string, from io.ReadSeeker, to io.ReadWriteSeeker) (
+		signer string, err error)
+}
+
 // Inspection is what was found out about the origin of a file that came in.
 type Inspection struct {
 	Statement

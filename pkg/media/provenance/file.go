@@ -97,6 +97,34 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (found Found, err erro
 	return found, err
 }
 
+// Plain reports whether the XMP of a file, if it has any, is as Mark writes it, and names no person. Errors are those
+// of Read.
+func Plain(ctx context.Context, r io.ReaderAt, size int64) (bool, error) {
+	f := file{r, size}
+	c, err := f.open()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range c.packets {
+		packet, err := f.bytes(p.from, min(p.to-p.from, maxPacket))
+		if err != nil {
+			return false, err
+		}
+		if !PlainPacket(ctx, packet) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// PlainPacket is Plain for XMP alone.
+func PlainPacket(ctx context.Context, packet []byte) bool {
+	m, end := packets.Begin(ctx)
+	defer end()
+	said, err := parse(m, packet)
+	return err == nil && said == said.Impersonal() && bytes.Equal(packet, said.packet())
+}
+
 // statement reads the XMP of a file, as far as the budget permits.
 func (f file) statement(ctx context.Context, c container) (s Statement, err error) {
 	m, end := packets.Begin(ctx)

@@ -92,6 +92,14 @@ func (s Statement) packet() []byte {
 	return b.Bytes()
 }
 
+// Impersonal returns the statement without the name of a person: the credit of what no model has made.
+func (s Statement) Impersonal() Statement {
+	if s.Source != Generated && s.Source != Composite {
+		s.Credit = ""
+	}
+	return s
+}
+
 // clip returns the beginning of a text, in whole characters.
 func clip(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 2*maxText)], "")

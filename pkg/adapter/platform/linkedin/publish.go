@@ -25,10 +25,11 @@ type state struct {
 	Began int64    `json:"began,omitempty"` // when the publication began, in Unix seconds
 }
 
-// files returns the files of a post, which are one document if its options say so.
+// files returns the files of a post, which are one document if its options say so. The document is made when it is
+// uploaded.
 func files(post platform.Post) []platform.Media {
 	if optionsOf(post.Options).Document && post.Kind == platform.KindCarousel {
-		return []platform.Media{Document(post.Media)}
+		return []platform.Media{{MIME: pdfMIME}}
 	}
 	return post.Media
 }
@@ -56,6 +57,11 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	}
 	m := all[len(s.Files)]
 	if s.URN == "" {
+		if m.MIME == pdfMIME {
+			if m, err = Document(ctx, w.Post.Media); err != nil {
+				return false, 0, err
+			}
+		}
 		s.URN, err = p.upload(ctx, w.Account, m)
 		return false, 0, err
 	}

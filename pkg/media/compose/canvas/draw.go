@@ -1,7 +1,6 @@
 package canvas
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -9,27 +8,6 @@ import (
 
 	xdraw "golang.org/x/image/draw"
 )
-
-// FromRGB returns the picture in raw bytes, with three bytes for each pixel.
-func FromRGB(raw []byte, width, height int) (*image.RGBA, error) {
-	if len(raw) != width*height*3 {
-		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
-	}
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	for i, j := 0, 0; i < len(raw); i, j = i+3, j+4 {
-		img.Pix[j], img.Pix[j+1], img.Pix[j+2], img.Pix[j+3] = raw[i], raw[i+1], raw[i+2], 255
-	}
-	return img, nil
-}
-
-// FromRGBA returns the picture with transparency in raw bytes, with four bytes for each pixel, whose colors are not
-// multiplied by the opacity.
-func FromRGBA(raw []byte, width, height int) (*image.NRGBA, error) {
-	if len(raw) != width*height*4 {
-		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
-	}
-	return &image.NRGBA{Pix: raw, Stride: width * 4, Rect: image.Rect(0, 0, width, height)}, nil
-}
 
 // Fill fills a rectangle.
 func Fill(img *image.RGBA, r image.Rectangle, c Color) {

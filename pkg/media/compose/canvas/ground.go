@@ -9,8 +9,11 @@ import (
 // plainSpread is the greatest deviation, of 255, of the colors at the edges of a photo on a plain ground.
 const plainSpread = 9
 
-// studio is the ground of pictures that are cut out.
-var studio = Color{R: 242, G: 242, B: 240}
+// studio is the ground of pictures that are cut out, and Studio is a picture of it.
+var (
+	studio = Color{R: 242, G: 242, B: 240}
+	Studio = image.NewUniform(studio.RGBA())
+)
 
 // Ground draws a picture over another, whole, with its corner at a point. Around it is a ground of a fitting color:
 // the color of its edges if they have only one, or else its blurred copy. A picture that is cut out lies on a light
