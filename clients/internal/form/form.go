@@ -63,6 +63,19 @@ func (f *Form) Shared(union *Type) []Member {
 	return all
 }
 
+// Foreign returns the names of the members that a shape of an object lacks, and others have.
+func (f *Form) Foreign(shape *Type) (names []string) {
+	if shape.ShapeOf == "" {
+		return nil
+	}
+	for _, m := range f.Type(shape.ShapeOf).Members {
+		if !slices.ContainsFunc(shape.Members, func(o Member) bool { return o.Name == m.Name }) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // Special returns the names of the members that differ between the variants of a union, but for its tag.
 func (f *Form) Special(union *Type) (names []string) {
 	shared := f.Shared(union)
@@ -152,7 +165,7 @@ type Ref struct {
 	Nullable bool
 }
 
-// Type is a named type: it has members, values, or variants.
+// Type is a named type: it has members, values, or variants. One with members may have shapes.
 type Type struct {
 	Name, Doc string
 	Members   []Member
@@ -162,6 +175,10 @@ type Type struct {
 	// Variants are told apart by the member Tag.
 	Tag      string
 	Variants []Variant
+	// Shapes are the types of the ways to fill in an object, if there are several. Members are those of all of them.
+	Shapes []string
+	// ShapeOf is the type of which this one is a shape.
+	ShapeOf string
 	// Alias is the type that this one is another name of.
 	Alias *Ref
 	// Sent reports whether requests have the type, and Given whether responses or events have it.
@@ -242,22 +259,25 @@ type content map[string]struct {
 	Examples map[string]json.RawMessage `json:"examples"`
 }
 
+type parameter struct {
+	Ref                   string `json:"$ref"`
+	Name, In, Description string
+	Schema                *schema
+	Example               any
+}
+
 type operation struct {
-	OperationID string   `json:"operationId"`
-	Summary     string   `json:"summary"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	Resource    string   `json:"x-sdk-resource"`
-	Method      string   `json:"x-sdk-method"`
-	Pagination  any      `json:"x-sdk-pagination"`
-	Wait        *Wait    `json:"x-sdk-wait"`
-	Scopes      []string `json:"x-required-scopes"`
-	Opens       []string `json:"x-opens"`
-	Parameters  []struct {
-		Name, In, Description string
-		Schema                *schema
-		Example               any
-	} `json:"parameters"`
+	OperationID string       `json:"operationId"`
+	Summary     string       `json:"summary"`
+	Description string       `json:"description"`
+	Tags        []string     `json:"tags"`
+	Resource    string       `json:"x-sdk-resource"`
+	Method      string       `json:"x-sdk-method"`
+	Pagination  any          `json:"x-sdk-pagination"`
+	Wait        *Wait        `json:"x-sdk-wait"`
+	Scopes      []string     `json:"x-required-scopes"`
+	Opens       []string     `json:"x-opens"`
+	Parameters  []*parameter `json:"parameters"`
 	RequestBody *struct {
 		Required bool    `json:"required"`
 		Content  content `json:"content"`
@@ -272,7 +292,10 @@ type document struct {
 	Tags []struct{ Name, Description string }
 	// Paths have other members than operations nowhere.
 	Paths      map[string]map[string]operation
-	Components struct{ Schemas map[string]*schema }
+	Components struct {
+		Schemas    map[string]*schema
+		Parameters map[string]*parameter
+	}
 }
 
 // Read reads a document.
@@ -281,7 +304,7 @@ func Read(data []byte) (*Form, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("form: %w", err)
 	}
-	r := reader{schemas: d.Components.Schemas, types: map[string]*Type{}}
+	r := reader{schemas: d.Components.Schemas, parameters: d.Components.Parameters, types: map[string]*Type{}}
 	f := &Form{Version: d.Info.Version}
 	byName := map[string]*Resource{}
 	for at, item := range d.Paths {
@@ -347,6 +370,11 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 	op.Opens = o.Opens
 	byName := map[string]Param{}
 	for _, p := range o.Parameters {
+		if p.Ref != "" {
+			if p = r.parameters[nameOf(p.Ref)]; p == nil {
+				return op, errors.New("a parameter is not described")
+			}
+		}
 		param := Param{p.Name, p.Description, r.ref(p.Schema, true), p.Example}
 		switch p.In {
 		case "path":
