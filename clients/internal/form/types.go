@@ -33,6 +33,9 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 	case s == nil:
 		return Ref{Kind: Any}
 	case s.Ref != "":
+		if of := r.find(s); isMap(of) {
+			return r.ref(of, sent)
+		}
 		return r.named(nameOf(s.Ref), sent)
 	case len(s.AnyOf) > 0:
 		return r.choice(s.AnyOf, sent)
@@ -67,6 +70,13 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 		}
 	}
 	return ref
+}
+
+// isMap reports whether a schema is that of pairs, whose names it does not know.
+func isMap(s *schema) bool {
+	kind, _ := typeOf(s.Type)
+	_, extra := s.AdditionalProperties.(map[string]any)
+	return kind == "object" && extra && len(s.Properties.of) == 0
 }
 
 // choice returns the use of alternatives. Null is not one of them.

@@ -47,6 +47,7 @@ func DocumentOf(texts *httpapi.Texts) *huma.OpenAPI {
 	listValues(r.OpenAPI())
 	nameEnums(r.OpenAPI())
 	tellApart(r.OpenAPI())
+	describeTexts(r.OpenAPI())
 	describeShapes(r.OpenAPI())
 	shareMembers(r.OpenAPI())
 	addExamples(r.OpenAPI(), r.Routes())

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // requestID is the schema of the id that each answer has.
@@ -31,6 +32,7 @@ func shareMembers(doc *huma.OpenAPI) {
 		}
 		schemas[name].Properties["request_id"] = httpapi.RefTo(requestID)
 	}
+	sharePairs(doc)
 	for _, end := range []string{"", "Input", "Update"} {
 		var settings []*huma.Schema
 		for name, s := range schemas {
@@ -41,6 +43,37 @@ func shareMembers(doc *huma.OpenAPI) {
 		common := "CommonSettings" + end
 		if schemas[common] = extract(settings, common); schemas[common] != nil {
 			schemas[common].Description = "Settings that factories of all types have"
+		}
+	}
+}
+
+// sharePairs describes once each form of pairs of a caller's own: those of answers, of requests and of changes.
+func sharePairs(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		for _, part := range append([]*huma.Schema{schemas[name]}, schemas[name].AllOf...) {
+			s := part.Properties["metadata"]
+			if s == nil || s.Type != huma.TypeObject {
+				continue
+			}
+			form := "Metadata"
+			switch {
+			case s.Nullable:
+				form = "MetadataUpdate"
+			case s.Extensions[schema.PropertyNames] != nil:
+				form = "MetadataInput"
+			}
+			if schemas[form] == nil {
+				shared := *s
+				shared.Description = "Key-value pairs of your own"
+				schemas[form] = &shared
+			}
+			if shared := *schemas[form]; shared.Type == s.Type {
+				shared.Description = s.Description
+				if alikeSchemas(&shared, s) {
+					part.Properties["metadata"] = &huma.Schema{Ref: httpapi.RefTo(form).Ref, Description: s.Description}
+				}
+			}
 		}
 	}
 }

@@ -31,10 +31,11 @@ var shared = map[string][]string{
 }
 
 // together are members that need others, by schema and member.
+// All of a shape are in one place: tools that combine the parts of a body do not combine those of two.
 var together = map[string]map[string][]string{
-	"ContentItemCreateBase":  {"social_account_ids": {"publish_at"}, "options": {"publish_at"}},
-	"GeneratedItemBase":      {"promotion_id": {"product_id"}},
-	"ProvidedItemCreate":     {"labelled": {"deep_fake"}},
+	"GeneratedItemBase": {"promotion_id": {"product_id"}, "social_account_ids": {"publish_at"}, "options": {"publish_at"}},
+	"ProvidedItemCreate": {"labelled": {"deep_fake"}, "social_account_ids": {"publish_at"},
+		"options": {"publish_at"}},
 	"IntegrationConnectBase": {"application_token": {"webhook_url"}},
 }
 
@@ -80,8 +81,8 @@ func shapes() map[string][]shape {
 			{name: "NewItemValidate", text: "Check of a content item before it is created", needs: []string{"item"}},
 		},
 		"ContentItemBulkCreate": {
-			{name: "IdsBulkCreate", text: "Items by their ids", needs: []string{"content_item_ids"}},
-			{name: "ItemsBulkCreate", text: "Items with what differs for each", needs: []string{"items"}},
+			{name: "IdsBulkCreate", text: "Items by their ids", needs: []string{"action", "content_item_ids"}},
+			{name: "ItemsBulkCreate", text: "Items with what differs for each", needs: []string{"action", "items"}},
 			{name: "PlanBulkCreate", text: "Items of a content plan that wait", needs: []string{"action", "content_plan_id"},
 				values: map[string][]string{"action": {"approve", "schedule", "unschedule"}}},
 		},
@@ -185,16 +186,14 @@ func describeShapes(doc *huma.OpenAPI) {
 	for name, list := range shapes() {
 		divide(schemas, name, list)
 	}
-	for name, needs := range together {
-		target(schemas, name).DependentRequired = needs
-	}
-	for name, list := range conditions {
+	names := append(slices.Collect(maps.Keys(together)), slices.Collect(maps.Keys(conditions))...)
+	for _, name := range names {
 		if s := target(schemas, name); s != nil {
 			s.Extensions = maps.Clone(s.Extensions)
 			if s.Extensions == nil {
 				s.Extensions = map[string]any{}
 			}
-			s.Extensions[dependentSchemas] = dependent(list)
+			s.Extensions[dependentSchemas] = dependent(name)
 		}
 	}
 }
@@ -211,10 +210,13 @@ func target(schemas map[string]*huma.Schema, name string) *huma.Schema {
 	return s
 }
 
-// dependent writes conditions as JSON Schema does.
-func dependent(list []condition) map[string]*huma.Schema {
+// dependent writes what members of a schema need as JSON Schema does, by one word, dependentRequired included.
+func dependent(name string) map[string]*huma.Schema {
 	all := map[string]*huma.Schema{}
-	for _, c := range list {
+	for member, needs := range together[name] {
+		all[member] = &huma.Schema{Required: needs}
+	}
+	for _, c := range conditions[name] {
 		for _, member := range c.members {
 			all[member] = &huma.Schema{Properties: map[string]*huma.Schema{c.member: {Enum: httpapi.Enum(c.values).Enum}}}
 		}
