@@ -45,7 +45,9 @@ func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // Schema describes the member in the OpenAPI document: as an object that may be null, since several generators make no
 // type, or one that does not compile, of null alone.
-func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeObject, Nullable: true} }
+func (Null) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true}
+}
 
 // ErrorResponse is the form of every error.
 type ErrorResponse struct {

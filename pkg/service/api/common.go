@@ -30,7 +30,8 @@ func shareMembers(doc *huma.OpenAPI) {
 				"which has the id of the first request"
 			schemas[requestID] = &shared
 		}
-		schemas[name].Properties["request_id"] = httpapi.RefTo(requestID)
+		schemas[name].Properties["request_id"] = &huma.Schema{Ref: httpapi.RefTo(requestID).Ref,
+			Description: "Id of the request"}
 	}
 	sharePairs(doc)
 	for _, end := range []string{"", "Input", "Update"} {

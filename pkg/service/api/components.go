@@ -52,6 +52,12 @@ func shareParts(whole tree) error {
 			}
 		}
 	}
+	for _, o := range operations {
+		answers, _ := o["responses"].(tree)
+		inOrder(answers)
+	}
+	shared, _ := components(whole)["responses"].(tree)
+	inOrder(shared)
 	hooks, _ := whole["webhooks"].(tree)
 	items := tree{}
 	for event, item := range hooks {

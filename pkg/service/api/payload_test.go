@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -59,7 +60,7 @@ func instance(t *testing.T, body []byte) any {
 func TestEventsFitTheDocument(t *testing.T) {
 	schema := schemas(t)
 	ofType := func(of event.Type) *jsonschema.Schema {
-		return schema("webhooks", string(of), "post", "requestBody", "content", "application/json", "schema")
+		return schema("components", "pathItems", httpapi.PascalCase(string(of)), "post", "requestBody", "content", "application/json", "schema")
 	}
 	for _, known := range event.Types {
 		body, err := json.Marshal(event.Sample(known.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime))

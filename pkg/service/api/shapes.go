@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// shape is one of the ways to fill in a body. It has the members that all shapes of the body have, and its own.
-type shape struct {
+// bodyShape is one of the ways to fill in a body. It has the members that all shapes of the body have, and its own.
+type bodyShape struct {
 	name, text string
 	// values are the values by which it is told apart, by member. Of these members, it requires those in needs.
 	values map[string][]string
@@ -64,9 +64,9 @@ var conditions = map[string][]condition{
 }
 
 // shapes are the shapes of bodies by the name of the schema: what a body without them would say only in words.
-func shapes() map[string][]shape {
+func shapes() map[string][]bodyShape {
 	upload := []string{"mime_type", "bytes", "sha256"}
-	return map[string][]shape{
+	return map[string][]bodyShape{
 		"WebhookCreate": {
 			{name: "UrlWebhookCreate", text: "Webhook that sends to a URL", needs: []string{"url"}},
 			{name: "AwsWebhookCreate", text: "Webhook that sends into an AWS account", needs: []string{"destination"}},
@@ -120,7 +120,7 @@ func shapes() map[string][]shape {
 				values: map[string][]string{"source": {"provided"}}},
 		},
 		"IntegrationConnect": {
-			{name: "NewIntegrationConnect", text: "New connection to a CRM", needs: []string{"kind"}},
+			{name: "CrmIntegrationConnect", text: "New connection to a CRM", needs: []string{"kind"}},
 			{name: "AgainIntegrationConnect", text: "Connection that is made again", needs: []string{"integration_id"}},
 		},
 		"SocialAccountConnect":    connections(),
@@ -129,7 +129,7 @@ func shapes() map[string][]shape {
 }
 
 // connections are the ways to connect an account, each with its platforms.
-func connections() []shape {
+func connections() []bodyShape {
 	by := map[platform.Connect][]string{}
 	var communities []string
 	for _, p := range registry.Rows() {
@@ -141,7 +141,7 @@ func connections() []shape {
 		by[c.Connect] = append(by[c.Connect], p.Name)
 	}
 	on := func(names []string) map[string][]string { return map[string][]string{"platform": names} }
-	return []shape{
+	return []bodyShape{
 		{name: "OauthAccountConnect", text: "Account whose owner agrees on the platform", needs: []string{"platform"},
 			takes: []string{"channel", "return_url"}, values: on(by[platform.ConnectOAuth])},
 		{name: "CommunityAccountConnect", text: "Account that is connected by its owner's consent or a token",
@@ -157,7 +157,7 @@ func connections() []shape {
 }
 
 // applications are the shapes of an application: with a secret, and without one.
-func applications() []shape {
+func applications() []bodyShape {
 	var secret, public []string
 	for _, p := range registry.Rows() {
 		switch {
@@ -169,7 +169,7 @@ func applications() []shape {
 		}
 	}
 	on := func(names []string) map[string][]string { return map[string][]string{"platform": names} }
-	return []shape{
+	return []bodyShape{
 		{name: "SecretApplicationCreate", text: "Application with a secret",
 			needs: []string{"platform", "client_secret"}, values: on(secret)},
 		{name: "PublicApplicationCreate", text: "Application without a secret", needs: []string{"platform"},
@@ -178,7 +178,7 @@ func applications() []shape {
 }
 
 // own are the members that a shape names.
-func (s shape) own() []string { return slices.Concat(s.needs, s.takes) }
+func (s bodyShape) own() []string { return slices.Concat(s.needs, s.takes) }
 
 // describeShapes makes bodies a choice between their shapes, and adds what their members need of others.
 func describeShapes(doc *huma.OpenAPI) {
@@ -224,8 +224,16 @@ func dependent(name string) map[string]*huma.Schema {
 	return all
 }
 
+// filled refuses an empty text where a member is required.
+func filled(member *huma.Schema) {
+	if member != nil && member.Type == huma.TypeString && member.MinLength == nil && len(member.Enum) == 0 {
+		least := 1
+		member.MinLength = &least
+	}
+}
+
 // divide makes a body a choice between shapes.
-func divide(schemas map[string]*huma.Schema, name string, list []shape) {
+func divide(schemas map[string]*huma.Schema, name string, list []bodyShape) {
 	body, named := schemas[name], map[string]*huma.Schema{}
 	name = strings.TrimSuffix(name, "Input")
 	take := func(members []string) map[string]*huma.Schema {
@@ -240,11 +248,19 @@ func divide(schemas map[string]*huma.Schema, name string, list []shape) {
 	}
 	choice := &huma.Schema{Description: body.Description}
 	for _, s := range list {
+		for _, member := range s.needs {
+			filled(body.Properties[member])
+		}
 		own := &huma.Schema{Type: huma.TypeObject, Required: s.needs, Properties: take(s.own())}
 		for member, values := range s.values {
 			doc := own.Properties[member].Description
-			own.Properties[member] = httpapi.Enum(values)
-			own.Properties[member].Description = doc
+			one := httpapi.Enum(values)
+			if len(values) > 1 {
+				enum := s.name + httpapi.PascalCase(member)
+				schemas[enum], one = one, httpapi.RefTo(enum)
+			}
+			one.Description = doc
+			own.Properties[member] = one
 		}
 		parts := []*huma.Schema{httpapi.RefTo(name + "Base")}
 		if s.with != "" {
