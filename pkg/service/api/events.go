@@ -83,8 +83,7 @@ func describeWebhooks(r *httpapi.Router) {
 			OperationID: "on" + httpapi.PascalCase(string(t.Type)), Tags: []string{"Webhooks"},
 			Summary: t.Summary,
 			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) +
-				"`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is " +
-				"sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
+				"`.",
 			Security:   []map[string][]string{},
 			Parameters: headers,
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {

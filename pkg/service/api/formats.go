@@ -78,9 +78,6 @@ func describeFormats(doc *huma.OpenAPI) {
 // textPattern is the pattern of texts of several lines, by the characters that the service takes in no text.
 const textPattern = `^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$`
 
-// filledPattern is textPattern for a text that has more than white space.
-const filledPattern = `^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$`
-
 // describeTexts says of the texts in requests, and of the names of pairs, which characters they cannot have.
 func describeTexts(doc *huma.OpenAPI) {
 	var bodies []*huma.Schema
@@ -103,10 +100,8 @@ func describeTexts(doc *huma.OpenAPI) {
 func plain(s *huma.Schema) {
 	switch {
 	case s.Type != huma.TypeString || len(s.Enum) > 0:
-	case s.Pattern == "" && s.Format == "" && s.MinLength == nil, s.Pattern == "" && s.Format == format.NotBlank:
+	case s.Pattern == "" && (s.Format == "" || s.Format == format.NotBlank):
 		s.Pattern = textPattern
-	case s.Pattern == "" && s.Format == "":
-		s.Pattern = filledPattern
 	default:
 		s.Pattern = strings.ReplaceAll(s.Pattern, `\x7F]`, `\x7F-\x9F]`)
 	}

@@ -27,15 +27,14 @@ type bodyShape struct {
 // shared are members that several shapes of a body have, but not all, by the name of their schema.
 var shared = map[string][]string{
 	"GeneratedItemBase": {"format", "headline", "show_headline", "script", "scenes", "slides", "model", "duration_seconds",
-		"visuals", "music", "cover", "product_id", "promotion_id", "experiment_id", "sandbox"},
+		"visuals", "music", "cover", "product_id", "promotion_id", "deep_fake", "experiment_id", "sandbox"},
 }
 
 // together are members that need others, by schema and member.
-// All of a shape are in one place: tools that combine the parts of a body do not combine those of two.
+// Those of publish_at are left out: tools do not combine its pattern with a member that needs it.
 var together = map[string]map[string][]string{
-	"GeneratedItemBase": {"promotion_id": {"product_id"}, "social_account_ids": {"publish_at"}, "options": {"publish_at"}},
-	"ProvidedItemCreate": {"labelled": {"deep_fake"}, "social_account_ids": {"publish_at"},
-		"options": {"publish_at"}},
+	"GeneratedItemBase":      {"promotion_id": {"product_id"}},
+	"ProvidedItemCreate":     {"labelled": {"deep_fake"}},
 	"IntegrationConnectBase": {"application_token": {"webhook_url"}},
 }
 
@@ -116,7 +115,7 @@ func shapes() map[string][]bodyShape {
 				with: "GeneratedItemBase", takes: []string{"source", "prompt", "from_parts", "reuse"},
 				values: map[string][]string{"source": {"generated"}}},
 			{name: "ProvidedItemCreate", text: "Item of your own media or text", needs: []string{"source"},
-				takes:  []string{"media", "fit", "ai_generated", "labelled"},
+				takes:  []string{"media", "fit", "ai_generated", "labelled", "deep_fake"},
 				values: map[string][]string{"source": {"provided"}}},
 		},
 		"IntegrationConnect": {
