@@ -77,7 +77,8 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system and the short tests need, those for the clients (sdk, check, sizes, n8n),
+// install installs the tools that the local system and the short tests need, those for the clients (sdk, check, sizes,
+// n8n),
 // that of the server for agents (mcp), the judges of texts, or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {

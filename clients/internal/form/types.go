@@ -224,8 +224,8 @@ func (r *reader) enumeration(values []string, sent bool) Ref {
 	best := ""
 	for _, name := range slices.Sorted(maps.Keys(r.schemas)) {
 		has := r.schemas[name].Enum
-		fits := len(has) > 1 && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(has, any(v)) })
-		if fits && (best == "" || len(has) < len(r.schemas[best].Enum)) {
+		lacks := func(value string) bool { return !slices.Contains(has, any(value)) }
+		if len(has) > 1 && !slices.ContainsFunc(values, lacks) && (best == "" || len(has) < len(r.schemas[best].Enum)) {
 			best = name
 		}
 	}

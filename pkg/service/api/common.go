@@ -30,8 +30,7 @@ func shareMembers(doc *huma.OpenAPI) {
 				"which has the id of the first request"
 			schemas[requestID] = &shared
 		}
-		schemas[name].Properties["request_id"] = &huma.Schema{Ref: httpapi.RefTo(requestID).Ref,
-			Description: "Id of the request"}
+		schemas[name].Properties["request_id"] = httpapi.RefTo(requestID)
 	}
 	sharePairs(doc)
 	for _, end := range []string{"", "Input", "Update"} {
@@ -90,7 +89,9 @@ func extract(objects []*huma.Schema, name string) *huma.Schema {
 	}
 	for _, o := range objects {
 		own := &huma.Schema{Type: huma.TypeObject, Required: o.Required, Properties: maps.Clone(o.Properties)}
-		maps.DeleteFunc(own.Properties, func(member string, _ *huma.Schema) bool { return common.Properties[member] != nil })
+		maps.DeleteFunc(own.Properties, func(member string, _ *huma.Schema) bool {
+			return common.Properties[member] != nil
+		})
 		whole := huma.Schema{Description: o.Description, AllOf: []*huma.Schema{httpapi.RefTo(name), own}}
 		if o.AdditionalProperties == false {
 			whole.Extensions = map[string]any{httpapi.Unevaluated: false}

@@ -32,6 +32,9 @@ func shareParts(whole tree) error {
 	for _, do := range []func(s *sharer, part any) (any, error){(*sharer).count, (*sharer).share} {
 		for _, o := range operations {
 			listed, _ := o["parameters"].([]any)
+			if o["x-sdk-method"] == nil { // generators do not find the parameters that only receivers get
+				listed = nil
+			}
 			for i := range listed {
 				part, err := do(parameters, listed[i])
 				if err != nil {

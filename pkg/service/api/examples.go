@@ -47,7 +47,7 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 					media.Example = e.Request
 				}
 			}
-			o.Responses[strconv.Itoa(r.Status)].Content[kind].Example = e.Response
+			o.Responses[strconv.Itoa(r.Status)].Content[kind].Example = short(e.Response)
 		}
 		for _, code := range r.Errors {
 			doc.Components.Examples[string(code)] = &huma.Example{Value: json.RawMessage(errs.InfoOf(code).Response())}
@@ -59,6 +59,34 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 			media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
 		}
 	}
+}
+
+// short returns an example whose lists of objects have their first element alone.
+func short(response json.RawMessage) any {
+	var whole any
+	if json.Unmarshal(response, &whole) != nil {
+		return response
+	}
+	return firstOnly(whole)
+}
+
+func firstOnly(value any) any {
+	switch v := value.(type) {
+	case tree:
+		for name, member := range v {
+			v[name] = firstOnly(member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = firstOnly(v[i])
+		}
+		if len(v) > 1 {
+			if _, ok := v[0].(tree); ok {
+				return v[:1]
+			}
+		}
+	}
+	return value
 }
 
 // usual are the codes that come first among the examples of a status: servers of mock answers send the first.

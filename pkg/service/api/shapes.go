@@ -217,7 +217,8 @@ func dependent(name string) map[string]*huma.Schema {
 	}
 	for _, c := range conditions[name] {
 		for _, member := range c.members {
-			all[member] = &huma.Schema{Properties: map[string]*huma.Schema{c.member: {Enum: httpapi.Enum(c.values).Enum}}}
+			all[member] = &huma.Schema{Properties: map[string]*huma.Schema{
+				c.member: {Enum: httpapi.Enum(c.values).Enum}}}
 		}
 	}
 	return all
