@@ -47,7 +47,7 @@ func generators() []generator {
 			{node("tsc")}, {"node", "out/main.js"}}},
 		// Go has one name for the values of all enumerations, unless they begin with that of theirs.
 		{"openapi-generator-go", nil, [][]string{
-			openapi("go", "client", "--additional-properties=enumClassPrefix=true"),
+			openapi("go", "client", "--additional-properties=enumClassPrefix=true,useOneOfDiscriminatorLookup=true"),
 			{"sh", "-c", "mkdir client/main && mv main.go client/main && cd client && go mod edit -module=example.com/made && " +
 				"go mod download && go run ./main"}}},
 		{"openapi-generator-java", []string{"javac", "mvn"}, [][]string{
