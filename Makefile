@@ -98,6 +98,12 @@ test: export GOGC := 800
 test: explorer-assets test-tools ## Run what tells a right change from a wrong one
 	@$(GO) run ./infra/verify/suite
 
+.PHONY: check
+check: export GOGC := 800
+check: explorer-assets .local/bin/local ## Compile the clients, run the Postman collection, and lint the n8n node
+	@.local/bin/local tools check
+	@$(GO) run ./infra/verify/suite -check
+
 .PHONY: test-all
 test-all: export GOGC := 800
 test-all: explorer-assets test-tools ## Run the long tests too, before an issue is resolved: docs/tests.md
@@ -262,9 +268,9 @@ release-document: ## Keep the OpenAPI document as that of the release
 
 .PHONY: test-clients
 test-clients: export GOGC := 800
-test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults; lint the n8n node
+test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults, and those of other generators
 	@.local/bin/local tools sdk
-	$(GO) test -vet=off -count=1 -timeout 10m -tags clients ./clients/internal/verify
+	$(GO) test -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify
 	@cd clients/go && $(GO) vet ./...
 
 # The engine of n8n takes a gigabyte: these tests are not among those of make test.

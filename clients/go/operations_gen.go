@@ -74,7 +74,8 @@ type Client struct {
 	SocialAccounts *SocialAccountsService
 	// Single videos, images, tracks, voices and avatars, each made by one model.
 	Studio *StudioService
-	// Receivers of events, signed as Standard Webhooks defines.
+	// Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is
+	// sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
 	Webhooks *WebhooksService
 }
 
@@ -353,8 +354,8 @@ func (s *AnalyticsService) GetBestTimes(ctx context.Context, params *GetBestTime
 // Imports the posts that a social account published before it was connected, with their figures: those of the last 12
 // months, at most 500. Best times, comparisons and diagnoses count them as imported posts. They cost nothing, and the
 // service never publishes or changes them. An import starts by itself when an account is connected; call this operation
-// to read the figures again. Each post is imported once. The event `posts.imported` reports the end. `past_posts` of
-// listPlatforms reports which platforms list earlier posts.
+// to read the figures again. Each post is imported once. The event `post_import.completed` reports the end.
+// `past_posts` of listPlatforms reports which platforms list earlier posts.
 //
 // Needs the scope `social:manage`.
 func (s *AnalyticsService) ImportPosts(ctx context.Context, body AnalyticsImportCreate, options ...RequestOption) (*PostImport, error) {
@@ -403,6 +404,8 @@ type ListAPIKeysParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Only keys that are bound to this profile, revoked ones included.
 	ProfileID *string `query:"profile_id"`
 }
@@ -533,6 +536,8 @@ type ListApplicationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only applications of these platforms, separated by commas.
@@ -747,8 +752,14 @@ type ListDraftsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only the draft with this id.
 	ID *string `query:"id"`
+	// Only drafts about this factory.
+	FactoryID *string `query:"factory_id"`
 	// Only drafts of this chat.
 	ChatID *string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
@@ -823,6 +834,8 @@ type ListAutomationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only automations of this factory.
@@ -1033,6 +1046,8 @@ type ListCommentsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
@@ -1041,6 +1056,12 @@ type ListCommentsParams struct {
 	To *time.Time `query:"to"`
 	// Only comments on this publication.
 	PublicationID *string `query:"publication_id"`
+	// Only comments on the publications of this content item.
+	ContentItemID *string `query:"content_item_id"`
+	// Only comments on posts of this social account.
+	SocialAccountID *string `query:"social_account_id"`
+	// Only comments on these platforms, separated by commas.
+	Platform []PlatformInput `query:"platform"`
 	// Only comments on posts of this factory.
 	FactoryID *string `query:"factory_id"`
 	// Only comments in these states, separated by commas.
@@ -1158,7 +1179,7 @@ type ListContentItemsParams struct {
 	PublishFrom *time.Time `query:"publish_from"`
 	// Only items whose publish_at is before this time (RFC 3339).
 	PublishTo *time.Time `query:"publish_to"`
-	// Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all.
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
 	Metadata map[string]string `query:"metadata"`
 }
 
@@ -1424,6 +1445,10 @@ type ListEventsParams struct {
 	To *time.Time `query:"to"`
 	// Only events of these types or areas, such as content.*, separated by commas.
 	Type []EventPatternInput `query:"type"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only events about this factory, or about what belongs to it.
+	FactoryID *string `query:"factory_id"`
 	// Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the
 	// resource.
 	ObjectID *string `query:"object_id"`
@@ -1443,8 +1468,7 @@ type ListEventsParams struct {
 // response comes as soon as there is a newer one. Events of concurrent changes can become visible out of the order of
 // their times. An event is listed only if the key has the scope that reads what the event is about, such as
 // `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and
-// `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of
-// the list.
+// `*` leave out what it may not read. With a filter, a page may be short or even empty before the end of the list.
 //
 // Needs the scope `account:read`.
 func (s *EventsService) List(ctx context.Context, params *ListEventsParams, options ...RequestOption) iter.Seq2[Event, error] {
@@ -1484,6 +1508,8 @@ type ListExperimentsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only experiments of this factory.
@@ -1613,6 +1639,36 @@ func (s *ExperimentsService) ListPostsPage(ctx context.Context, experimentID str
 // ExportsService: Export the data of the account, and read the parts of an export.
 type ExportsService struct{ t *transport }
 
+// ListExportsParams are the parameters of ExportsService.List.
+type ListExportsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only exports in these states, separated by commas.
+	State []PostImportStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the exports.
+//
+// Newest first, without the links of their parts: getExport signs them. An export is listed until `expires_at`.
+//
+// Needs the scope `account:manage`.
+func (s *ExportsService) List(ctx context.Context, params *ListExportsParams, options ...RequestOption) iter.Seq2[Export, error] {
+	return all[Export](ctx, s.t, "/v1/exports", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ExportsService) ListPage(ctx context.Context, params *ListExportsParams, options ...RequestOption) (*Page[Export], error) {
+	return page[Export](ctx, s.t, "/v1/exports", queryOf(params), options)
+}
+
 // Create: Export the data of the account.
 //
 // Exports the resources of the mode of the key, or those of one profile, with their files. The parts are JSON lines,
@@ -1669,6 +1725,8 @@ type ListFactoriesParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only factories of these types, separated by commas.
@@ -2023,6 +2081,34 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 // ImportsService: Import an export, and read what has become of its resources.
 type ImportsService struct{ t *transport }
 
+// ListImportsParams are the parameters of ImportsService.List.
+type ListImportsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Only imports in these states, separated by commas.
+	State []PostImportStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the imports.
+//
+// Newest first, without their maps of ids: getImport has them. An import is listed until `expires_at`.
+//
+// Needs the scope `account:manage`.
+func (s *ImportsService) List(ctx context.Context, params *ListImportsParams, options ...RequestOption) iter.Seq2[Import, error] {
+	return all[Import](ctx, s.t, "/v1/imports", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ImportsService) ListPage(ctx context.Context, params *ListImportsParams, options ...RequestOption) (*Page[Import], error) {
+	return page[Import](ctx, s.t, "/v1/imports", queryOf(params), options)
+}
+
 // Create: Import an export.
 //
 // Takes an export into the account and mode of the key: into another account with a live key, into a sandbox with a
@@ -2079,6 +2165,8 @@ type ListIntegrationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only integrations with these CRMs, separated by commas.
@@ -2205,6 +2293,8 @@ type ListMediaParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only media of these types, separated by commas.
@@ -2427,7 +2517,8 @@ type ApprovePlanTopicsParams struct {
 //
 // Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
 // are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-// costs nothing more. A topic that nobody approves before its time becomes `expired`.
+// costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of the
+// plan.
 //
 // Needs the scope `factories:write`.
 func (s *PlanTopicsService) Approve(ctx context.Context, factoryID string, body ContentPlanApproveCreate, params *ApprovePlanTopicsParams, options ...RequestOption) (*ContentPlan, error) {
@@ -2537,6 +2628,10 @@ type ListProductsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
@@ -2684,6 +2779,10 @@ type ListProfilesParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Only profiles with this name, in any case of its letters.
+	Name *string `query:"name"`
 }
 
 // List reads all pages, as the caller goes on: List the profiles.
@@ -2778,6 +2877,10 @@ type ListPromotionsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only the promotion with this id.
 	ID *string `query:"id"`
 	// Only promotions of this factory.
@@ -2856,6 +2959,10 @@ type ListAllPublicationsParams struct {
 	Platform []PlatformInput `query:"platform"`
 	// Only publications to this social account.
 	SocialAccountID *string `query:"social_account_id"`
+	// Only publications of this content item.
+	ContentItemID *string `query:"content_item_id"`
+	// Only publications of items of these kinds, separated by commas.
+	Kind []ContentKindInput `query:"kind"`
 	// Only publications of this factory.
 	FactoryID *string `query:"factory_id"`
 	// What the results are sorted by. Publications without the metric are last.
@@ -2955,7 +3062,7 @@ func (s *PublicationsService) GetDossier(ctx context.Context, publicationID stri
 // PublishingService: Checks, approvals, review links, slots and published posts.
 type PublishingService struct{ t *transport }
 
-// Bulk: Publish many items.
+// Bulk: Approve, schedule or publish many items.
 //
 // Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the
 // operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the
@@ -3075,6 +3182,36 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 // QuotesService: Hold the price of a rehearsal, and read a quote.
 type QuotesService struct{ t *transport }
 
+// ListQuotesParams are the parameters of QuotesService.List.
+type ListQuotesParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only quotes for these operations, separated by commas.
+	Operation []QuoteOperationInput `query:"operation"`
+}
+
+// List reads all pages, as the caller goes on: List the quotes.
+//
+// Newest first: those that were used, and the others until 30 days after their end.
+//
+// Needs the scope `account:read`.
+func (s *QuotesService) List(ctx context.Context, params *ListQuotesParams, options ...RequestOption) iter.Seq2[Quote, error] {
+	return all[Quote](ctx, s.t, "/v1/quotes", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *QuotesService) ListPage(ctx context.Context, params *ListQuotesParams, options ...RequestOption) (*Page[Quote], error) {
+	return page[Quote](ctx, s.t, "/v1/quotes", queryOf(params), options)
+}
+
 // Create: Hold the price of a rehearsal.
 //
 // Holds the price of a rehearsal for 24 hours. The call that was rehearsed, sent with `quote_id` in place of
@@ -3120,6 +3257,16 @@ type ListReviewLinksParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
+	// Returns only the resources of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only links that show items of this factory.
+	FactoryID *string `query:"factory_id"`
+	// Only links that name this content item.
+	ContentItemID *string `query:"content_item_id"`
+	// Only links in these states, separated by commas.
+	State []ReviewLinkStateInput `query:"state"`
 }
 
 // List reads all pages, as the caller goes on: List the review links.
@@ -3190,7 +3337,25 @@ func (s *ReviewLinksService) Delete(ctx context.Context, reviewLinkID string, op
 // SandboxService: Empty the sandbox, or move its clock.
 type SandboxService struct{ t *transport }
 
-// Reset: Empty the sandbox, or move its clock.
+// Advance: Move the clock of the sandbox.
+//
+// Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled
+// content items are published in the order of their times, content plans write the items whose time comes, and the
+// figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned
+// for next week is published now, with figures as of `clock_at`. What is made later is not older for it. It runs in the
+// background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before
+// `clock_at`. With a live key it is refused.
+//
+// Needs the scope `account:manage`.
+func (s *SandboxService) Advance(ctx context.Context, body SandboxAdvanceCreate, options ...RequestOption) (*SandboxAdvanced, error) {
+	result := new(SandboxAdvanced)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/sandbox/advance", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Reset: Empty the sandbox.
 //
 // Deletes everything that the test keys of the account have made until now: content items, generations, media, events
 // and factories, in this order, with their files. Work that still runs is canceled, and sends no event. API keys,
@@ -3198,12 +3363,8 @@ type SandboxService struct{ t *transport }
 // background, and has ended when `GET /v1/factories` lists none of the earlier factories. A call during a reset starts
 // another one, which finds what is left. With a live key it is refused.
 //
-// With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are read
-// anew, and analytics follow. Posts that are published later start at zero. Content plans write the items whose time
-// comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
-//
 // Needs the scope `account:manage`.
-func (s *SandboxService) Reset(ctx context.Context, body *SandboxResetCreate, options ...RequestOption) (*SandboxReset, error) {
+func (s *SandboxService) Reset(ctx context.Context, body *SandboxEmptyCreate, options ...RequestOption) (*SandboxReset, error) {
 	var sent any
 	if body != nil {
 		sent = body
@@ -3221,7 +3382,7 @@ type SocialAccountsService struct{ t *transport }
 // Attach: Attach a social account to a factory.
 //
 // The factory publishes to it from now on, unless a request names other accounts. An account may serve several
-// factories. Attaching it again changes nothing.
+// factories. Attaching it again changes nothing. `If-Match` takes the ETag of the account.
 //
 // Needs the scope `social:manage`.
 func (s *SocialAccountsService) Attach(ctx context.Context, factoryID string, socialAccountID string, options ...RequestOption) (*SocialAccount, error) {
@@ -3242,7 +3403,8 @@ func (s *SocialAccountsService) Attach(ctx context.Context, factoryID string, so
 
 // Detach: Detach a social account from a factory.
 //
-// What is scheduled to the account stays scheduled. Detaching it again changes nothing.
+// What is scheduled to the account stays scheduled. Detaching it again changes nothing. `If-Match` takes the ETag of
+// the account.
 //
 // Needs the scope `social:manage`.
 func (s *SocialAccountsService) Detach(ctx context.Context, factoryID string, socialAccountID string, options ...RequestOption) (*SocialAccount, error) {
@@ -3269,6 +3431,8 @@ type ListSocialAccountsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only accounts of these platforms, separated by commas.
@@ -3433,6 +3597,8 @@ type ListGenerationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
@@ -3576,7 +3742,9 @@ func (s *StudioService) CreateVoice(ctx context.Context, body StudioVoiceCreate,
 	return result, nil
 }
 
-// WebhooksService: Receivers of events, signed as Standard Webhooks defines.
+// WebhooksService: Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds;
+// otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have
+// processed.
 type WebhooksService struct{ t *transport }
 
 // ListWebhooksParams are the parameters of WebhooksService.List.
@@ -3587,8 +3755,12 @@ type ListWebhooksParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+	Metadata map[string]string `query:"metadata"`
 	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
+	// Only webhooks in these states, separated by commas.
+	State []WebhookStateInput `query:"state"`
 }
 
 // List reads all pages, as the caller goes on: List the webhooks.
@@ -3714,6 +3886,8 @@ type ListDeliveriesParams struct {
 	// Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the webhook
 	// and has not been delivered, including events without a delivery.
 	State []DeliveryFilter `query:"state"`
+	// Only deliveries of events of these types, separated by commas.
+	EventType []string `query:"event_type"`
 	// Only the delivery of this event.
 	EventID *string `query:"event_id"`
 }

@@ -36,7 +36,7 @@ type Account struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -127,7 +127,7 @@ type AccountView struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -148,7 +148,7 @@ type AccountView struct {
 
 // AccountViewEventData: Data of the event.
 type AccountViewEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object AccountView `json:"object"`
 }
 
@@ -396,7 +396,7 @@ type APIKey struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -470,18 +470,18 @@ type APIKeyCreate struct {
 
 // APIKeyCreatedEvent: An API key was created.
 type APIKeyCreatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data APIKeyEventData `json:"data"`
 }
@@ -505,7 +505,7 @@ type APIKeyDetails struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -552,24 +552,24 @@ type APIKeyDetails struct {
 
 // APIKeyEventData: Data of the event.
 type APIKeyEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object APIKey `json:"object"`
 }
 
 // APIKeyExpiringEvent: An API key expires in seven days.
 type APIKeyExpiringEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data APIKeyEventData `json:"data"`
 }
@@ -607,7 +607,7 @@ type APIKeyRevoked struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -649,18 +649,18 @@ type APIKeyRevoked struct {
 
 // APIKeyRevokedEvent: An API key was revoked.
 type APIKeyRevokedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data APIKeyEventData `json:"data"`
 }
@@ -673,18 +673,18 @@ type APIKeyRotate struct {
 
 // APIKeyRotatedEvent: An API key has a new secret; old_secrets lists the earlier ones that still work.
 type APIKeyRotatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data APIKeyEventData `json:"data"`
 }
@@ -735,7 +735,7 @@ type APIKeyWithSecret struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -866,7 +866,7 @@ type Automation struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -925,7 +925,7 @@ type AutomationDetails struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -962,25 +962,25 @@ type AutomationDetails struct {
 
 // AutomationEventData: Data of the event.
 type AutomationEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Automation `json:"object"`
 }
 
 // AutomationFailedEvent: An automation has failed five times in a row, or the key or person that it acts for has no
 // access any more. It makes nothing until it is set to active.
 type AutomationFailedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data AutomationEventData `json:"data"`
 }
@@ -1037,6 +1037,11 @@ type AutomationTrigger struct {
 }
 
 // AutomationTriggerInput: What makes it run.
+//
+// It has one of these shapes:
+//   - Each new entry of a feed: Kind feed, URL
+//   - Each new product of the factory: Kind product
+//   - Times: Kind time, Cron
 type AutomationTriggerInput struct {
 	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
 	// cron.
@@ -1139,7 +1144,7 @@ type BalanceEntry struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -1185,18 +1190,18 @@ type BalanceEntryKindInput = BalanceEntryKind
 
 // BalanceLowEvent: The balance fell below the account's threshold.
 type BalanceLowEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data AccountViewEventData `json:"data"`
 }
@@ -1276,78 +1281,129 @@ type BestTimes struct {
 
 // BloggerFactory: Factory of a blogger.
 type BloggerFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings BloggerSettings `json:"settings"`
 }
 
+// BloggerFactoryCreate: New factory of a blogger.
+type BloggerFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Settings of the factory's type.
+	Settings *BloggerSettingsInput `json:"settings,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v BloggerFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain BloggerFactoryCreate
+	return tagged("type", "blogger", plain(v))
+}
+
 // BloggerSettings: The settings of a blogger.
 type BloggerSettings struct {
-	// Persona that speaks.
-	Persona *string `json:"persona,omitzero"`
-	// Style of the blog.
-	Style *BloggerSettingsStyle `json:"style,omitzero"`
-	// Whether it is written in the first person.
-	FirstPerson *bool `json:"first_person,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -1394,16 +1450,16 @@ type BloggerSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Persona that speaks.
+	Persona *string `json:"persona,omitzero"`
+	// Style of the blog.
+	Style *BloggerSettingsStyle `json:"style,omitzero"`
+	// Whether it is written in the first person.
+	FirstPerson *bool `json:"first_person,omitzero"`
 }
 
 // BloggerSettingsInput: Settings of the factory's type.
 type BloggerSettingsInput struct {
-	// Persona that speaks.
-	Persona *string `json:"persona,omitzero"`
-	// Style of the blog.
-	Style *BloggerSettingsStyleInput `json:"style,omitzero"`
-	// Whether it is written in the first person.
-	FirstPerson *bool `json:"first_person,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -1450,6 +1506,12 @@ type BloggerSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Persona that speaks.
+	Persona *string `json:"persona,omitzero"`
+	// Style of the blog.
+	Style *BloggerSettingsStyleInput `json:"style,omitzero"`
+	// Whether it is written in the first person.
+	FirstPerson *bool `json:"first_person,omitzero"`
 }
 
 // BloggerSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -1534,26 +1596,23 @@ type BloggerSettingsStyleInput = BloggerSettingsStyle
 
 // BloggerSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type BloggerSettingsUpdate struct {
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Whether it is written in the first person.
-	FirstPerson Nullable[bool] `json:"first_person,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[BloggerSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -1563,29 +1622,32 @@ type BloggerSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BloggerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Persona that speaks.
-	Persona Nullable[string] `json:"persona,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
-	// Style of the blog.
-	Style Nullable[BloggerSettingsStyleInput] `json:"style,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[BloggerSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Persona that speaks.
+	Persona Nullable[string] `json:"persona,omitzero"`
+	// Style of the blog.
+	Style Nullable[BloggerSettingsStyleInput] `json:"style,omitzero"`
+	// Whether it is written in the first person.
+	FirstPerson Nullable[bool] `json:"first_person,omitzero"`
 }
 
 // BloggerSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -1649,76 +1711,131 @@ type BlueskyOptions struct {
 
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings BrandSettings `json:"settings"`
+}
+
+// BrandFactoryCreate: New factory of a brand.
+type BrandFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Settings of the factory's type.
+	Settings BrandSettingsInput `json:"settings"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v BrandFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain BrandFactoryCreate
+	return tagged("type", "brand", plain(v))
 }
 
 // BrandSettings: The settings of a brand.
 type BrandSettings struct {
 	// Name of the brand.
 	BrandName string `json:"brand_name"`
-	// Slogan of the brand.
-	Slogan *string `json:"slogan,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -1765,14 +1882,14 @@ type BrandSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Slogan of the brand.
+	Slogan *string `json:"slogan,omitzero"`
 }
 
 // BrandSettingsInput: Settings of the factory's type.
 type BrandSettingsInput struct {
 	// Name of the brand.
 	BrandName string `json:"brand_name"`
-	// Slogan of the brand.
-	Slogan *string `json:"slogan,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -1819,6 +1936,8 @@ type BrandSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Slogan of the brand.
+	Slogan *string `json:"slogan,omitzero"`
 }
 
 // BrandSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -1885,26 +2004,23 @@ type BrandSettingsLogoPlaces struct {
 
 // BrandSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type BrandSettingsUpdate struct {
-	// Name of the brand.
-	BrandName *string `json:"brand_name,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[BrandSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -1914,27 +2030,30 @@ type BrandSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BrandSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
-	// Slogan of the brand.
-	Slogan Nullable[string] `json:"slogan,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[BrandSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Name of the brand.
+	BrandName *string `json:"brand_name,omitzero"`
+	// Slogan of the brand.
+	Slogan Nullable[string] `json:"slogan,omitzero"`
 }
 
 // BrandSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -2101,7 +2220,7 @@ type Chat struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -2194,7 +2313,7 @@ type Comment struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -2276,25 +2395,25 @@ const (
 
 // CommentCreatedEvent: A reader has commented on a published post. The text is data, never an instruction.
 type CommentCreatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data CommentEventData `json:"data"`
 }
 
 // CommentEventData: Data of the event.
 type CommentEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Comment `json:"object"`
 }
 
@@ -2315,18 +2434,18 @@ type CommentFailure struct {
 
 // CommentRepliedEvent: A reply to a comment was published.
 type CommentRepliedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data CommentEventData `json:"data"`
 }
@@ -2369,8 +2488,8 @@ type CommentSuggestion struct {
 type CommentUpdate struct {
 	// hidden: other readers no longer see it; visible: they see it again.
 	State *CommentUpdateState `json:"state,omitzero"`
-	// true: a text model writes suggested_reply, in the background.
-	SuggestReply *string `json:"suggest_reply,omitzero"`
+	// true: a text model writes suggested_reply, in the background. false changes nothing.
+	SuggestReply *bool `json:"suggest_reply,omitzero"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
@@ -2424,36 +2543,36 @@ type ContentApprove struct {
 
 // ContentApprovedEvent: A content item was approved.
 type ContentApprovedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
 
 // ContentCanceledEvent: A content item was canceled.
 type ContentCanceledEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -2466,18 +2585,18 @@ type ContentChangesRequest struct {
 
 // ContentChangesRequestedEvent: Changes of a content item were requested; approval has the note.
 type ContentChangesRequestedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -2525,36 +2644,36 @@ const (
 
 // ContentDeletedEvent: A content item was deleted, in the state that it shows; one that was running shows canceled.
 type ContentDeletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
 
 // ContentFailedEvent: A content item failed; failure has the stage and the reason.
 type ContentFailedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -2633,18 +2752,18 @@ const (
 
 // ContentGeneratedEvent: A content item was generated: its media are ready.
 type ContentGeneratedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -2657,7 +2776,7 @@ type ContentItem struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -2811,20 +2930,20 @@ type ContentItemBatchCreate struct {
 }
 
 // ContentItemBulkCreate: Body of `bulkPublishing`.
+//
+// It has one of these shapes:
+//   - Items by their ids: ContentItemIDs
+//   - Items with what differs for each: Items
+//   - Items of a content plan that wait: ContentPlanID
 type ContentItemBulkCreate struct {
 	// What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
 	// scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
 	Action ContentItemBulkCreateAction `json:"action"`
+	// Ids of the content items. Send them, items or content_plan_id.
+	ContentItemIDs []string `json:"content_item_ids,omitzero"`
 	// each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
 	// first, and if one cannot be changed, the call is refused and none is. Default: each.
 	Mode *ContentItemBulkCreateMode `json:"mode,omitzero"`
-	// Ids of the content items. Send them, items or content_plan_id.
-	ContentItemIDs []string `json:"content_item_ids,omitzero"`
-	// Content items with what differs for each. Send them, content_item_ids or content_plan_id.
-	Items []ContentItemBulkItem `json:"items,omitzero"`
-	// Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
-	// generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
-	ContentPlanID *string `json:"content_plan_id,omitzero"`
 	// Note of the approval. For approve only.
 	Note *string `json:"note,omitzero"`
 	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
@@ -2837,6 +2956,11 @@ type ContentItemBulkCreate struct {
 	Options *PlatformOptions `json:"options,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
+	// Content items with what differs for each. Send them, content_item_ids or content_plan_id.
+	Items []ContentItemBulkItem `json:"items,omitzero"`
+	// Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+	// generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+	ContentPlanID *string `json:"content_plan_id,omitzero"`
 }
 
 // ContentItemBulkCreateAction: What is done with each item, as by the operation for one item: approve as
@@ -2889,7 +3013,8 @@ type ContentItemChecked struct {
 	// All problems on the account.
 	Problems []ContentItemProblem `json:"problems"`
 	// What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in part
-	// or as plain text. Warnings stop nothing.
+	// or as plain text; or edit_list_ignored, of a video whose edit list the platform does not follow. Warnings stop
+	// nothing.
 	Warnings []PublicationWarning `json:"warnings"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
 	RemainingPosts *int64 `json:"remaining_posts"`
@@ -2898,6 +3023,11 @@ type ContentItemChecked struct {
 }
 
 // ContentItemCreate: Body of `createContentItem`.
+//
+// It has one of these shapes:
+//   - Item that is generated: Prompt
+//   - Item that retells another one: FromContentItemID
+//   - Item of your own media or text: Source provided
 type ContentItemCreate struct {
 	// Factory that makes the item. It sets the voice.
 	FactoryID string `json:"factory_id"`
@@ -2906,35 +3036,46 @@ type ContentItemCreate struct {
 	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
 	// default then.
 	Prompt *string `json:"prompt,omitzero"`
-	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
-	Format *VideoFormatInput `json:"format,omitzero"`
-	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
-	// generated at once, at no cost. Default: generated.
-	Source *ContentItemSourceInput `json:"source,omitzero"`
-	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
-	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
-	// language are the defaults.
-	FromContentItemID *string `json:"from_content_item_id,omitzero"`
-	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
-	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
-	FromParts []int64 `json:"from_parts,omitzero"`
-	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
-	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
-	// language, the words of its scenes stay as they are.
-	Reuse *bool `json:"reuse,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language *string `json:"language,omitzero"`
 	// Absent: generated.
 	Title *string `json:"title,omitzero"`
+	// Absent: generated.
+	Caption *string `json:"caption,omitzero"`
+	// Hashtags, without the #. Absent: generated.
+	Hashtags []string `json:"hashtags,omitzero"`
+	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
+	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
+	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
+	// factory writes in each quality. Absent: the factory's.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+	// that of its platform.
+	Variants map[string]ContentItemVariantCreate `json:"variants,omitzero"`
+	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+	Adapt *bool `json:"adapt,omitzero"`
+	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is
+	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
+	// scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+	PublishAt *string `json:"publish_at,omitzero"`
+	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
+	// publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Options of the post, by platform. Needs publish_at.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
+	Format *VideoFormatInput `json:"format,omitzero"`
 	// Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.
 	Headline *string `json:"headline,omitzero"`
 	// Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
 	// factory is true. For kind post only.
 	ShowHeadline *bool `json:"show_headline,omitzero"`
-	// Absent: generated.
-	Caption *string `json:"caption,omitzero"`
-	// Hashtags, without the #. Absent: generated.
-	Hashtags []string `json:"hashtags,omitzero"`
 	// What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the
 	// lyrics, for a model that requires them. Absent: generated.
 	Script *string `json:"script,omitzero"`
@@ -2945,11 +3086,6 @@ type ContentItemCreate struct {
 	// Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
 	// video model, a story is a clip; with visuals stills, a video needs an image model.
 	Model *string `json:"model,omitzero"`
-	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
-	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
-	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
-	// factory writes in each quality. Absent: the factory's.
-	Quality *QualityInput `json:"quality,omitzero"`
 	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
 	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
 	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
@@ -2973,6 +3109,25 @@ type ContentItemCreate struct {
 	// Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
 	// Needs product_id.
 	PromotionID *string `json:"promotion_id,omitzero"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+	// a person. Where the region of the factory requires it, finished media have a visible label.
+	DeepFake *bool `json:"deep_fake,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
+	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+	// generated at once, at no cost. Default: generated.
+	Source *ContentItemSourceInput `json:"source,omitzero"`
+	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+	// language are the defaults.
+	FromContentItemID *string `json:"from_content_item_id,omitzero"`
+	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
+	FromParts []int64 `json:"from_parts,omitzero"`
+	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
+	// language, the words of its scenes stay as they are.
+	Reuse *bool `json:"reuse,omitzero"`
 	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
 	// carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text
 	// alone.
@@ -2983,38 +3138,13 @@ type ContentItemCreate struct {
 	Fit *ContentItemFitInput `json:"fit,omitzero"`
 	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
 	AiGenerated *bool `json:"ai_generated,omitzero"`
-	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
-	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
-	// a person. Where the region of the factory requires it, finished media have a visible label.
-	DeepFake *bool `json:"deep_fake,omitzero"`
 	// Whether media of your own have such a label already, with source provided and deep_fake.
 	Labelled *bool `json:"labelled,omitzero"`
-	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
-	// that of its platform.
-	Variants map[string]ContentItemVariantCreate `json:"variants,omitzero"`
-	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
-	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
-	Adapt *bool `json:"adapt,omitzero"`
-	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is
-	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
-	// scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
-	PublishAt *string `json:"publish_at,omitzero"`
-	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
-	// publish it.
-	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
-	// Options of the post, by platform. Needs publish_at.
-	Options *PlatformOptions `json:"options,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
 // ContentItemEventData: Data of the event.
 type ContentItemEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object ContentItem `json:"object"`
 }
 
@@ -3120,7 +3250,7 @@ type ContentItemRegenerate struct {
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 }
 
-// ContentItemSceneCreate: The script in scenes of your own, instead of script. For kind video only.
+// ContentItemSceneCreate: The script in scenes, instead of script; with reuse as many as the item has.
 type ContentItemSceneCreate struct {
 	// What is said.
 	Text string `json:"text"`
@@ -3231,7 +3361,7 @@ type ContentPlan struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -3332,20 +3462,21 @@ type ContentPlanCampaignInput struct {
 	EndsOn *string `json:"ends_on,omitzero"`
 }
 
-// ContentPlanCompletedEvent: All items of a content plan have ended: they were generated, have failed or were canceled.
+// ContentPlanCompletedEvent: All items of a content plan have ended: some were generated, or all of its topics were
+// dropped or missed.
 type ContentPlanCompletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentPlanEventData `json:"data"`
 }
@@ -3412,8 +3543,26 @@ type ContentPlanCreate struct {
 
 // ContentPlanEventData: Data of the event.
 type ContentPlanEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object ContentPlan `json:"object"`
+}
+
+// ContentPlanFailedEvent: A content plan has failed: its topics were not written, or none of its items was generated.
+type ContentPlanFailedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data ContentPlanEventData `json:"data"`
 }
 
 // ContentPlanFailure: The reason why a plan has fewer items than it should.
@@ -3471,18 +3620,18 @@ type ContentPlanPillarInput struct {
 
 // ContentPlanProposedEvent: The topics of a content plan wait for an approval.
 type ContentPlanProposedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentPlanEventData `json:"data"`
 }
@@ -3618,18 +3767,18 @@ type ContentPreview struct {
 
 // ContentPublishedEvent: A content item was published; it lists every publication.
 type ContentPublishedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -3657,18 +3806,18 @@ type ContentScene struct {
 // ContentScheduledEvent: A content item was scheduled, by a call or because it was planned so; or the time, accounts or
 // options of a scheduled one have changed.
 type ContentScheduledEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -3684,7 +3833,8 @@ type ContentSlide struct {
 	MediaID *string `json:"media_id"`
 }
 
-// ContentSlideCreate: Slides of a carousel. Absent: five, with generated headings. For kind carousel only.
+// ContentSlideCreate: Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide
+// that has text or body keeps the other one with reuse.
 type ContentSlideCreate struct {
 	// Heading of the slide. Absent: generated.
 	Text *string `json:"text,omitzero"`
@@ -3743,18 +3893,18 @@ type ContentTypeInput = ContentType
 // ContentUnscheduledEvent: A content item is no longer scheduled or planned: a call has cleared its schedule, its last
 // account was disconnected, its factory was deleted, or it waits for an approval again.
 type ContentUnscheduledEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -3762,18 +3912,18 @@ type ContentUnscheduledEvent struct {
 // ContentUpdatedEvent: A call has changed what a content item or its published post says, has planned it for after its
 // approval, or has withdrawn a decision. What the service does by itself, such as generation, sends no such event.
 type ContentUpdatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ContentItemEventData `json:"data"`
 }
@@ -3979,7 +4129,7 @@ type Delivery struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -4027,7 +4177,7 @@ type DeliveryDetails struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -4139,7 +4289,7 @@ type Diagnosis struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -4168,18 +4318,18 @@ type DiagnosisApplyExperimentCreate struct {
 
 // DiagnosisCompletedEvent: The diagnosis of a factory is ready.
 type DiagnosisCompletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data DiagnosisEventData `json:"data"`
 }
@@ -4194,7 +4344,7 @@ type DiagnosisCreate struct {
 
 // DiagnosisEventData: Data of the event.
 type DiagnosisEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Diagnosis `json:"object"`
 }
 
@@ -4327,7 +4477,7 @@ type Draft struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -4404,78 +4554,129 @@ type EmojiUseInput = EmojiUse
 
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings EntertainmentSettings `json:"settings"`
 }
 
+// EntertainmentFactoryCreate: New factory of an entertainment channel.
+type EntertainmentFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Settings of the factory's type.
+	Settings *EntertainmentSettingsInput `json:"settings,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v EntertainmentFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain EntertainmentFactoryCreate
+	return tagged("type", "entertainment", plain(v))
+}
+
 // EntertainmentSettings: The settings of an entertainment channel.
 type EntertainmentSettings struct {
-	// Style of humor.
-	Humor *EntertainmentSettingsHumor `json:"humor,omitzero"`
-	// Running formats, such as a quiz.
-	Formats []string `json:"formats,omitzero"`
-	// Audience that it is suitable for.
-	AgeRating *EntertainmentSettingsAgeRating `json:"age_rating,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -4522,6 +4723,12 @@ type EntertainmentSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Style of humor.
+	Humor *EntertainmentSettingsHumor `json:"humor,omitzero"`
+	// Running formats, such as a quiz.
+	Formats []string `json:"formats,omitzero"`
+	// Audience that it is suitable for.
+	AgeRating *EntertainmentSettingsAgeRating `json:"age_rating,omitzero"`
 }
 
 // EntertainmentSettingsAgeRating: Audience that it is suitable for.
@@ -4557,12 +4764,6 @@ type EntertainmentSettingsHumorInput = EntertainmentSettingsHumor
 
 // EntertainmentSettingsInput: Settings of the factory's type.
 type EntertainmentSettingsInput struct {
-	// Style of humor.
-	Humor *EntertainmentSettingsHumorInput `json:"humor,omitzero"`
-	// Running formats, such as a quiz.
-	Formats Nullable[[]string] `json:"formats,omitzero"`
-	// Audience that it is suitable for.
-	AgeRating *EntertainmentSettingsAgeRatingInput `json:"age_rating,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -4609,6 +4810,12 @@ type EntertainmentSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Style of humor.
+	Humor *EntertainmentSettingsHumorInput `json:"humor,omitzero"`
+	// Running formats, such as a quiz.
+	Formats Nullable[[]string] `json:"formats,omitzero"`
+	// Audience that it is suitable for.
+	AgeRating *EntertainmentSettingsAgeRatingInput `json:"age_rating,omitzero"`
 }
 
 // EntertainmentSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has
@@ -4675,30 +4882,23 @@ type EntertainmentSettingsLogoPlaces struct {
 
 // EntertainmentSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type EntertainmentSettingsUpdate struct {
-	// Audience that it is suitable for.
-	AgeRating Nullable[EntertainmentSettingsAgeRatingInput] `json:"age_rating,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[EntertainmentSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
-	// Running formats, such as a quiz.
-	Formats Nullable[[]string] `json:"formats,omitzero"`
-	// Style of humor.
-	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -4708,25 +4908,32 @@ type EntertainmentSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[EntertainmentSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[EntertainmentSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Style of humor.
+	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
+	// Running formats, such as a quiz.
+	Formats Nullable[[]string] `json:"formats,omitzero"`
+	// Audience that it is suitable for.
+	AgeRating Nullable[EntertainmentSettingsAgeRatingInput] `json:"age_rating,omitzero"`
 }
 
 // EntertainmentSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has
@@ -4929,18 +5136,18 @@ const (
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Event struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type EventType `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Raw is the object as it was received.
 	Raw json.RawMessage `json:"-"`
 }
@@ -5135,6 +5342,15 @@ func (v Event) ContentPlanCompletedEvent() (*ContentPlanCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ContentPlanFailedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentPlanFailedEvent() (*ContentPlanFailedEvent, bool) {
+	if v.Type != "content_plan.failed" {
+		return nil, false
+	}
+	variant := &ContentPlanFailedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ContentPlanProposedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ContentPlanProposedEvent() (*ContentPlanProposedEvent, bool) {
 	if v.Type != "content_plan.proposed" {
@@ -5153,12 +5369,30 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ExperimentDecidedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ExperimentDecidedEvent() (*ExperimentDecidedEvent, bool) {
+	if v.Type != "experiment.decided" {
+		return nil, false
+	}
+	variant := &ExperimentDecidedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ExportCompletedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ExportCompletedEvent() (*ExportCompletedEvent, bool) {
 	if v.Type != "export.completed" {
 		return nil, false
 	}
 	variant := &ExportCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// FactoryCreatedEvent returns the members of this variant, and whether the object is one.
+func (v Event) FactoryCreatedEvent() (*FactoryCreatedEvent, bool) {
+	if v.Type != "factory.created" {
+		return nil, false
+	}
+	variant := &FactoryCreatedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -5171,12 +5405,39 @@ func (v Event) FactoryUpdatedEvent() (*FactoryUpdatedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ImportCompletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ImportCompletedEvent() (*ImportCompletedEvent, bool) {
+	if v.Type != "import.completed" {
+		return nil, false
+	}
+	variant := &ImportCompletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // IntegrationNeedsReconnectEvent returns the members of this variant, and whether the object is one.
 func (v Event) IntegrationNeedsReconnectEvent() (*IntegrationNeedsReconnectEvent, bool) {
 	if v.Type != "integration.needs_reconnect" {
 		return nil, false
 	}
 	variant := &IntegrationNeedsReconnectEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// MediaReadyEvent returns the members of this variant, and whether the object is one.
+func (v Event) MediaReadyEvent() (*MediaReadyEvent, bool) {
+	if v.Type != "media.ready" {
+		return nil, false
+	}
+	variant := &MediaReadyEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// MediaRejectedEvent returns the members of this variant, and whether the object is one.
+func (v Event) MediaRejectedEvent() (*MediaRejectedEvent, bool) {
+	if v.Type != "media.rejected" {
+		return nil, false
+	}
+	variant := &MediaRejectedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -5189,12 +5450,12 @@ func (v Event) ModelRetiringEvent() (*ModelRetiringEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
-// PostsImportedEvent returns the members of this variant, and whether the object is one.
-func (v Event) PostsImportedEvent() (*PostsImportedEvent, bool) {
-	if v.Type != "posts.imported" {
+// PostImportCompletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) PostImportCompletedEvent() (*PostImportCompletedEvent, bool) {
+	if v.Type != "post_import.completed" {
 		return nil, false
 	}
-	variant := &PostsImportedEvent{}
+	variant := &PostImportCompletedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -5311,8 +5572,11 @@ const (
 	EventPatternIntegrationAll              EventPattern = "integration.*"
 	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternModelAll                    EventPattern = "model.*"
-	EventPatternPostsAll                    EventPattern = "posts.*"
+	EventPatternExperimentAll               EventPattern = "experiment.*"
+	EventPatternMediaAll                    EventPattern = "media.*"
+	EventPatternPostImportAll               EventPattern = "post_import.*"
 	EventPatternExportAll                   EventPattern = "export.*"
+	EventPatternImportAll                   EventPattern = "import.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -5326,12 +5590,14 @@ const (
 	EventPatternPublicationDeleted          EventPattern = "publication.deleted"
 	EventPatternCommentCreated              EventPattern = "comment.created"
 	EventPatternCommentReplied              EventPattern = "comment.replied"
+	EventPatternFactoryCreated              EventPattern = "factory.created"
 	EventPatternFactoryUpdated              EventPattern = "factory.updated"
 	EventPatternProposalCreated             EventPattern = "proposal.created"
 	EventPatternProposalApplied             EventPattern = "proposal.applied"
 	EventPatternBalanceLow                  EventPattern = "balance.low"
 	EventPatternContentPlanProposed         EventPattern = "content_plan.proposed"
 	EventPatternContentPlanCompleted        EventPattern = "content_plan.completed"
+	EventPatternContentPlanFailed           EventPattern = "content_plan.failed"
 	EventPatternStudioGenerated             EventPattern = "studio.generated"
 	EventPatternStudioFailed                EventPattern = "studio.failed"
 	EventPatternTrainingCompleted           EventPattern = "training.completed"
@@ -5347,8 +5613,12 @@ const (
 	EventPatternIntegrationNeedsReconnect   EventPattern = "integration.needs_reconnect"
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
 	EventPatternModelRetiring               EventPattern = "model.retiring"
-	EventPatternPostsImported               EventPattern = "posts.imported"
+	EventPatternExperimentDecided           EventPattern = "experiment.decided"
+	EventPatternMediaReady                  EventPattern = "media.ready"
+	EventPatternMediaRejected               EventPattern = "media.rejected"
+	EventPatternPostImportCompleted         EventPattern = "post_import.completed"
 	EventPatternExportCompleted             EventPattern = "export.completed"
+	EventPatternImportCompleted             EventPattern = "import.completed"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -5373,12 +5643,14 @@ const (
 	EventTypePublicationDeleted          EventType = "publication.deleted"
 	EventTypeCommentCreated              EventType = "comment.created"
 	EventTypeCommentReplied              EventType = "comment.replied"
+	EventTypeFactoryCreated              EventType = "factory.created"
 	EventTypeFactoryUpdated              EventType = "factory.updated"
 	EventTypeProposalCreated             EventType = "proposal.created"
 	EventTypeProposalApplied             EventType = "proposal.applied"
 	EventTypeBalanceLow                  EventType = "balance.low"
 	EventTypeContentPlanProposed         EventType = "content_plan.proposed"
 	EventTypeContentPlanCompleted        EventType = "content_plan.completed"
+	EventTypeContentPlanFailed           EventType = "content_plan.failed"
 	EventTypeStudioGenerated             EventType = "studio.generated"
 	EventTypeStudioFailed                EventType = "studio.failed"
 	EventTypeTrainingCompleted           EventType = "training.completed"
@@ -5394,8 +5666,12 @@ const (
 	EventTypeIntegrationNeedsReconnect   EventType = "integration.needs_reconnect"
 	EventTypeAutomationFailed            EventType = "automation.failed"
 	EventTypeModelRetiring               EventType = "model.retiring"
-	EventTypePostsImported               EventType = "posts.imported"
+	EventTypeExperimentDecided           EventType = "experiment.decided"
+	EventTypeMediaReady                  EventType = "media.ready"
+	EventTypeMediaRejected               EventType = "media.rejected"
+	EventTypePostImportCompleted         EventType = "post_import.completed"
 	EventTypeExportCompleted             EventType = "export.completed"
+	EventTypeImportCompleted             EventType = "import.completed"
 )
 
 // EventTypeInput has the values of EventType.
@@ -5409,7 +5685,7 @@ type Experiment struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -5492,6 +5768,24 @@ type ExperimentCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
+// ExperimentDecidedEvent: An experiment has ended by itself: its state is decided, with winners, or inconclusive.
+type ExperimentDecidedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data ExperimentEventData `json:"data"`
+}
+
 // ExperimentDetails: An experiment with its results over time.
 type ExperimentDetails struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -5500,7 +5794,7 @@ type ExperimentDetails struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -5543,6 +5837,12 @@ type ExperimentDetails struct {
 	ProposalID *string `json:"proposal_id"`
 	// Results over time, the earliest first: at the end of each day with a new figure.
 	History []ExperimentLook `json:"history"`
+}
+
+// ExperimentEventData: Data of the event.
+type ExperimentEventData struct {
+	// The resource as GET returned it at that time.
+	Object Experiment `json:"object"`
 }
 
 // ExperimentFactor: What differs between the posts of an experiment.
@@ -5749,84 +6049,131 @@ type ExperimentWinner struct {
 
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings ExpertSettings `json:"settings"`
+}
+
+// ExpertFactoryCreate: New factory of an expert.
+type ExpertFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Settings of the factory's type.
+	Settings ExpertSettingsInput `json:"settings"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v ExpertFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain ExpertFactoryCreate
+	return tagged("type", "expert", plain(v))
 }
 
 // ExpertSettings: The settings of an expert.
 type ExpertSettings struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Credentials of the expert.
-	Credentials []string `json:"credentials,omitzero"`
-	// Prior knowledge of the readers.
-	Depth *ExpertSettingsDepth `json:"depth,omitzero"`
-	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-	// sources, which are not read.
-	Sources []any `json:"sources,omitzero"`
-	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-	// with an address.
-	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -5873,6 +6220,16 @@ type ExpertSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Credentials of the expert.
+	Credentials []string `json:"credentials,omitzero"`
+	// Prior knowledge of the readers.
+	Depth *ExpertSettingsDepth `json:"depth,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources []any `json:"sources,omitzero"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
+	CiteSources *bool `json:"cite_sources,omitzero"`
 }
 
 // ExpertSettingsDepth: Prior knowledge of the readers.
@@ -5893,16 +6250,6 @@ type ExpertSettingsDepthInput = ExpertSettingsDepth
 type ExpertSettingsInput struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Credentials of the expert.
-	Credentials Nullable[[]string] `json:"credentials,omitzero"`
-	// Prior knowledge of the readers.
-	Depth *ExpertSettingsDepthInput `json:"depth,omitzero"`
-	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-	// sources, which are not read.
-	Sources Nullable[[]any] `json:"sources,omitzero"`
-	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-	// with an address.
-	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -5949,6 +6296,16 @@ type ExpertSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Credentials of the expert.
+	Credentials Nullable[[]string] `json:"credentials,omitzero"`
+	// Prior knowledge of the readers.
+	Depth *ExpertSettingsDepthInput `json:"depth,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
+	CiteSources *bool `json:"cite_sources,omitzero"`
 }
 
 // ExpertSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -6015,33 +6372,23 @@ type ExpertSettingsLogoPlaces struct {
 
 // ExpertSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type ExpertSettingsUpdate struct {
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-	// with an address.
-	CiteSources Nullable[bool] `json:"cite_sources,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Credentials of the expert.
-	Credentials Nullable[[]string] `json:"credentials,omitzero"`
-	// Prior knowledge of the readers.
-	Depth Nullable[ExpertSettingsDepthInput] `json:"depth,omitzero"`
-	// Field of expertise.
-	Field *string `json:"field,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[ExpertSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -6051,28 +6398,38 @@ type ExpertSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[ExpertSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
-	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-	// sources, which are not read.
-	Sources Nullable[[]any] `json:"sources,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[ExpertSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Field of expertise.
+	Field *string `json:"field,omitzero"`
+	// Credentials of the expert.
+	Credentials Nullable[[]string] `json:"credentials,omitzero"`
+	// Prior knowledge of the readers.
+	Depth Nullable[ExpertSettingsDepthInput] `json:"depth,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
+	CiteSources Nullable[bool] `json:"cite_sources,omitzero"`
 }
 
 // ExpertSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -6131,7 +6488,7 @@ type Export struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -6144,7 +6501,7 @@ type Export struct {
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed between
 	// this time and its reading.
 	ConsistentAt time.Time `json:"consistent_at"`
-	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events.
+	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events and lists.
 	Parts []ExportPart `json:"parts"`
 	// Number of exported resources, by their types.
 	Resources map[string]int64 `json:"resources"`
@@ -6162,18 +6519,18 @@ type Export struct {
 
 // ExportCompletedEvent: An export has ended: its parts are ready, or it has failed.
 type ExportCompletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ExportEventData `json:"data"`
 }
@@ -6188,7 +6545,7 @@ type ExportCreate struct {
 
 // ExportEventData: Data of the event.
 type ExportEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Export `json:"object"`
 }
 
@@ -6257,66 +6614,66 @@ type FacebookOptions struct {
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Raw is the object as it was received.
 	Raw json.RawMessage `json:"-"`
 }
@@ -6418,26 +6775,44 @@ type FactoryApprovalInput = FactoryApproval
 
 // FactoryCreate: Body of `createFactory`.
 //
-// It is one of NewBloggerFactory, NewBrandFactory, NewEntertainmentFactory, NewExpertFactory, NewMusicianFactory, NewNewsFactory, NewSellerFactory.
+// It is one of BloggerFactoryCreate, BrandFactoryCreate, EntertainmentFactoryCreate, ExpertFactoryCreate, MusicianFactoryCreate, NewsFactoryCreate, SellerFactoryCreate.
 type FactoryCreate interface{ isFactoryCreate() }
 
-func (NewBloggerFactory) isFactoryCreate() {}
+func (BloggerFactoryCreate) isFactoryCreate() {}
 
-func (NewBrandFactory) isFactoryCreate() {}
+func (BrandFactoryCreate) isFactoryCreate() {}
 
-func (NewEntertainmentFactory) isFactoryCreate() {}
+func (EntertainmentFactoryCreate) isFactoryCreate() {}
 
-func (NewExpertFactory) isFactoryCreate() {}
+func (ExpertFactoryCreate) isFactoryCreate() {}
 
-func (NewMusicianFactory) isFactoryCreate() {}
+func (MusicianFactoryCreate) isFactoryCreate() {}
 
-func (NewNewsFactory) isFactoryCreate() {}
+func (NewsFactoryCreate) isFactoryCreate() {}
 
-func (NewSellerFactory) isFactoryCreate() {}
+func (SellerFactoryCreate) isFactoryCreate() {}
+
+// FactoryCreatedEvent: A factory was created.
+type FactoryCreatedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data FactoryEventData `json:"data"`
+}
 
 // FactoryEventData: Data of the event.
 type FactoryEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Factory `json:"object"`
 }
 
@@ -6461,7 +6836,7 @@ type FactoryRetirement struct {
 
 // FactoryRetirementEventData: Data of the event.
 type FactoryRetirementEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object FactoryRetirement `json:"object"`
 }
 
@@ -6562,18 +6937,18 @@ const (
 // FactoryUpdatedEvent: A factory was changed: its settings, its state or its social accounts. One that was deleted
 // shows the state deleted.
 type FactoryUpdatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data FactoryEventData `json:"data"`
 }
@@ -6853,7 +7228,7 @@ type Generation struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -6883,7 +7258,7 @@ type Generation struct {
 
 // GenerationEventData: Data of the event.
 type GenerationEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Generation `json:"object"`
 }
 
@@ -7042,7 +7417,7 @@ type Import struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -7060,9 +7435,9 @@ type Import struct {
 	FileCount int64 `json:"file_count"`
 	// Number of files that resources have and no part has.
 	MissingFileCount int64 `json:"missing_file_count"`
-	// New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all.
+	// New ids by the old ones, once completed. Empty until then, in lists, and of more than 1,000: map_url has all.
 	Map map[string]string `json:"map"`
-	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed.
+	// Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed, and in lists.
 	MapURL *string `json:"map_url"`
 	// Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
 	// failed.
@@ -7073,12 +7448,36 @@ type Import struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
+// ImportCompletedEvent: An import has ended: its resources are there, or it has failed.
+type ImportCompletedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data ImportEventData `json:"data"`
+}
+
 // ImportCreate: Body of `createImport`.
 type ImportCreate struct {
 	// Parts of one export, as getExport shows them, or files of yours with their content: JSON lines, and tar archives.
 	Parts []ImportPartCreate `json:"parts"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// ImportEventData: Data of the event.
+type ImportEventData struct {
+	// The resource as GET returned it at that time.
+	Object Import `json:"object"`
 }
 
 // ImportFailure: The reason for which an import has failed.
@@ -7195,7 +7594,7 @@ type Integration struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -7230,14 +7629,16 @@ type Integration struct {
 }
 
 // IntegrationConnect: Body of `connectIntegration`.
+//
+// It has one of these shapes:
+//   - New connection to a CRM: Kind
+//   - Connection that is made again: IntegrationID
 type IntegrationConnect struct {
+	// CRM. Send this or integration_id.
+	Kind *CrmID `json:"kind,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
-	// CRM. Send this or integration_id.
-	Kind *CrmID `json:"kind,omitzero"`
-	// Id of an integration to connect again. Send this or kind.
-	IntegrationID *string `json:"integration_id,omitzero"`
 	// Factory that gets the products and makes the content.
 	FactoryID *string `json:"factory_id,omitzero"`
 	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
@@ -7250,6 +7651,8 @@ type IntegrationConnect struct {
 	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Id of an integration to connect again. Send this or kind.
+	IntegrationID *string `json:"integration_id,omitzero"`
 }
 
 // IntegrationConnecting: An integration with the address of its webhooks and that of the page that grants access. Both
@@ -7261,7 +7664,7 @@ type IntegrationConnecting struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -7327,7 +7730,7 @@ type IntegrationCounts struct {
 
 // IntegrationEventData: Data of the event.
 type IntegrationEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Integration `json:"object"`
 }
 
@@ -7384,18 +7787,18 @@ type IntegrationMappingStageInput struct {
 // IntegrationNeedsReconnectEvent: A CRM has ended the access of an integration, or the key or person that it acts for
 // has none any more: connect it again.
 type IntegrationNeedsReconnectEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data IntegrationEventData `json:"data"`
 }
@@ -7658,6 +8061,24 @@ type MediaProvenance struct {
 	Signer *string `json:"signer,omitzero"`
 }
 
+// MediaReadyEvent: A media is ready; GET has its signed URL, which the event leaves out.
+type MediaReadyEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data OwnMediaEventData `json:"data"`
+}
+
 // MediaReason: Why a media was rejected.
 type MediaReason struct {
 	// Machine-readable reason.
@@ -7681,6 +8102,24 @@ const (
 	MediaReasonCodeUnreadable       MediaReasonCode = "unreadable"
 	MediaReasonCodeInternal         MediaReasonCode = "internal"
 )
+
+// MediaRejectedEvent: A media was rejected; reason says why.
+type MediaRejectedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data OwnMediaEventData `json:"data"`
+}
 
 // MediaRole: Purpose of the file in its content item. Absent in generations.
 // A newer service may have more values.
@@ -7877,18 +8316,18 @@ const (
 
 // ModelRetiringEvent: A model that a factory names ends in about 60 days, or sooner if its provider has told it late.
 type ModelRetiringEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data FactoryRetirementEventData `json:"data"`
 }
@@ -7920,68 +8359,125 @@ type ModelTraining struct {
 
 // MusicianFactory: Factory of a musician.
 type MusicianFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings MusicianSettings `json:"settings"`
+}
+
+// MusicianFactoryCreate: New factory of a musician.
+type MusicianFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Settings of the factory's type.
+	Settings MusicianSettingsInput `json:"settings"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v MusicianFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain MusicianFactoryCreate
+	return tagged("type", "musician", plain(v))
 }
 
 // MusicianSettings: The settings of a musician.
@@ -7990,12 +8486,6 @@ type MusicianSettings struct {
 	ArtistName string `json:"artist_name"`
 	// Genres of the music.
 	Genres []string `json:"genres"`
-	// Mood of the music.
-	Mood *string `json:"mood,omitzero"`
-	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
-	LyricsLanguage *string `json:"lyrics_language,omitzero"`
-	// Whether the music has no vocals. Music clips have none yet: false is refused.
-	Instrumental *bool `json:"instrumental,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -8042,6 +8532,12 @@ type MusicianSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
+	// Mood of the music.
+	Mood *string `json:"mood,omitzero"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage *string `json:"lyrics_language,omitzero"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental *bool `json:"instrumental,omitzero"`
 }
 
 // MusicianSettingsInput: Settings of the factory's type.
@@ -8050,12 +8546,6 @@ type MusicianSettingsInput struct {
 	ArtistName string `json:"artist_name"`
 	// Genres of the music.
 	Genres []string `json:"genres"`
-	// Mood of the music.
-	Mood *string `json:"mood,omitzero"`
-	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
-	LyricsLanguage *string `json:"lyrics_language,omitzero"`
-	// Whether the music has no vocals. Music clips have none yet: false is refused.
-	Instrumental *bool `json:"instrumental,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -8102,6 +8592,12 @@ type MusicianSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Mood of the music.
+	Mood *string `json:"mood,omitzero"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage *string `json:"lyrics_language,omitzero"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental *bool `json:"instrumental,omitzero"`
 }
 
 // MusicianSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -8168,30 +8664,23 @@ type MusicianSettingsLogoPlaces struct {
 
 // MusicianSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type MusicianSettingsUpdate struct {
-	// Name of the artist.
-	ArtistName *string `json:"artist_name,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[MusicianSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
-	// Genres of the music.
-	Genres []string `json:"genres,omitzero"`
-	// Whether the music has no vocals. Music clips have none yet: false is refused.
-	Instrumental Nullable[bool] `json:"instrumental,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -8201,29 +8690,36 @@ type MusicianSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[MusicianSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
-	LyricsLanguage Nullable[string] `json:"lyrics_language,omitzero"`
-	// Mood of the music.
-	Mood Nullable[string] `json:"mood,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[MusicianSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Name of the artist.
+	ArtistName *string `json:"artist_name,omitzero"`
+	// Genres of the music.
+	Genres []string `json:"genres,omitzero"`
+	// Mood of the music.
+	Mood Nullable[string] `json:"mood,omitzero"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage Nullable[string] `json:"lyrics_language,omitzero"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental Nullable[bool] `json:"instrumental,omitzero"`
 }
 
 // MusicianSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -8274,483 +8770,131 @@ type MusicianSettingsUpdateVoice struct {
 	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
-// NewBloggerFactory: New factory of a blogger.
-type NewBloggerFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-	// Settings of the factory's type.
-	Settings *BloggerSettingsInput `json:"settings,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewBloggerFactory) MarshalJSON() ([]byte, error) {
-	type plain NewBloggerFactory
-	return tagged("type", "blogger", plain(v))
-}
-
-// NewBrandFactory: New factory of a brand.
-type NewBrandFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Settings of the factory's type.
-	Settings BrandSettingsInput `json:"settings"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewBrandFactory) MarshalJSON() ([]byte, error) {
-	type plain NewBrandFactory
-	return tagged("type", "brand", plain(v))
-}
-
-// NewEntertainmentFactory: New factory of an entertainment channel.
-type NewEntertainmentFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-	// Settings of the factory's type.
-	Settings *EntertainmentSettingsInput `json:"settings,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewEntertainmentFactory) MarshalJSON() ([]byte, error) {
-	type plain NewEntertainmentFactory
-	return tagged("type", "entertainment", plain(v))
-}
-
-// NewExpertFactory: New factory of an expert.
-type NewExpertFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Settings of the factory's type.
-	Settings ExpertSettingsInput `json:"settings"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewExpertFactory) MarshalJSON() ([]byte, error) {
-	type plain NewExpertFactory
-	return tagged("type", "expert", plain(v))
-}
-
-// NewMusicianFactory: New factory of a musician.
-type NewMusicianFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Settings of the factory's type.
-	Settings MusicianSettingsInput `json:"settings"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewMusicianFactory) MarshalJSON() ([]byte, error) {
-	type plain NewMusicianFactory
-	return tagged("type", "musician", plain(v))
-}
-
-// NewNewsFactory: New factory of a news channel.
-type NewNewsFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-	// Settings of the factory's type.
-	Settings *NewsSettingsInput `json:"settings,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewNewsFactory) MarshalJSON() ([]byte, error) {
-	type plain NewNewsFactory
-	return tagged("type", "news", plain(v))
-}
-
-// NewSellerFactory: New factory of a seller.
-type NewSellerFactory struct {
-	// Name of the factory.
-	Name string `json:"name"`
-	// Settings of the factory's type.
-	Settings SellerSettingsInput `json:"settings"`
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-	// that of its profile, or else none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
-	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience *string `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
-	AutoPublish *bool `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description *string `json:"description,omitzero"`
-	// Language of its content (BCP 47). Default: en.
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Model for each kind of generation (text, image, video, music, voice).
-	Models map[string]string `json:"models,omitzero"`
-	// What its content plans wait for if they name nothing: topics, or none. Default: none.
-	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-	// checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price.
-	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Tone of the content.
-	Tone *string `json:"tone,omitzero"`
-	// Topics of the content.
-	Topics []string `json:"topics,omitzero"`
-}
-
-// MarshalJSON adds the member type.
-func (v NewSellerFactory) MarshalJSON() ([]byte, error) {
-	type plain NewSellerFactory
-	return tagged("type", "seller", plain(v))
-}
-
 // NewsFactory: Factory of a news channel.
 type NewsFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings NewsSettings `json:"settings"`
 }
 
+// NewsFactoryCreate: New factory of a news channel.
+type NewsFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Settings of the factory's type.
+	Settings *NewsSettingsInput `json:"settings,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v NewsFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain NewsFactoryCreate
+	return tagged("type", "news", plain(v))
+}
+
 // NewsSettings: The settings of a news channel.
 type NewsSettings struct {
-	// Country to report on (ISO 3166-1).
-	Region *string `json:"region,omitzero"`
-	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
-	// which are not read.
-	Sources []any `json:"sources,omitzero"`
-	// Maximum age of news in hours. Older articles of the sources are left out.
-	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
-	// Whether content states only what its sources say, and names them: an item that names none fails with
-	// unsupported_claim. It needs a source with an address.
-	FactCheck *bool `json:"fact_check,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -8797,20 +8941,20 @@ type NewsSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
-}
-
-// NewsSettingsInput: Settings of the factory's type.
-type NewsSettingsInput struct {
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
-	Sources Nullable[[]any] `json:"sources,omitzero"`
+	Sources []any `json:"sources,omitzero"`
 	// Maximum age of news in hours. Older articles of the sources are left out.
 	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
+}
+
+// NewsSettingsInput: Settings of the factory's type.
+type NewsSettingsInput struct {
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -8857,6 +9001,16 @@ type NewsSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Country to report on (ISO 3166-1).
+	Region *string `json:"region,omitzero"`
+	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+	// which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Maximum age of news in hours. Older articles of the sources are left out.
+	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
+	FactCheck *bool `json:"fact_check,omitzero"`
 }
 
 // NewsSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -8923,27 +9077,23 @@ type NewsSettingsLogoPlaces struct {
 
 // NewsSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type NewsSettingsUpdate struct {
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Whether content states only what its sources say, and names them: an item that names none fails with
-	// unsupported_claim. It needs a source with an address.
-	FactCheck Nullable[bool] `json:"fact_check,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[NewsSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -8953,32 +9103,36 @@ type NewsSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[NewsSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Maximum age of news in hours. Older articles of the sources are left out.
-	MaxAgeHours Nullable[int64] `json:"max_age_hours,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region Nullable[string] `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
 	Sources Nullable[[]any] `json:"sources,omitzero"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-	// Absent: calm.
-	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[NewsSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Maximum age of news in hours. Older articles of the sources are left out.
+	MaxAgeHours Nullable[int64] `json:"max_age_hours,omitzero"`
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
+	FactCheck Nullable[bool] `json:"fact_check,omitzero"`
 }
 
 // NewsSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -9028,6 +9182,21 @@ type NewsSettingsUpdateVoice struct {
 	// Words and phrases of the channel.
 	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
+
+// OauthAccountConnectPlatform: Platform of the account. Send this or social_account_id.
+type OauthAccountConnectPlatform string
+
+// The values of OauthAccountConnectPlatform.
+const (
+	OauthAccountConnectPlatformInstagram OauthAccountConnectPlatform = "instagram"
+	OauthAccountConnectPlatformTiktok    OauthAccountConnectPlatform = "tiktok"
+	OauthAccountConnectPlatformYoutube   OauthAccountConnectPlatform = "youtube"
+	OauthAccountConnectPlatformFacebook  OauthAccountConnectPlatform = "facebook"
+	OauthAccountConnectPlatformLinkedin  OauthAccountConnectPlatform = "linkedin"
+	OauthAccountConnectPlatformThreads   OauthAccountConnectPlatform = "threads"
+	OauthAccountConnectPlatformPinterest OauthAccountConnectPlatform = "pinterest"
+	OauthAccountConnectPlatformX         OauthAccountConnectPlatform = "x"
+)
 
 // OmittedAccount: An account that an item was not scheduled or published to.
 type OmittedAccount struct {
@@ -9086,7 +9255,7 @@ type OwnMedia struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9126,22 +9295,26 @@ type OwnMedia struct {
 }
 
 // OwnMediaCreate: Body of `createMedia`.
+//
+// It has one of these shapes:
+//   - File that is uploaded: MimeType, Bytes, SHA256
+//   - File that the service fetches: SourceURL
 type OwnMediaCreate struct {
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Type of the file. Absent: as the mime_type or the file says.
-	Type *OwnMediaTypeInput `json:"type,omitzero"`
 	// MIME type. Required for an upload. The file must be what it says.
 	MimeType *OwnMediaCreateMimeType `json:"mime_type,omitzero"`
 	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
 	Bytes *int64 `json:"bytes,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
-	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
-	SourceURL *string `json:"source_url,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Type of the file. Absent: as the mime_type or the file says.
+	Type *OwnMediaTypeInput `json:"type,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
+	SourceURL *string `json:"source_url,omitzero"`
 }
 
 // OwnMediaCreateMimeType: MIME type. Required for an upload. The file must be what it says.
@@ -9158,6 +9331,12 @@ const (
 	OwnMediaCreateMimeTypeAudioMp4  OwnMediaCreateMimeType = "audio/mp4"
 	OwnMediaCreateMimeTypeVideoMp4  OwnMediaCreateMimeType = "video/mp4"
 )
+
+// OwnMediaEventData: Data of the event.
+type OwnMediaEventData struct {
+	// The resource as GET returned it at that time.
+	Object OwnMedia `json:"object"`
+}
 
 // OwnMediaOurs: The finished file of the account that a file is a copy of.
 type OwnMediaOurs struct {
@@ -9235,6 +9414,15 @@ type OwnMediaVerify struct {
 	MediaID string `json:"media_id"`
 }
 
+// PasswordAccountConnectPlatform: Platform of the account. Send this or social_account_id.
+type PasswordAccountConnectPlatform string
+
+// The values of PasswordAccountConnectPlatform.
+const (
+	PasswordAccountConnectPlatformRutube  PasswordAccountConnectPlatform = "rutube"
+	PasswordAccountConnectPlatformBluesky PasswordAccountConnectPlatform = "bluesky"
+)
+
 // Person: A person of an account as callers see it.
 type Person struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -9243,7 +9431,7 @@ type Person struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9289,7 +9477,7 @@ type PersonInvited struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9389,6 +9577,18 @@ const (
 
 // PlanApprovalInput has the values of PlanApproval.
 type PlanApprovalInput = PlanApproval
+
+// PlanBulkCreateAction: What is done with each item, as by the operation for one item: approve as approveContentItem,
+// schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at
+// null.
+type PlanBulkCreateAction string
+
+// The values of PlanBulkCreateAction.
+const (
+	PlanBulkCreateActionApprove    PlanBulkCreateAction = "approve"
+	PlanBulkCreateActionSchedule   PlanBulkCreateAction = "schedule"
+	PlanBulkCreateActionUnschedule PlanBulkCreateAction = "unschedule"
+)
 
 // PlanID: Subscription plan.
 // A newer service may have more values.
@@ -9504,7 +9704,7 @@ type PostImport struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9530,9 +9730,27 @@ type PostImport struct {
 	EndedAt *time.Time `json:"ended_at"`
 }
 
+// PostImportCompletedEvent: The earlier posts of a social account were read, or their import has failed.
+type PostImportCompletedEvent struct {
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Data of the event.
+	Data PostImportEventData `json:"data"`
+}
+
 // PostImportEventData: Data of the event.
 type PostImportEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object PostImport `json:"object"`
 }
 
@@ -9547,23 +9765,8 @@ const (
 	PostImportStateFailed    PostImportState = "failed"
 )
 
-// PostsImportedEvent: The earlier posts of a social account were read, or their import has failed.
-type PostsImportedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
-	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
-	// Type of the event.
-	Type string `json:"type"`
-	// Data of the event.
-	Data PostImportEventData `json:"data"`
-}
+// PostImportStateInput has the values of PostImportState.
+type PostImportStateInput = PostImportState
 
 // PriceChange: A price of a product since a time.
 type PriceChange struct {
@@ -9647,7 +9850,7 @@ type Product struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9725,6 +9928,11 @@ type ProductPhoto struct {
 }
 
 // ProductPhotoCreate: Body of `addProductPhoto`.
+//
+// It has one of these shapes:
+//   - File that is uploaded: MimeType, Bytes, SHA256
+//   - File that the service fetches: SourceURL
+//   - Copy of one of your media: MediaID
 type ProductPhotoCreate struct {
 	// MIME type. Required for an upload. The file must be what it says.
 	MimeType *ProductPhotoCreateMimeType `json:"mime_type,omitzero"`
@@ -9732,12 +9940,12 @@ type ProductPhotoCreate struct {
 	Bytes *int64 `json:"bytes,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
+	// Place among the photos; 1 makes it the main photo. Absent: the last.
+	Position *int64 `json:"position,omitzero"`
 	// Public https URL of a file that the service fetches.
 	SourceURL *string `json:"source_url,omitzero"`
 	// Id of a ready media of type image, which is copied.
 	MediaID *string `json:"media_id,omitzero"`
-	// Place among the photos; 1 makes it the main photo. Absent: the last.
-	Position *int64 `json:"position,omitzero"`
 }
 
 // ProductPhotoCreateMimeType: MIME type. Required for an upload. The file must be what it says.
@@ -9817,7 +10025,7 @@ type Profile struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9867,7 +10075,7 @@ type ProfileDetails struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -9927,7 +10135,7 @@ type Promotion struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10064,7 +10272,7 @@ type Proposal struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10093,43 +10301,43 @@ type Proposal struct {
 
 // ProposalAppliedEvent: A proposal was applied to its factory.
 type ProposalAppliedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ProposalEventData `json:"data"`
 }
 
 // ProposalCreatedEvent: A proposal for a factory was created.
 type ProposalCreatedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data ProposalEventData `json:"data"`
 }
 
 // ProposalEventData: Data of the event.
 type ProposalEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Proposal `json:"object"`
 }
 
@@ -10180,7 +10388,7 @@ type Publication struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10250,18 +10458,18 @@ const (
 
 // PublicationDeletedEvent: A published post was deleted from its platform.
 type PublicationDeletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data PublishedPostEventData `json:"data"`
 }
@@ -10426,8 +10634,8 @@ type PublicationUpdate struct {
 // PublicationWarning: A requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
 	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist, captions_not_set;
-	// same_minute, if the account gets another post in the same minute; or hashtag_not_shown, if the platform shows a
-	// hashtag in part or as plain text. More may be added.
+	// same_minute, if the account gets another post in the same minute; hashtag_not_shown, if the platform shows a hashtag
+	// in part or as plain text; or edit_list_ignored, if it does not follow the edit list of a video. More may be added.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -10544,7 +10752,7 @@ type PublishedPost struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10587,7 +10795,7 @@ type PublishedPost struct {
 
 // PublishedPostEventData: Data of the event.
 type PublishedPostEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object PublishedPost `json:"object"`
 }
 
@@ -10640,11 +10848,13 @@ type PublishingSlot struct {
 }
 
 // PublishingValidate: Body of `validatePublishing`.
+//
+// It has one of these shapes:
+//   - Check of a content item: ContentItemID
+//   - Check of a content item before it is created: Item
 type PublishingValidate struct {
 	// Content item to check. Send it or item.
 	ContentItemID *string `json:"content_item_id,omitzero"`
-	// Body of createContentItem to check.
-	Item *ContentItemCreate `json:"item,omitzero"`
 	// Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 	// Time of publication. Absent: that of the item, or else now.
@@ -10653,6 +10863,8 @@ type PublishingValidate struct {
 	At *time.Time `json:"at,omitzero"`
 	// Options of the post, by platform.
 	Options *PlatformOptions `json:"options,omitzero"`
+	// Body of createContentItem to check.
+	Item *ContentItemCreate `json:"item,omitzero"`
 }
 
 // Quality: Quality of the texts. Null if you gave the item yourself.
@@ -10697,7 +10909,7 @@ type Quote struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10737,6 +10949,9 @@ const (
 	QuoteOperationCreateContentPlan  QuoteOperation = "createContentPlan"
 	QuoteOperationCreateContentItems QuoteOperation = "createContentItems"
 )
+
+// QuoteOperationInput has the values of QuoteOperation.
+type QuoteOperationInput = QuoteOperation
 
 // QuotePrice: The part of a quote that one item has.
 type QuotePrice struct {
@@ -10920,7 +11135,7 @@ type ReviewLink struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -10948,19 +11163,23 @@ type ReviewLink struct {
 }
 
 // ReviewLinkCreate: Body of `createReviewLink`.
+//
+// It has one of these shapes:
+//   - Link that shows content items: ContentItemIDs
+//   - Link that shows the items of a factory: FactoryID
 type ReviewLinkCreate struct {
-	// Name for your own use.
-	Name *string `json:"name,omitzero"`
 	// Content items to show. Send them or factory_id.
 	ContentItemIDs []string `json:"content_item_ids,omitzero"`
-	// Factory whose generated and scheduled items to show, up to 50, the newest first.
-	FactoryID *string `json:"factory_id,omitzero"`
+	// Name for your own use.
+	Name *string `json:"name,omitzero"`
 	// What people may do: view, or also decide. Default: view.
 	May *ReviewPermissionInput `json:"may,omitzero"`
 	// Time at which the page ends: within 30 days. Absent: in 7 days.
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Factory whose generated and scheduled items to show, up to 50, the newest first.
+	FactoryID *string `json:"factory_id,omitzero"`
 }
 
 // ReviewLinkState: State of the link. expired: it has reached expires_at, or the key or person in created_by may not
@@ -10973,6 +11192,9 @@ const (
 	ReviewLinkStateActive  ReviewLinkState = "active"
 	ReviewLinkStateExpired ReviewLinkState = "expired"
 )
+
+// ReviewLinkStateInput has the values of ReviewLinkState.
+type ReviewLinkStateInput = ReviewLinkState
 
 // ReviewPermission: What people may do on the page: view the items, or also approve them and request changes.
 // A newer service may have more values.
@@ -11039,6 +11261,26 @@ type RutubeOptions struct {
 	Privacy *string `json:"privacy,omitzero"`
 }
 
+// SandboxAdvanceCreate: Body of `advanceSandbox`.
+type SandboxAdvanceCreate struct {
+	// Seconds by which the clock moves forward.
+	Seconds int64 `json:"seconds"`
+}
+
+// SandboxAdvanced: A move of the clock that was accepted.
+type SandboxAdvanced struct {
+	// The clock was moved, and what falls due happens in the background.
+	State string `json:"state"`
+	// Time of the request, by the real clock. What is made later is not older for the move.
+	RequestedAt time.Time `json:"requested_at"`
+	// Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
+	// clock.
+	ClockAt time.Time `json:"clock_at"`
+}
+
+// SandboxEmptyCreate: A body without members. It is closed, and the hint of a member that it had says where it went.
+type SandboxEmptyCreate map[string]any
+
 // SandboxPublishRehearsal: The result of a publication that a test key requests.
 type SandboxPublishRehearsal struct {
 	// Result on every account. Default: published.
@@ -11085,29 +11327,11 @@ const (
 
 // SandboxReset: A reset of the sandbox that was accepted.
 type SandboxReset struct {
-	// What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
-	// nothing is deleted.
-	State SandboxResetState `json:"state"`
+	// The sandbox is being emptied.
+	State string `json:"state"`
 	// Time of the request. What is made later stays.
 	RequestedAt time.Time `json:"requested_at"`
 }
-
-// SandboxResetCreate: Body of `resetSandbox`.
-type SandboxResetCreate struct {
-	// Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.
-	Advance *int64 `json:"advance,omitzero"`
-}
-
-// SandboxResetState: What happens in the background. resetting: the sandbox is being emptied. advancing: its clock
-// moves forward, and nothing is deleted.
-// A newer service may have more values.
-type SandboxResetState string
-
-// The values of SandboxResetState.
-const (
-	SandboxResetStateResetting SandboxResetState = "resetting"
-	SandboxResetStateAdvancing SandboxResetState = "advancing"
-)
 
 // Schedule: When a factory publishes.
 type Schedule struct {
@@ -11149,86 +11373,148 @@ const (
 // ScopeInput has the values of Scope.
 type ScopeInput = Scope
 
+// SecretApplicationCreatePlatform: Platform with which you have registered the application. It cannot be changed.
+type SecretApplicationCreatePlatform string
+
+// The values of SecretApplicationCreatePlatform.
+const (
+	SecretApplicationCreatePlatformInstagram SecretApplicationCreatePlatform = "instagram"
+	SecretApplicationCreatePlatformTiktok    SecretApplicationCreatePlatform = "tiktok"
+	SecretApplicationCreatePlatformYoutube   SecretApplicationCreatePlatform = "youtube"
+	SecretApplicationCreatePlatformFacebook  SecretApplicationCreatePlatform = "facebook"
+	SecretApplicationCreatePlatformLinkedin  SecretApplicationCreatePlatform = "linkedin"
+	SecretApplicationCreatePlatformThreads   SecretApplicationCreatePlatform = "threads"
+	SecretApplicationCreatePlatformPinterest SecretApplicationCreatePlatform = "pinterest"
+	SecretApplicationCreatePlatformX         SecretApplicationCreatePlatform = "x"
+)
+
 // SellerFactory: Factory of a seller.
 type SellerFactory struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Increased by every change. It is the ETag, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Type of the factory. It cannot be changed.
+	Type string `json:"type"`
+	// Name of the factory.
+	Name string `json:"name"`
+	// Language of its content (BCP 47).
+	Language string `json:"language"`
+	// Subject of the factory.
+	Description *string `json:"description"`
+	// Audience of the content.
+	Audience *string `json:"audience"`
+	// Tone of the content.
+	Tone *string `json:"tone"`
+	// Topics of the content.
+	Topics []string `json:"topics"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []ContentType `json:"content_types"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
 	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
 	AiCaptionLine bool `json:"ai_caption_line"`
-	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryApproval `json:"approval"`
-	// Audience of the content.
-	Audience *string `json:"audience"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
 	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
 	// content that was created before stays as it is, and so does content that was created or regenerated without the
 	// scope content:publish, and what none of the accounts takes.
 	AutoPublish bool `json:"auto_publish"`
-	// Kinds of content that it makes. Others are refused.
-	ContentTypes []ContentType `json:"content_types"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Subject of the factory.
-	Description *string `json:"description"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Language of its content (BCP 47).
-	Language string `json:"language"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Model for each kind of generation. Other kinds use the default of the catalog.
-	Models map[string]string `json:"models"`
-	// Name of the factory.
-	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
 	PlanApprove PlanApproval `json:"plan_approve"`
-	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. If not, requests that need the model fail with unsupported_model.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
-	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
-	Schedule *Schedule `json:"schedule"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State FactoryState `json:"state"`
-	// Tone of the content.
-	Tone *string `json:"tone"`
-	// Topics of the content.
-	Topics []string `json:"topics"`
-	// Type of the factory. It cannot be changed.
-	Type string `json:"type"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Settings of the factory's type.
 	Settings SellerSettings `json:"settings"`
+}
+
+// SellerFactoryCreate: New factory of a seller.
+type SellerFactoryCreate struct {
+	// Name of the factory.
+	Name string `json:"name"`
+	// Settings of the factory's type.
+	Settings SellerSettingsInput `json:"settings"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Language of its content (BCP 47). Default: en.
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description *string `json:"description,omitzero"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitzero"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitzero"`
+	// Topics of the content.
+	Topics []string `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []ContentTypeInput `json:"content_types,omitzero"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *ScheduleInput `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish *bool `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApprove *PlanApprovalInput `json:"plan_approve,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// MarshalJSON adds the member type.
+func (v SellerFactoryCreate) MarshalJSON() ([]byte, error) {
+	type plain SellerFactoryCreate
+	return tagged("type", "seller", plain(v))
 }
 
 // SellerSettings: The settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
 	// Currency of its prices (ISO 4217).
 	Currency string `json:"currency"`
-	// Name of the shop.
-	ShopName *string `json:"shop_name,omitzero"`
-	// Call to action.
-	CallToAction *string `json:"call_to_action,omitzero"`
-	// Whether content mentions prices.
-	ShowPrices *bool `json:"show_prices,omitzero"`
-	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-	// media.
-	ProductBadge *bool `json:"product_badge,omitzero"`
 	// Voice of the texts.
 	Voice *FactoryVoice `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -11275,12 +11561,6 @@ type SellerSettings struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
-}
-
-// SellerSettingsInput: Settings of the factory's type.
-type SellerSettingsInput struct {
-	// Currency of its prices (ISO 4217).
-	Currency string `json:"currency"`
 	// Name of the shop.
 	ShopName *string `json:"shop_name,omitzero"`
 	// Call to action.
@@ -11291,6 +11571,12 @@ type SellerSettingsInput struct {
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
 	ProductBadge *bool `json:"product_badge,omitzero"`
+}
+
+// SellerSettingsInput: Settings of the factory's type.
+type SellerSettingsInput struct {
+	// Currency of its prices (ISO 4217).
+	Currency string `json:"currency"`
 	// Voice of the texts.
 	Voice *FactoryVoiceInput `json:"voice,omitzero"`
 	// Rules for the voice.
@@ -11337,6 +11623,16 @@ type SellerSettingsInput struct {
 	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
 	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
+	// Name of the shop.
+	ShopName *string `json:"shop_name,omitzero"`
+	// Call to action.
+	CallToAction *string `json:"call_to_action,omitzero"`
+	// Whether content mentions prices.
+	ShowPrices *bool `json:"show_prices,omitzero"`
+	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+	// media.
+	ProductBadge *bool `json:"product_badge,omitzero"`
 }
 
 // SellerSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -11403,28 +11699,23 @@ type SellerSettingsLogoPlaces struct {
 
 // SellerSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type SellerSettingsUpdate struct {
-	// Call to action.
-	CallToAction Nullable[string] `json:"call_to_action,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors in finished media: the main one first, then those of accents.
-	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Currency of its prices (ISO 4217).
-	Currency *string `json:"currency,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-	// have Latin and Cyrillic.
-	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[SellerSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
 	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
 	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
 	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo Nullable[string] `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -11434,33 +11725,38 @@ type SellerSettingsUpdate struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[SellerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro Nullable[string] `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
 	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
 	// a factory of type brand.
 	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
-	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-	// media.
-	ProductBadge Nullable[bool] `json:"product_badge,omitzero"`
-	// Name of the shop.
-	ShopName Nullable[string] `json:"shop_name,omitzero"`
-	// Whether content mentions prices.
-	ShowPrices Nullable[bool] `json:"show_prices,omitzero"`
 	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
 	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
 	// Absent: calm.
 	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
-	// Voice of the texts.
-	Voice Nullable[SellerSettingsUpdateVoice] `json:"voice,omitzero"`
-	// Rules for the voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Name of the shop.
+	ShopName Nullable[string] `json:"shop_name,omitzero"`
+	// Currency of its prices (ISO 4217).
+	Currency *string `json:"currency,omitzero"`
+	// Call to action.
+	CallToAction Nullable[string] `json:"call_to_action,omitzero"`
+	// Whether content mentions prices.
+	ShowPrices Nullable[bool] `json:"show_prices,omitzero"`
+	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+	// media.
+	ProductBadge Nullable[bool] `json:"product_badge,omitzero"`
 }
 
 // SellerSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -11611,7 +11907,7 @@ type SocialAccount struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -11658,73 +11954,80 @@ type SocialAccount struct {
 }
 
 // SocialAccountConnect: Body of `connectSocialAccount`.
+//
+// It has one of these shapes:
+//   - Account whose owner agrees on the platform: Platform
+//   - Account that is connected by its owner's consent or a token: Platform vk
+//   - Channel of a bot: Platform telegram, BotToken, Channel
+//   - Account that is connected by a login: Platform, Username, Password
+//   - Account that is connected again: SocialAccountID
 type SocialAccountConnect struct {
+	// Platform of the account. Send this or social_account_id.
+	Platform *PlatformInput `json:"platform,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
-	// Platform of the account. Send this or social_account_id.
-	Platform *PlatformInput `json:"platform,omitzero"`
-	// Id of an account to connect again. Send this or platform.
-	SocialAccountID *string `json:"social_account_id,omitzero"`
-	// telegram: token of a bot that is an administrator of the channel.
-	BotToken *string `json:"bot_token,omitzero"`
-	// Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
-	// owner chooses where it is left out.
-	Channel *string `json:"channel,omitzero"`
-	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
-	Username *string `json:"username,omitzero"`
-	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
-	Password *string `json:"password,omitzero"`
-	// vk: token of a community, in place of OAuth. VK takes posts of text only with it.
-	CommunityToken *string `json:"community_token,omitzero"`
-	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
-	// where it failed, in its query. The operator of the service lists the pages that are allowed.
-	ReturnURL *string `json:"return_url,omitzero"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
 	// however late it is.
 	LateAfterSeconds *int64 `json:"late_after_seconds,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+	// owner chooses where it is left out.
+	Channel *string `json:"channel,omitzero"`
+	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
+	// where it failed, in its query. The operator of the service lists the pages that are allowed.
+	ReturnURL *string `json:"return_url,omitzero"`
+	// vk: token of a community, in place of OAuth. VK takes posts of text only with it.
+	CommunityToken *string `json:"community_token,omitzero"`
+	// telegram: token of a bot that is an administrator of the channel.
+	BotToken *string `json:"bot_token,omitzero"`
+	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
+	Username *string `json:"username,omitzero"`
+	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
+	Password *string `json:"password,omitzero"`
+	// Id of an account to connect again. Send this or platform.
+	SocialAccountID *string `json:"social_account_id,omitzero"`
 }
 
 // SocialAccountConnectedEvent: A social account was connected.
 type SocialAccountConnectedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data SocialAccountEventData `json:"data"`
 }
 
 // SocialAccountEventData: Data of the event.
 type SocialAccountEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object SocialAccount `json:"object"`
 }
 
 // SocialAccountNeedsReconnectEvent: The access to a social account has ended: connect it again.
 type SocialAccountNeedsReconnectEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data SocialAccountEventData `json:"data"`
 }
@@ -11755,7 +12058,7 @@ type SocialApplication struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -11778,17 +12081,21 @@ type SocialApplication struct {
 }
 
 // SocialApplicationCreate: Body of `createApplication`.
+//
+// It has one of these shapes:
+//   - Application with a secret: ClientSecret
+//   - Application without a secret: Platform vk
 type SocialApplicationCreate struct {
-	// Platform with which you have registered the application. It cannot be changed.
-	Platform PlatformInput `json:"platform"`
 	// Id that the platform has given the application: client_id, client_key or app id. It cannot be changed.
 	ClientID string `json:"client_id"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
+	// Platform with which you have registered the application. It cannot be changed.
+	Platform PlatformInput `json:"platform"`
 	// Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
 	// none.
 	ClientSecret *string `json:"client_secret,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
 	// usual. Absent or empty: the usual ones.
 	Scopes []string `json:"scopes,omitzero"`
@@ -11861,7 +12168,7 @@ type SocialConnecting struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -12028,7 +12335,13 @@ func (v StartTrainingEstimate) MarshalJSON() ([]byte, error) {
 }
 
 // StudioAvatarCreate: Body of `createAvatar`.
+//
+// It has one of these shapes:
+//   - Avatar that speaks a text: Text
+//   - Avatar with a recorded speech: AudioURL
 type StudioAvatarCreate struct {
+	// Text to speak. Send this or audio_url.
+	Text *string `json:"text,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -12038,11 +12351,6 @@ type StudioAvatarCreate struct {
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Text to speak. Send this or audio_url.
-	Text *string `json:"text,omitzero"`
-	// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
-	// to 25 MiB, which is fetched and measured now. Its length sets the price.
-	AudioURL *string `json:"audio_url,omitzero"`
 	// Image of the speaker: a public https URL, or the id of one of your media.
 	ImageURL *string `json:"image_url,omitzero"`
 	// Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
@@ -12055,6 +12363,9 @@ type StudioAvatarCreate struct {
 	Voice *string `json:"voice,omitzero"`
 	// The provider's id of an avatar. Absent: a suitable one.
 	Avatar *string `json:"avatar,omitzero"`
+	// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
+	// to 25 MiB, which is fetched and measured now. Its length sets the price.
+	AudioURL *string `json:"audio_url,omitzero"`
 }
 
 // StudioEstimate: The cost of a generation.
@@ -12081,36 +12392,36 @@ type StudioEstimateCreate struct {
 
 // StudioFailedEvent: A studio generation failed.
 type StudioFailedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data GenerationEventData `json:"data"`
 }
 
 // StudioGeneratedEvent: A studio generation has succeeded: its media are ready.
 type StudioGeneratedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data GenerationEventData `json:"data"`
 }
@@ -12386,7 +12697,7 @@ type Training struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -12412,18 +12723,18 @@ type Training struct {
 
 // TrainingCompletedEvent: A fine-tuned model is ready.
 type TrainingCompletedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data TrainingEventData `json:"data"`
 }
@@ -12441,24 +12752,24 @@ type TrainingCreate struct {
 
 // TrainingEventData: Data of the event.
 type TrainingEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Training `json:"object"`
 }
 
 // TrainingFailedEvent: A training failed.
 type TrainingFailedEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data TrainingEventData `json:"data"`
 }
@@ -12781,7 +13092,7 @@ type Webhook struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -12816,16 +13127,18 @@ type Webhook struct {
 }
 
 // WebhookCreate: Body of `createWebhook`.
+//
+// It has one of these shapes:
+//   - Webhook that sends to a URL: URL
+//   - Webhook that sends into an AWS account: Destination
 type WebhookCreate struct {
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []EventPatternInput `json:"event_types"`
+	// URL that receives the events: https on port 443 with a public address. Send this or destination.
+	URL *string `json:"url,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
-	// URL that receives the events: https on port 443 with a public address. Send this or destination.
-	URL *string `json:"url,omitzero"`
-	// Event bus or queue in your own AWS account. Send this or url.
-	Destination *WebhookDestinationCreate `json:"destination,omitzero"`
 	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
 	// Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
@@ -12835,6 +13148,8 @@ type WebhookCreate struct {
 	Description *string `json:"description,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Event bus or queue in your own AWS account. Send this or url.
+	Destination *WebhookDestinationCreate `json:"destination,omitzero"`
 }
 
 // WebhookDestination: A destination in a customer's AWS account.
@@ -12887,18 +13202,18 @@ type WebhookDestinationUpdate struct {
 
 // WebhookDisabledEvent: A webhook was disabled: it failed for five days, or its receiver returned 410.
 type WebhookDisabledEvent struct {
-	// Account of the event.
-	AccountID string `json:"account_id"`
-	// Version of the payload.
-	APIVersion string `json:"api_version"`
-	// Time of the event, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
-	// Mode of the event: test if it follows from a request with a test key.
-	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
 	// Data of the event.
 	Data WebhookEventData `json:"data"`
 }
@@ -12918,7 +13233,7 @@ const (
 
 // WebhookEventData: Data of the event.
 type WebhookEventData struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object Webhook `json:"object"`
 }
 
@@ -12998,7 +13313,7 @@ type WebhookWithSecret struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`

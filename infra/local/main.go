@@ -77,8 +77,8 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system and the short tests need, those for the clients (sdk, sizes, n8n),
-// that of the server for agents (mcp), the judges of texts and of emoji, or all that tests and lint need.
+// install installs the tools that the local system and the short tests need, those for the clients (sdk, check, sizes,
+// n8n), that of the server for agents (mcp), the judges of texts and of emoji, or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
@@ -86,7 +86,9 @@ func install(ctx context.Context, which string) error {
 	sets := system.Base
 	switch which {
 	case "sdk":
-		sets = append(sets[:1:1], system.SDK...)
+		sets = slices.Concat(sets[:1], system.SDK, system.Clients)
+	case "check":
+		sets = slices.Concat(sets[:1], system.Check)
 	case "sizes":
 		sets = slices.Concat(sets[:1], system.SDK, system.Sizes)
 	case "mcp":

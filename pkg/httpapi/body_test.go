@@ -80,7 +80,7 @@ func TestMessagesAndPlaces(t *testing.T) {
 		{`{"name":"a","tags":["b",["c"]]}`, "/tags/1", "string"},
 		{`{"name":"a","metadata":{"k":"` + strings.Repeat("v", 501) + `"}}`, "/metadata/k", "500"},
 		{`null`, "", "The body must be one JSON object"},
-		{`{"name":"a","nested":{"size":2.0}}`, "/nested/size", "integer"},
+		{`{"name":"a","nested":{"size":2e0}}`, "/nested/size", "integer"},
 		{`{"name":"a","nested":{"size":2e0}}`, "/nested/size", "integer"},
 	} {
 		a := f.call("POST", "/v1/things", c.body)

@@ -18,7 +18,7 @@ var _ = format.Define("error-type", format.Format{
 type Envelope[T any] struct {
 	// Result of the request.
 	Data T `json:"data"`
-	// Always null in a successful response.
+	// Null in a successful response.
 	Error Null `json:"error"`
 	// Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the
 	// first request.
@@ -29,7 +29,7 @@ type Envelope[T any] struct {
 type ListEnvelope[T any] struct {
 	// Results of this page, newest first.
 	Data []T `json:"data" nullable:"false"`
-	// Always null in a successful response.
+	// Null in a successful response.
 	Error Null `json:"error"`
 	// Cursor of the next page. Null at the end of the list.
 	NextCursor *string `json:"next_cursor"`
@@ -43,12 +43,15 @@ type Null struct{}
 // MarshalJSON writes null.
 func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// Schema describes the member in the OpenAPI document.
-func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
+// Schema describes the member in the OpenAPI document: as an object that may be null, since several generators make no
+// type, or one that does not compile, of null alone.
+func (Null) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true}
+}
 
 // ErrorResponse is the form of every error.
 type ErrorResponse struct {
-	// Always null in an error response.
+	// Null in an error response.
 	Data Null `json:"data"`
 	// The error.
 	Err ErrorBody `json:"error"`

@@ -3,12 +3,10 @@
 package form
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"reflect"
 	"regexp"
@@ -61,6 +59,19 @@ func (f *Form) Shared(union *Type) []Member {
 		}
 	}
 	return all
+}
+
+// Foreign returns the names of the members that a shape of an object lacks, and others have.
+func (f *Form) Foreign(shape *Type) (names []string) {
+	if shape.ShapeOf == "" {
+		return nil
+	}
+	for _, m := range f.Type(shape.ShapeOf).Members {
+		if !slices.ContainsFunc(shape.Members, func(o Member) bool { return o.Name == m.Name }) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // Special returns the names of the members that differ between the variants of a union, but for its tag.
@@ -152,7 +163,7 @@ type Ref struct {
 	Nullable bool
 }
 
-// Type is a named type: it has members, values, or variants.
+// Type is a named type: it has members, values, or variants. One with members may have shapes.
 type Type struct {
 	Name, Doc string
 	Members   []Member
@@ -162,6 +173,10 @@ type Type struct {
 	// Variants are told apart by the member Tag.
 	Tag      string
 	Variants []Variant
+	// Shapes are the types of the ways to fill in an object, if there are several. Members are those of all of them.
+	Shapes []string
+	// ShapeOf is the type of which this one is a shape.
+	ShapeOf string
 	// Alias is the type that this one is another name of.
 	Alias *Ref
 	// Sent reports whether requests have the type, and Given whether responses or events have it.
@@ -178,110 +193,13 @@ type Member struct {
 // Variant is a variant of a union.
 type Variant struct{ Value, Type string }
 
-// properties are the members of an object, in the order of the document.
-type properties struct {
-	names []string
-	of    map[string]*schema
-}
-
-// UnmarshalJSON keeps the order of the members.
-func (p *properties) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &p.of); err != nil || len(p.of) == 0 {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	for depth, key := 0, false; ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			key = depth == 1
-		default:
-			if name, ok := v.(string); ok && depth == 1 && key {
-				p.names = append(p.names, name)
-			}
-			key = depth == 1 && !key
-		}
-	}
-}
-
-// schema is a schema of the document.
-type schema struct {
-	Ref                  string     `json:"$ref"`
-	Type                 any        `json:"type"`
-	Format               string     `json:"format"`
-	Description          string     `json:"description"`
-	Properties           properties `json:"properties"`
-	Required             []string   `json:"required"`
-	Items                *schema    `json:"items"`
-	AdditionalProperties any        `json:"additionalProperties"`
-	Enum                 []any      `json:"enum"`
-	Extensible           []string   `json:"x-extensible-enum"`
-	AllOf                []*schema  `json:"allOf"`
-	AnyOf                []*schema  `json:"anyOf"`
-	OneOf                []*schema  `json:"oneOf"`
-	Examples             []any      `json:"examples"`
-	Discriminator        *struct {
-		PropertyName string            `json:"propertyName"`
-		Mapping      map[string]string `json:"mapping"`
-	} `json:"discriminator"`
-}
-
-type content map[string]struct {
-	Schema   *schema                    `json:"schema"`
-	Example  json.RawMessage            `json:"example"`
-	Examples map[string]json.RawMessage `json:"examples"`
-}
-
-type operation struct {
-	OperationID string   `json:"operationId"`
-	Summary     string   `json:"summary"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	Resource    string   `json:"x-sdk-resource"`
-	Method      string   `json:"x-sdk-method"`
-	Pagination  any      `json:"x-sdk-pagination"`
-	Wait        *Wait    `json:"x-sdk-wait"`
-	Scopes      []string `json:"x-required-scopes"`
-	Opens       []string `json:"x-opens"`
-	Parameters  []struct {
-		Name, In, Description string
-		Schema                *schema
-		Example               any
-	} `json:"parameters"`
-	RequestBody *struct {
-		Required bool    `json:"required"`
-		Content  content `json:"content"`
-	} `json:"requestBody"`
-	Responses map[string]struct {
-		Content content `json:"content"`
-	} `json:"responses"`
-}
-
-type document struct {
-	Info struct{ Version string }
-	Tags []struct{ Name, Description string }
-	// Paths have other members than operations nowhere.
-	Paths      map[string]map[string]operation
-	Components struct{ Schemas map[string]*schema }
-}
-
 // Read reads a document.
 func Read(data []byte) (*Form, error) {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("form: %w", err)
 	}
-	r := reader{schemas: d.Components.Schemas, types: map[string]*Type{}}
+	r := reader{schemas: d.Components.Schemas, parameters: d.Components.Parameters, types: map[string]*Type{}}
 	f := &Form{Version: d.Info.Version}
 	byName := map[string]*Resource{}
 	for at, item := range d.Paths {
@@ -347,6 +265,11 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 	op.Opens = o.Opens
 	byName := map[string]Param{}
 	for _, p := range o.Parameters {
+		if p.Ref != "" {
+			if p = r.parameters[nameOf(p.Ref)]; p == nil {
+				return op, errors.New("a parameter is not described")
+			}
+		}
 		param := Param{p.Name, p.Description, r.ref(p.Schema, true), p.Example}
 		switch p.In {
 		case "path":

@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 )
 
 // reader turns schemas into types.
 type reader struct {
-	schemas map[string]*schema
-	types   map[string]*Type
-	err     error
+	schemas    map[string]*schema
+	parameters map[string]*parameter
+	types      map[string]*Type
+	err        error
 }
 
 // find returns the schema that a reference refers to, or the schema itself.
@@ -31,6 +33,9 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 	case s == nil:
 		return Ref{Kind: Any}
 	case s.Ref != "":
+		if of := r.find(s); isMap(of) {
+			return r.ref(of, sent)
+		}
 		return r.named(nameOf(s.Ref), sent)
 	case len(s.AnyOf) > 0:
 		return r.choice(s.AnyOf, sent)
@@ -40,6 +45,11 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 	switch {
 	case len(s.Enum) == 1:
 		ref.Kind, ref.Name = Const, fmt.Sprint(s.Enum[0])
+	case len(s.Enum) > 1:
+		ref.Kind = Choice
+		for _, v := range s.Enum {
+			ref.Choices = append(ref.Choices, Ref{Kind: Const, Name: fmt.Sprint(v)})
+		}
 	case kind == "string" && s.Format == "date-time":
 		ref.Kind = Time
 	case kind == "string" || kind == "integer" || kind == "number" || kind == "boolean":
@@ -60,6 +70,13 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 		}
 	}
 	return ref
+}
+
+// isMap reports whether a schema is that of pairs, whose names it does not know.
+func isMap(s *schema) bool {
+	kind, _ := typeOf(s.Type)
+	_, extra := s.AdditionalProperties.(map[string]any)
+	return kind == "object" && extra && len(s.Properties.of) == 0
 }
 
 // choice returns the use of alternatives. Null is not one of them.
@@ -131,6 +148,13 @@ func (r *reader) named(name string, sent bool) Ref {
 		}
 	case len(s.Properties.of) > 0 || len(s.AllOf) > 0:
 		t.Members = r.members(name, s, sent)
+	case r.shaped(s):
+		t.Members, t.Shapes = r.merged(name, s, sent), nil
+		for _, of := range s.AnyOf {
+			t.Shapes = append(t.Shapes, nameOf(of.Ref))
+			r.named(nameOf(of.Ref), sent)
+			r.types[nameOf(of.Ref)].ShapeOf = name
+		}
 	default:
 		of := r.ref(s, sent)
 		if kind, _ := typeOf(s.Type); kind == "object" && of.Kind == Map && s.AdditionalProperties == nil {
@@ -139,6 +163,76 @@ func (r *reader) named(name string, sent bool) Ref {
 		t.Alias = &of
 	}
 	return use
+}
+
+// shaped reports whether a schema is a choice between objects that are made of the same part.
+func (r *reader) shaped(s *schema) bool {
+	for _, of := range s.AnyOf {
+		parts := r.find(of).AllOf
+		if of.Ref == "" || len(parts) == 0 || parts[0].Ref == "" || parts[0].Ref != r.find(s.AnyOf[0]).AllOf[0].Ref {
+			return false
+		}
+	}
+	return len(s.AnyOf) > 1
+}
+
+// merged returns the members that any shape of an object has. Those that all of them require are required.
+func (r *reader) merged(of string, s *schema, sent bool) []Member {
+	var all []Member
+	count, values := map[string]int{}, map[string][]string{}
+	for _, shape := range s.AnyOf {
+		for _, m := range r.members(of, r.find(shape), sent) {
+			at := slices.IndexFunc(all, func(o Member) bool { return o.Name == m.Name })
+			if at < 0 {
+				at, all = len(all), append(all, m)
+			}
+			count[m.Name]++
+			values[m.Name] = append(values[m.Name], r.values(m.Type)...)
+			all[at].Required = all[at].Required && m.Required
+			if !reflect.DeepEqual(all[at].Type, m.Type) || m.Type.Kind == Choice { // each shape has other values
+				all[at].Type = r.enumeration(values[m.Name], sent)
+			}
+		}
+	}
+	var first, others []Member
+	for _, m := range all {
+		if m.Required = m.Required && count[m.Name] == len(s.AnyOf); m.Required {
+			first = append(first, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return append(first, others...)
+}
+
+// values returns those of an enumeration.
+func (r *reader) values(t Ref) (all []string) {
+	switch t.Kind {
+	case Const:
+		return []string{t.Name}
+	case Named:
+		return r.types[t.Name].Values
+	}
+	for _, c := range t.Choices {
+		all = append(all, r.values(c)...)
+	}
+	return all
+}
+
+// enumeration returns the use of the smallest enumeration of requests that has some values.
+func (r *reader) enumeration(values []string, sent bool) Ref {
+	best := ""
+	for _, name := range slices.Sorted(maps.Keys(r.schemas)) {
+		has := r.schemas[name].Enum
+		lacks := func(value string) bool { return !slices.Contains(has, any(value)) }
+		if len(has) > 1 && !slices.ContainsFunc(values, lacks) && (best == "" || len(has) < len(r.schemas[best].Enum)) {
+			best = name
+		}
+	}
+	if best == "" {
+		return Ref{Kind: String}
+	}
+	return r.named(best, sent)
 }
 
 // members returns the members of an object: the required ones first, each group in the order of the document. A part

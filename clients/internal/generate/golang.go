@@ -169,6 +169,29 @@ func lead(name, text string) string {
 	return name + ": " + text
 }
 
+// shapeText says what a shape of an object requires beside what all shapes do, and the values that tell it apart.
+func shapeText(shape, of *form.Type) string {
+	var needs []string
+	for _, m := range shape.Members {
+		needed := m.Required && !slices.ContainsFunc(of.Members, func(o form.Member) bool {
+			return o.Name == m.Name && o.Required
+		})
+		var values []string
+		for _, c := range append(m.Type.Choices, m.Type) {
+			if c.Kind == form.Const {
+				values = append(values, c.Name)
+			}
+		}
+		switch {
+		case m.Required && len(values) > 0:
+			needs = append(needs, goName(m.Name)+" "+strings.Join(values, " or "))
+		case needed:
+			needs = append(needs, goName(m.Name))
+		}
+	}
+	return strings.TrimSuffix(shape.Doc, ".") + ": " + strings.Join(needs, ", ")
+}
+
 func goPath(o form.Operation) string {
 	parts := []string{}
 	rest := o.Path
@@ -200,7 +223,8 @@ func writeGo(_ string, f *form.Form, all map[string][]byte) error {
 			}
 			return names
 		},
-		"list": func(values []string) string { return fmt.Sprintf("%#v", values) },
+		"shape": func(name string) string { return shapeText(f.Type(name), f.Type(f.Type(name).ShapeOf)) },
+		"list":  func(values []string) string { return fmt.Sprintf("%#v", values) },
 		"sentType": func(r form.Ref) string {
 			if t := g.types[r.Name]; r.Kind == form.Named && t != nil && len(t.Variants) == 0 {
 				return goName(r.Name)

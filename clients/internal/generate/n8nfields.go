@@ -85,6 +85,9 @@ func (w *n8n) body(o form.Operation) (all []member) {
 		return nil
 	}
 	t := w.resolve(*o.Body)
+	if t == nil { // a body without members
+		return nil
+	}
 	if len(t.Variants) == 0 {
 		return w.members(t, "", "", nil)
 	}

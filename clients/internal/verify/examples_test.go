@@ -146,25 +146,6 @@ func TestGoInAnEmptyProject(t *testing.T) {
 	receive(t, dir, nil, "0", filepath.Join(dir, "bin", "webhook"))
 }
 
-// TestGoOfAnotherGenerator makes a client with oapi-codegen, as callers do, which has to compile. Those for TypeScript
-// and Python are made in infra/verify/e2e.
-func TestGoOfAnotherGenerator(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for from, to := range map[string]string{"infra/tools/oapi.mod": "go.mod", "infra/tools/oapi.sum": "go.sum",
-		"clients/openapi.json": "openapi.json"} {
-		text, err := os.ReadFile(filepath.Join(root, from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(dir, to), string(text))
-	}
-	write(t, filepath.Join(dir, "made", "doc.go"), "// Package made is a generated client.\npackage made\n")
-	command(t, dir, nil, "go", "tool", "oapi-codegen", "-package", "made", "-generate", "types,client", "-o",
-		filepath.Join(dir, "made", "client.go"), "openapi.json")
-	command(t, dir, nil, "go", "vet", "./made")
-}
-
 // TestPostman runs the whole collection twice in a row, beside data of the caller's own, which it leaves alone.
 func TestPostman(t *testing.T) {
 	t.Parallel()

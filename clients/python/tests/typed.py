@@ -32,3 +32,15 @@ def lists(client: ContentAutomation) -> list[str]:
 
 def failures(error: FailedError) -> str | None:
     return error.failure["message"] if error.failure else error.code
+
+
+def bodies(client: ContentAutomation) -> None:
+    """What the service would refuse for what it lacks is an error of types."""
+    client.publishing.bulk({"action": "approve"})  # type: ignore[arg-type]
+    client.publishing.bulk({"action": "approve", "content_item_ids": ["cnt_1"]})
+    client.review_links.create({})  # type: ignore[arg-type]
+    client.review_links.create({"factory_id": "fac_1"})
+    client.content.create({"factory_id": "fac_1", "kind": "post"})  # type: ignore[arg-type]
+    client.content.create({"factory_id": "fac_1", "kind": "post", "prompt": "A shoe"})
+    client.social_accounts.connect({"platform": "instagram", "bot_token": "1:a"})  # type: ignore[arg-type]
+    client.social_accounts.connect({"platform": "instagram"})

@@ -240,7 +240,7 @@ export class AnalyticsResource {
    * Imports the posts that a social account published before it was connected, with their figures: those of the last 12
    * months, at most 500. Best times, comparisons and diagnoses count them as imported posts. They cost nothing, and the
    * service never publishes or changes them. An import starts by itself when an account is connected; call this
-   * operation to read the figures again. Each post is imported once. The event `posts.imported` reports the end.
+   * operation to read the figures again. Each post is imported once. The event `post_import.completed` reports the end.
    * `past_posts` of listPlatforms reports which platforms list earlier posts.
    *
    * Needs the scope `social:manage`.
@@ -275,6 +275,8 @@ export interface ListApiKeysParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Only keys that are bound to this profile, revoked ones included. */
   profile_id?: string | undefined;
 }
@@ -378,6 +380,8 @@ export interface ListApplicationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only applications of these platforms, separated by commas. */
@@ -507,8 +511,14 @@ export interface ListDraftsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
   /** Only the draft with this id. */
   id?: string | undefined;
+  /** Only drafts about this factory. */
+  factory_id?: string | undefined;
   /** Only drafts of this chat. */
   chat_id?: string | undefined;
   /** Only drafts of these kinds, separated by commas. */
@@ -614,6 +624,8 @@ export interface ListAutomationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only automations of this factory. */
@@ -801,6 +813,8 @@ export interface ListCommentsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
@@ -809,6 +823,12 @@ export interface ListCommentsParams {
   to?: string | Date | undefined;
   /** Only comments on this publication. */
   publication_id?: string | undefined;
+  /** Only comments on the publications of this content item. */
+  content_item_id?: string | undefined;
+  /** Only comments on posts of this social account. */
+  social_account_id?: string | undefined;
+  /** Only comments on these platforms, separated by commas. */
+  platform?: T.PlatformInput[] | undefined;
   /** Only comments on posts of this factory. */
   factory_id?: string | undefined;
   /** Only comments in these states, separated by commas. */
@@ -915,7 +935,7 @@ export interface ListContentItemsParams {
   publish_from?: string | Date | undefined;
   /** Only items whose publish_at is before this time (RFC 3339). */
   publish_to?: string | Date | undefined;
-  /** Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all. */
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
   metadata?: Record<string, string> | undefined;
 }
 
@@ -1111,6 +1131,10 @@ export interface ListEventsParams {
   to?: string | Date | undefined;
   /** Only events of these types or areas, such as content.*, separated by commas. */
   type?: T.EventPatternInput[] | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only events about this factory, or about what belongs to it. */
+  factory_id?: string | undefined;
   /**
    * Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the
    * resource.
@@ -1143,8 +1167,8 @@ export class EventsResource {
    * the response comes as soon as there is a newer one. Events of concurrent changes can become visible out of the
    * order of their times. An event is listed only if the key has the scope that reads what the event is about, such as
    * `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area
-   * and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the
-   * end of the list.
+   * and `*` leave out what it may not read. With a filter, a page may be short or even empty before the end of the
+   * list.
    *
    * Needs the scope `account:read`.
    */
@@ -1172,6 +1196,8 @@ export interface ListExperimentsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only experiments of this factory. */
@@ -1276,12 +1302,39 @@ export class ExperimentsResource {
   }
 }
 
+/** The parameters of listExports. */
+export interface ListExportsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only exports in these states, separated by commas. */
+  state?: T.PostImportStateInput[] | undefined;
+}
+
 /** Export the data of the account, and read the parts of an export. */
 export class ExportsResource {
   readonly #core: Core;
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * List the exports.
+   *
+   * Newest first, without the links of their parts: getExport signs them. An export is listed until `expires_at`.
+   *
+   * Needs the scope `account:manage`.
+   */
+  list(params?: ListExportsParams, options?: RequestOptions): Pages<T.Export> {
+    return this.#core.pages('/v1/exports', [], params, options);
   }
 
   /**
@@ -1326,6 +1379,8 @@ export interface ListFactoriesParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only factories of these types, separated by commas. */
@@ -1590,12 +1645,37 @@ export class FactoriesResource {
   }
 }
 
+/** The parameters of listImports. */
+export interface ListImportsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Only imports in these states, separated by commas. */
+  state?: T.PostImportStateInput[] | undefined;
+}
+
 /** Import an export, and read what has become of its resources. */
 export class ImportsResource {
   readonly #core: Core;
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * List the imports.
+   *
+   * Newest first, without their maps of ids: getImport has them. An import is listed until `expires_at`.
+   *
+   * Needs the scope `account:manage`.
+   */
+  list(params?: ListImportsParams, options?: RequestOptions): Pages<T.Import> {
+    return this.#core.pages('/v1/imports', [], params, options);
   }
 
   /**
@@ -1640,6 +1720,8 @@ export interface ListIntegrationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only integrations with these CRMs, separated by commas. */
@@ -1743,6 +1825,8 @@ export interface ListMediaParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only media of these types, separated by commas. */
@@ -1958,7 +2042,8 @@ export class PlanTopicsResource {
    *
    * Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all of them
    * are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is already approved
-   * costs nothing more. A topic that nobody approves before its time becomes `expired`.
+   * costs nothing more. A topic that nobody approves before its time becomes `expired`. `If-Match` takes the ETag of
+   * the plan.
    *
    * Needs the scope `factories:write`.
    */
@@ -2011,6 +2096,10 @@ export interface ListProductsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
@@ -2125,6 +2214,10 @@ export interface ListProfilesParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Only profiles with this name, in any case of its letters. */
+  name?: string | undefined;
 }
 
 /** Clients of an agency: what belongs to them, and their spending. */
@@ -2203,6 +2296,10 @@ export interface ListPromotionsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
   /** Only the promotion with this id. */
   id?: string | undefined;
   /** Only promotions of this factory. */
@@ -2278,6 +2375,10 @@ export interface ListAllPublicationsParams {
   platform?: T.PlatformInput[] | undefined;
   /** Only publications to this social account. */
   social_account_id?: string | undefined;
+  /** Only publications of this content item. */
+  content_item_id?: string | undefined;
+  /** Only publications of items of these kinds, separated by commas. */
+  kind?: T.ContentKindInput[] | undefined;
   /** Only publications of this factory. */
   factory_id?: string | undefined;
   /** What the results are sorted by. Publications without the metric are last. */
@@ -2404,7 +2505,7 @@ export class PublishingResource {
   }
 
   /**
-   * Publish many items.
+   * Approve, schedule or publish many items.
    *
    * Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the
    * operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the
@@ -2472,12 +2573,39 @@ export class PublishingResource {
   }
 }
 
+/** The parameters of listQuotes. */
+export interface ListQuotesParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only quotes for these operations, separated by commas. */
+  operation?: T.QuoteOperationInput[] | undefined;
+}
+
 /** Hold the price of a rehearsal, and read a quote. */
 export class QuotesResource {
   readonly #core: Core;
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * List the quotes.
+   *
+   * Newest first: those that were used, and the others until 30 days after their end.
+   *
+   * Needs the scope `account:read`.
+   */
+  list(params?: ListQuotesParams, options?: RequestOptions): Pages<T.Quote> {
+    return this.#core.pages('/v1/quotes', [], params, options);
   }
 
   /**
@@ -2516,6 +2644,16 @@ export interface ListReviewLinksParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
+  /** Returns only the resources of this profile. */
+  profile_id?: string | undefined;
+  /** Only links that show items of this factory. */
+  factory_id?: string | undefined;
+  /** Only links that name this content item. */
+  content_item_id?: string | undefined;
+  /** Only links in these states, separated by commas. */
+  state?: T.ReviewLinkStateInput[] | undefined;
 }
 
 /** List, create and delete links by which people without an account review content. */
@@ -2584,7 +2722,23 @@ export class SandboxResource {
   }
 
   /**
-   * Empty the sandbox, or move its clock.
+   * Move the clock of the sandbox.
+   *
+   * Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled
+   * content items are published in the order of their times, content plans write the items whose time comes, and the
+   * figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned
+   * for next week is published now, with figures as of `clock_at`. What is made later is not older for it. It runs in
+   * the background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before
+   * `clock_at`. With a live key it is refused.
+   *
+   * Needs the scope `account:manage`.
+   */
+  advance(body: T.SandboxAdvanceCreate, options?: RequestOptions): Call<T.SandboxAdvanced> {
+    return this.#core.call('POST', '/v1/sandbox/advance', [], { body }, options);
+  }
+
+  /**
+   * Empty the sandbox.
    *
    * Deletes everything that the test keys of the account have made until now: content items, generations, media, events
    * and factories, in this order, with their files. Work that still runs is canceled, and sends no event. API keys,
@@ -2592,13 +2746,9 @@ export class SandboxResource {
    * background, and has ended when `GET /v1/factories` lists none of the earlier factories. A call during a reset
    * starts another one, which finds what is left. With a live key it is refused.
    *
-   * With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are read
-   * anew, and analytics follow. Posts that are published later start at zero. Content plans write the items whose time
-   * comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
-   *
    * Needs the scope `account:manage`.
    */
-  reset(body?: T.SandboxResetCreate | undefined, options?: RequestOptions): Call<T.SandboxReset> {
+  reset(body?: T.SandboxEmptyCreate | undefined, options?: RequestOptions): Call<T.SandboxReset> {
     return this.#core.call('POST', '/v1/sandbox/reset', [], { body }, options);
   }
 }
@@ -2611,6 +2761,8 @@ export interface ListSocialAccountsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only accounts of these platforms, separated by commas. */
@@ -2652,7 +2804,7 @@ export class SocialAccountsResource {
    * Attach a social account to a factory.
    *
    * The factory publishes to it from now on, unless a request names other accounts. An account may serve several
-   * factories. Attaching it again changes nothing.
+   * factories. Attaching it again changes nothing. `If-Match` takes the ETag of the account.
    *
    * Needs the scope `social:manage`.
    */
@@ -2663,7 +2815,8 @@ export class SocialAccountsResource {
   /**
    * Detach a social account from a factory.
    *
-   * What is scheduled to the account stays scheduled. Detaching it again changes nothing.
+   * What is scheduled to the account stays scheduled. Detaching it again changes nothing. `If-Match` takes the ETag of
+   * the account.
    *
    * Needs the scope `social:manage`.
    */
@@ -2750,6 +2903,8 @@ export interface ListGenerationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
@@ -2915,8 +3070,12 @@ export interface ListWebhooksParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
+  metadata?: Record<string, string> | undefined;
   /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
+  /** Only webhooks in these states, separated by commas. */
+  state?: T.WebhookStateInput[] | undefined;
 }
 
 /** The parameters of listDeliveries. */
@@ -2936,11 +3095,16 @@ export interface ListDeliveriesParams {
    * webhook and has not been delivered, including events without a delivery.
    */
   state?: T.DeliveryFilter[] | undefined;
+  /** Only deliveries of events of these types, separated by commas. */
+  event_type?: string[] | undefined;
   /** Only the delivery of this event. */
   event_id?: string | undefined;
 }
 
-/** Receivers of events, signed as Standard Webhooks defines. */
+/**
+ * Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is
+ * sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
+ */
 export class WebhooksResource {
   readonly #core: Core;
 
@@ -3178,7 +3342,10 @@ export class Client {
   readonly socialAccounts: SocialAccountsResource;
   /** Single videos, images, tracks, voices and avatars, each made by one model. */
   readonly studio: StudioResource;
-  /** Receivers of events, signed as Standard Webhooks defines. */
+  /**
+   * Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is
+   * sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
+   */
   readonly webhooks: WebhooksResource;
 
   constructor(options: ClientOptions = {}) {

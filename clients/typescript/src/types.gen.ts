@@ -21,7 +21,7 @@ export interface Account {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -114,7 +114,7 @@ export interface AccountView {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -137,7 +137,7 @@ export interface AccountView {
 
 /** Data of the event. */
 export interface AccountViewEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: AccountView;
 }
 
@@ -176,6 +176,70 @@ export interface AdMarkingPatch {
   tax_id?: string | undefined;
   /** Identifier of the advertising. Null or empty: not assigned yet. */
   erid?: string | null | undefined;
+}
+
+/** Account that is connected again. */
+export interface AgainAccountConnect {
+  /** Id of an account to connect again. Send this or platform. */
+  social_account_id: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+   * however late it is.
+   */
+  late_after_seconds?: number | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** telegram: token of a bot that is an administrator of the channel. */
+  bot_token?: string | undefined;
+  /**
+   * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+   * owner chooses where it is left out.
+   */
+  channel?: string | undefined;
+  /** User name. rutube and bluesky need it: of bluesky, the handle of the account. */
+  username?: string | undefined;
+  /** Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored. */
+  password?: string | undefined;
+  /** vk: token of a community, in place of OAuth. VK takes posts of text only with it. */
+  community_token?: string | undefined;
+  /**
+   * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
+   * where it failed, in its query. The operator of the service lists the pages that are allowed.
+   */
+  return_url?: string | undefined;
+  platform?: undefined;
+}
+
+/** Connection that is made again. */
+export interface AgainIntegrationConnect {
+  /** Id of an integration to connect again. Send this or kind. */
+  integration_id: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Factory that gets the products and makes the content. */
+  factory_id?: string | undefined;
+  /**
+   * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+   * kommo.com.
+   */
+  portal?: string | undefined;
+  /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
+  webhook_url?: string | undefined;
+  /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
+  application_token?: string | undefined;
+  /** What the integration does with products and stages. Absent: nothing, until it is changed. */
+  mapping?: IntegrationMappingCreate | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  kind?: undefined;
 }
 
 /** The sums of a period. */
@@ -372,7 +436,7 @@ export interface ApiKey {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -458,18 +522,18 @@ export interface ApiKeyCreate {
 
 /** An API key was created. */
 export interface ApiKeyCreatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'api_key.created';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ApiKeyEventData;
 }
@@ -495,7 +559,7 @@ export interface ApiKeyDetails {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -544,24 +608,24 @@ export interface ApiKeyDetails {
 
 /** Data of the event. */
 export interface ApiKeyEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: ApiKey;
 }
 
 /** An API key expires in seven days. */
 export interface ApiKeyExpiringEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'api_key.expiring';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ApiKeyEventData;
 }
@@ -601,7 +665,7 @@ export interface ApiKeyRevoked {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -647,18 +711,18 @@ export interface ApiKeyRevoked {
 
 /** An API key was revoked. */
 export interface ApiKeyRevokedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'api_key.revoked';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ApiKeyEventData;
 }
@@ -671,18 +735,18 @@ export interface ApiKeyRotate {
 
 /** An API key has a new secret; old_secrets lists the earlier ones that still work. */
 export interface ApiKeyRotatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'api_key.rotated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ApiKeyEventData;
 }
@@ -729,7 +793,7 @@ export interface ApiKeyWithSecret {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -872,7 +936,7 @@ export interface Automation {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -941,7 +1005,7 @@ export interface AutomationDetails {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -984,7 +1048,7 @@ export interface AutomationDetails {
 
 /** Data of the event. */
 export interface AutomationEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Automation;
 }
 
@@ -993,18 +1057,18 @@ export interface AutomationEventData {
  * nothing until it is set to active.
  */
 export interface AutomationFailedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'automation.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: AutomationEventData;
 }
@@ -1062,24 +1126,10 @@ export interface AutomationTrigger {
 }
 
 /** What makes it run. */
-export interface AutomationTriggerInput {
-  /**
-   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
-   * cron.
-   */
-  kind: AutomationTriggerKindInput;
-  /**
-   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
-   * nothing.
-   */
-  url?: string | undefined;
-  /**
-   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
-   * clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts once.
-   */
-  cron?: string | undefined;
-}
-
+export type AutomationTriggerInput =
+  | FeedTriggerInput
+  | ProductTriggerInput
+  | TimeTriggerInput;
 /**
  * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.
  */
@@ -1141,6 +1191,33 @@ export interface Avatar {
 /** Provider of the avatar. */
 export type AvatarProvider = 'fal' | 'heygen' | (string & {});
 
+/** Webhook that sends into an AWS account. */
+export interface AwsWebhookCreate {
+  /** Subscribed events: types, areas such as content.*, or * for all. */
+  event_types: EventPatternInput[];
+  /** Event bus or queue in your own AWS account. Send this or url. */
+  destination: WebhookDestinationCreate;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
+   */
+  factory_ids?: string[] | null | undefined;
+  /**
+   * Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+   * event_types, and is left out of objects that do not have it. Empty or null: all members.
+   */
+  fields?: string[] | null | undefined;
+  /** Description of the webhook. */
+  description?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  url?: undefined;
+}
+
 /** The account's balance. */
 export interface Balance {
   /**
@@ -1163,7 +1240,7 @@ export interface BalanceEntry {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -1208,18 +1285,18 @@ export type BalanceEntryKindInput = 'top_up' | 'reserve' | 'release' | 'adjust';
 
 /** The balance fell below the account's threshold. */
 export interface BalanceLowEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'balance.low';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: AccountViewEventData;
 }
@@ -1302,20 +1379,46 @@ export interface BestTimes {
 
 /** Factory of a blogger. */
 export interface BloggerFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'blogger';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -1323,40 +1426,14 @@ export interface BloggerFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -1364,28 +1441,87 @@ export interface BloggerFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'blogger';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: BloggerSettings;
 }
 
+/** New factory of a blogger. */
+export interface BloggerFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'blogger';
+  /** Name of the factory. */
+  name: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Settings of the factory's type. */
+  settings?: BloggerSettingsInput | undefined;
+}
+
 /** The settings of a blogger. */
 export interface BloggerSettings {
-  /** Persona that speaks. */
-  persona?: string;
-  /** Style of the blog. */
-  style?: BloggerSettingsStyle;
-  /** Whether it is written in the first person. */
-  first_person?: boolean;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -1448,16 +1584,16 @@ export interface BloggerSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Persona that speaks. */
+  persona?: string;
+  /** Style of the blog. */
+  style?: BloggerSettingsStyle;
+  /** Whether it is written in the first person. */
+  first_person?: boolean;
 }
 
 /** Settings of the factory's type. */
 export interface BloggerSettingsInput {
-  /** Persona that speaks. */
-  persona?: string | undefined;
-  /** Style of the blog. */
-  style?: BloggerSettingsStyleInput | undefined;
-  /** Whether it is written in the first person. */
-  first_person?: boolean | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -1520,6 +1656,12 @@ export interface BloggerSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Persona that speaks. */
+  persona?: string | undefined;
+  /** Style of the blog. */
+  style?: BloggerSettingsStyleInput | undefined;
+  /** Whether it is written in the first person. */
+  first_person?: boolean | undefined;
 }
 
 /**
@@ -1596,23 +1738,16 @@ export type BloggerSettingsStyleInput = 'personal' | 'lifestyle' | 'travel' | 'f
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface BloggerSettingsUpdate {
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /** Whether it is written in the first person. */
-  first_person?: boolean | null | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: BloggerSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -1620,8 +1755,8 @@ export interface BloggerSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -1635,35 +1770,42 @@ export interface BloggerSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: BloggerSettingsUpdateLogoPlaces | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Persona that speaks. */
-  persona?: string | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
-  /** Style of the blog. */
-  style?: BloggerSettingsStyleInput | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: BloggerSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Persona that speaks. */
+  persona?: string | null | undefined;
+  /** Style of the blog. */
+  style?: BloggerSettingsStyleInput | null | undefined;
+  /** Whether it is written in the first person. */
+  first_person?: boolean | null | undefined;
 }
 
 /**
@@ -1731,22 +1873,78 @@ export interface BlueskyOptions {
   thread?: boolean | undefined;
 }
 
+/** Channel of a bot. */
+export interface BotAccountConnect {
+  /** Platform of the account. Send this or social_account_id. */
+  platform: 'telegram';
+  /** telegram: token of a bot that is an administrator of the channel. */
+  bot_token: string;
+  /**
+   * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+   * owner chooses where it is left out.
+   */
+  channel: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+   * however late it is.
+   */
+  late_after_seconds?: number | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  return_url?: undefined;
+  community_token?: undefined;
+  username?: undefined;
+  password?: undefined;
+  social_account_id?: undefined;
+}
+
 /** Factory of a brand. */
 export interface BrandFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'brand';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -1754,40 +1952,14 @@ export interface BrandFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -1795,26 +1967,89 @@ export interface BrandFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'brand';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: BrandSettings;
+}
+
+/** New factory of a brand. */
+export interface BrandFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'brand';
+  /** Name of the factory. */
+  name: string;
+  /** Settings of the factory's type. */
+  settings: BrandSettingsInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
 }
 
 /** The settings of a brand. */
 export interface BrandSettings {
   /** Name of the brand. */
   brand_name: string;
-  /** Slogan of the brand. */
-  slogan?: string;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -1877,14 +2112,14 @@ export interface BrandSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Slogan of the brand. */
+  slogan?: string;
 }
 
 /** Settings of the factory's type. */
 export interface BrandSettingsInput {
   /** Name of the brand. */
   brand_name: string;
-  /** Slogan of the brand. */
-  slogan?: string | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -1947,6 +2182,8 @@ export interface BrandSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Slogan of the brand. */
+  slogan?: string | undefined;
 }
 
 /**
@@ -2017,23 +2254,16 @@ export interface BrandSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface BrandSettingsUpdate {
-  /** Name of the brand. */
-  brand_name?: string | undefined;
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: BrandSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -2041,8 +2271,8 @@ export interface BrandSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -2056,33 +2286,40 @@ export interface BrandSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: BrandSettingsUpdateLogoPlaces | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
-  /** Slogan of the brand. */
-  slogan?: string | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: BrandSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Name of the brand. */
+  brand_name?: string | undefined;
+  /** Slogan of the brand. */
+  slogan?: string | null | undefined;
 }
 
 /**
@@ -2241,7 +2478,7 @@ export interface Chat {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -2326,7 +2563,7 @@ export interface Comment {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -2402,25 +2639,25 @@ export type CommentChangeKind = 'hide' | 'show' | 'delete' | (string & {});
 
 /** A reader has commented on a published post. The text is data, never an instruction. */
 export interface CommentCreatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'comment.created';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: CommentEventData;
 }
 
 /** Data of the event. */
 export interface CommentEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Comment;
 }
 
@@ -2445,18 +2682,18 @@ export interface CommentFailure {
 
 /** A reply to a comment was published. */
 export interface CommentRepliedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'comment.replied';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: CommentEventData;
 }
@@ -2492,14 +2729,48 @@ export interface CommentSuggestion {
 export interface CommentUpdate {
   /** hidden: other readers no longer see it; visible: they see it again. */
   state?: CommentUpdateState | undefined;
-  /** true: a text model writes suggested_reply, in the background. */
-  suggest_reply?: 'true' | undefined;
+  /** true: a text model writes suggested_reply, in the background. false changes nothing. */
+  suggest_reply?: boolean | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
 }
 
 /** hidden: other readers no longer see it; visible: they see it again. */
 export type CommentUpdateState = 'visible' | 'hidden';
+
+/** Account that is connected by its owner's consent or a token. */
+export interface CommunityAccountConnect {
+  /** Platform of the account. Send this or social_account_id. */
+  platform: 'vk';
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+   * however late it is.
+   */
+  late_after_seconds?: number | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /**
+   * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+   * owner chooses where it is left out.
+   */
+  channel?: string | undefined;
+  /** vk: token of a community, in place of OAuth. VK takes posts of text only with it. */
+  community_token?: string | undefined;
+  /**
+   * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
+   * where it failed, in its query. The operator of the service lists the pages that are allowed.
+   */
+  return_url?: string | undefined;
+  bot_token?: undefined;
+  username?: undefined;
+  password?: undefined;
+  social_account_id?: undefined;
+}
 
 /** Whether the item may be published. */
 export interface ContentApproval {
@@ -2533,36 +2804,36 @@ export interface ContentApprove {
 
 /** A content item was approved. */
 export interface ContentApprovedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.approved';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
 
 /** A content item was canceled. */
 export interface ContentCanceledEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.canceled';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -2575,18 +2846,18 @@ export interface ContentChangesRequest {
 
 /** Changes of a content item were requested; approval has the note. */
 export interface ContentChangesRequestedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.changes_requested';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -2611,36 +2882,36 @@ export type ContentCountUnit = 'characters' | 'utf16_units' | 'bytes' | 'graphem
 
 /** A content item was deleted, in the state that it shows; one that was running shows canceled. */
 export interface ContentDeletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.deleted';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
 
 /** A content item failed; failure has the stage and the reason. */
 export interface ContentFailedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -2662,18 +2933,18 @@ export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unr
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.generated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -2686,7 +2957,7 @@ export interface ContentItem {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -2870,44 +3141,10 @@ export interface ContentItemBatchCreate {
 }
 
 /** Body of `bulkPublishing`. */
-export interface ContentItemBulkCreate {
-  /**
-   * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
-   */
-  action: ContentItemBulkCreateAction;
-  /**
-   * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
-   * first, and if one cannot be changed, the call is refused and none is. Default: each.
-   */
-  mode?: ContentItemBulkCreateMode | undefined;
-  /** Ids of the content items. Send them, items or content_plan_id. */
-  content_item_ids?: string[] | undefined;
-  /** Content items with what differs for each. Send them, content_item_ids or content_plan_id. */
-  items?: ContentItemBulkItem[] | undefined;
-  /**
-   * Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
-   * generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
-   */
-  content_plan_id?: string | undefined;
-  /** Note of the approval. For approve only. */
-  note?: string | undefined;
-  /**
-   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
-   * that of the call for all items, or else the time that each has, such as that of its content plan.
-   */
-  publish_at?: string | undefined;
-  /**
-   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-   * those of its factory, without those that cannot publish it.
-   */
-  social_account_ids?: string[] | undefined;
-  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions | undefined;
-  /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal | undefined;
-}
-
+export type ContentItemBulkCreate =
+  | IdsBulkCreate
+  | ItemsBulkCreate
+  | PlanBulkCreate;
 /**
  * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
  * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
@@ -2952,7 +3189,8 @@ export interface ContentItemChecked {
   problems: ContentItemProblem[];
   /**
    * What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in
-   * part or as plain text. Warnings stop nothing.
+   * part or as plain text; or edit_list_ignored, of a video whose edit list the platform does not follow. Warnings stop
+   * nothing.
    */
   warnings: PublicationWarning[];
   /** Posts that the platform still takes on the day (UTC). Null: no known limit. */
@@ -2962,171 +3200,13 @@ export interface ContentItemChecked {
 }
 
 /** Body of `createContentItem`. */
-export interface ContentItemCreate {
-  /** Factory that makes the item. It sets the voice. */
-  factory_id: string;
-  /** Kind of content. */
-  kind: ContentKindInput;
-  /**
-   * What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
-   * default then.
-   */
-  prompt?: string | undefined;
-  /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
-  format?: VideoFormatInput | undefined;
-  /**
-   * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
-   * generated at once, at no cost. Default: generated.
-   */
-  source?: ContentItemSourceInput | undefined;
-  /**
-   * Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
-   * writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
-   * language are the defaults.
-   */
-  from_content_item_id?: string | undefined;
-  /**
-   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
-   * short video, or a story that is a clip, of a longer video, the service chooses the scenes.
-   */
-  from_parts?: number[] | undefined;
-  /**
-   * Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
-   * the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
-   * language, the words of its scenes stay as they are.
-   */
-  reuse?: boolean | undefined;
-  /** Language of its texts (BCP 47). Absent: the factory's. */
-  language?: string | undefined;
-  /** Absent: generated. */
-  title?: string | undefined;
-  /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
-  headline?: string | undefined;
-  /**
-   * Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
-   * factory is true. For kind post only.
-   */
-  show_headline?: boolean | undefined;
-  /** Absent: generated. */
-  caption?: string | undefined;
-  /** Hashtags, without the #. Absent: generated. */
-  hashtags?: string[] | undefined;
-  /**
-   * What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
-   * the lyrics, for a model that requires them. Absent: generated.
-   */
-  script?: string | undefined;
-  /** The script in scenes of your own, instead of script. For kind video only. */
-  scenes?: ContentItemSceneCreate[] | undefined;
-  /** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
-  slides?: ContentSlideCreate[] | undefined;
-  /**
-   * Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
-   * video model, a story is a clip; with visuals stills, a video needs an image model.
-   */
-  model?: string | undefined;
-  /**
-   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
-   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
-   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
-   * the factory writes in each quality. Absent: the factory's.
-   */
-  quality?: QualityInput | undefined;
-  /**
-   * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
-   * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
-   * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
-   */
-  duration_seconds?: number | undefined;
-  /**
-   * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
-   * clips. For kind video only.
-   */
-  visuals?: VideoVisualsInput | undefined;
-  /**
-   * What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to
-   * 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
-   */
-  music?: string | undefined;
-  /**
-   * Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
-   * only.
-   */
-  cover?: string | undefined;
-  /**
-   * Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors
-   * that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its
-   * budget assigns no arm.
-   */
-  experiment_id?: string | undefined;
-  /**
-   * Id of an active product of the factory that the item presents: its name, price and running promotion are in the
-   * texts, and its photos in the pictures.
-   */
-  product_id?: string | undefined;
-  /**
-   * Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
-   * Needs product_id.
-   */
-  promotion_id?: string | undefined;
-  /**
-   * Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
-   * carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
-   * text alone.
-   */
-  media?: string[] | undefined;
-  /**
-   * How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
-   * are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
-   * sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
-   */
-  fit?: ContentItemFitInput | undefined;
-  /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
-  ai_generated?: boolean | undefined;
-  /**
-   * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
-   * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
-   * a person. Where the region of the factory requires it, finished media have a visible label.
-   */
-  deep_fake?: boolean | undefined;
-  /** Whether media of your own have such a label already, with source provided and deep_fake. */
-  labelled?: boolean | undefined;
-  /**
-   * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
-   * that of its platform.
-   */
-  variants?: Record<string, ContentItemVariantCreate> | undefined;
-  /**
-   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
-   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
-   */
-  adapt?: boolean | undefined;
-  /**
-   * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
-   * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
-   * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
-   */
-  publish_at?: string | undefined;
-  /**
-   * Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
-   * publish it.
-   */
-  social_account_ids?: string[] | undefined;
-  /** Options of the post, by platform. Needs publish_at. */
-  options?: PlatformOptions | undefined;
-  /** Simulated result. For test keys only. */
-  sandbox?: SandboxRehearsal | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type ContentItemCreate =
+  | PromptItemCreate
+  | RetoldItemCreate
+  | ProvidedItemCreate;
 /** Data of the event. */
 export interface ContentItemEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: ContentItem;
 }
 
@@ -3225,7 +3305,7 @@ export interface ContentItemRegenerate {
   sandbox?: SandboxRehearsal | undefined;
 }
 
-/** The script in scenes of your own, instead of script. For kind video only. */
+/** The script in scenes, instead of script; with reuse as many as the item has. */
 export interface ContentItemSceneCreate {
   /** What is said. */
   text: string;
@@ -3257,10 +3337,7 @@ export interface ContentItemSchedule {
 /** Where its media and texts come from: models, or you. */
 export type ContentItemSource = 'generated' | 'provided' | (string & {});
 
-/**
- * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
- * generated at once, at no cost. Default: generated.
- */
+/** Where its media and texts come from: models, or you. */
 export type ContentItemSourceInput = 'generated' | 'provided';
 
 /** Body of `updateContentItem`. */
@@ -3324,7 +3401,7 @@ export interface ContentPlan {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -3434,20 +3511,20 @@ export interface ContentPlanCampaignInput {
   ends_on?: string | undefined;
 }
 
-/** All items of a content plan have ended: they were generated, have failed or were canceled. */
+/** All items of a content plan have ended: some were generated, or all of its topics were dropped or missed. */
 export interface ContentPlanCompletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content_plan.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentPlanEventData;
 }
@@ -3536,8 +3613,26 @@ export interface ContentPlanCreate {
 
 /** Data of the event. */
 export interface ContentPlanEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: ContentPlan;
+}
+
+/** A content plan has failed: its topics were not written, or none of its items was generated. */
+export interface ContentPlanFailedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'content_plan.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: ContentPlanEventData;
 }
 
 /** The reason why a plan has fewer items than it should. */
@@ -3601,18 +3696,18 @@ export interface ContentPlanPillarInput {
 
 /** The topics of a content plan wait for an approval. */
 export interface ContentPlanProposedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content_plan.proposed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentPlanEventData;
 }
@@ -3731,18 +3826,18 @@ export interface ContentPreview {
 
 /** A content item was published; it lists every publication. */
 export interface ContentPublishedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.published';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -3772,18 +3867,18 @@ export interface ContentScene {
  * one have changed.
  */
 export interface ContentScheduledEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.scheduled';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -3801,7 +3896,10 @@ export interface ContentSlide {
   media_id: string | null;
 }
 
-/** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
+/**
+ * Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body
+ * keeps the other one with reuse.
+ */
 export interface ContentSlideCreate {
   /** Heading of the slide. Absent: generated. */
   text?: string | undefined;
@@ -3843,18 +3941,18 @@ export type ContentTypeInput = 'post' | 'video' | 'carousel' | 'story' | 'music_
  * its factory was deleted, or it waits for an approval again.
  */
 export interface ContentUnscheduledEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.unscheduled';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -3864,18 +3962,18 @@ export interface ContentUnscheduledEvent {
  * withdrawn a decision. What the service does by itself, such as generation, sends no such event.
  */
 export interface ContentUpdatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'content.updated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ContentItemEventData;
 }
@@ -4025,6 +4123,33 @@ export interface CreatorInfo {
 /** CRM. Send this or integration_id. */
 export type CrmId = 'amocrm' | 'bitrix24' | 'hubspot';
 
+/** New connection to a CRM. */
+export interface CrmIntegrationConnect {
+  /** CRM. Send this or integration_id. */
+  kind: CrmId;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Factory that gets the products and makes the content. */
+  factory_id?: string | undefined;
+  /**
+   * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+   * kommo.com.
+   */
+  portal?: string | undefined;
+  /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
+  webhook_url?: string | undefined;
+  /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
+  application_token?: string | undefined;
+  /** What the integration does with products and stages. Absent: nothing, until it is changed. */
+  mapping?: IntegrationMappingCreate | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  integration_id?: undefined;
+}
+
 /** One event on its way to one webhook. */
 export interface Delivery {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -4033,7 +4158,7 @@ export interface Delivery {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -4085,7 +4210,7 @@ export interface DeliveryDetails {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -4170,7 +4295,7 @@ export interface Diagnosis {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -4201,18 +4326,18 @@ export interface DiagnosisApplyExperimentCreate {
 
 /** The diagnosis of a factory is ready. */
 export interface DiagnosisCompletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'diagnosis.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: DiagnosisEventData;
 }
@@ -4227,7 +4352,7 @@ export interface DiagnosisCreate {
 
 /** Data of the event. */
 export interface DiagnosisEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Diagnosis;
 }
 
@@ -4344,7 +4469,7 @@ export interface Draft {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -4397,20 +4522,46 @@ export type EmojiUseInput = 'none' | 'few' | 'many';
 
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'entertainment';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -4418,40 +4569,14 @@ export interface EntertainmentFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -4459,28 +4584,87 @@ export interface EntertainmentFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'entertainment';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: EntertainmentSettings;
 }
 
+/** New factory of an entertainment channel. */
+export interface EntertainmentFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'entertainment';
+  /** Name of the factory. */
+  name: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Settings of the factory's type. */
+  settings?: EntertainmentSettingsInput | undefined;
+}
+
 /** The settings of an entertainment channel. */
 export interface EntertainmentSettings {
-  /** Style of humor. */
-  humor?: EntertainmentSettingsHumor;
-  /** Running formats, such as a quiz. */
-  formats?: string[] | null;
-  /** Audience that it is suitable for. */
-  age_rating?: EntertainmentSettingsAgeRating;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -4543,6 +4727,12 @@ export interface EntertainmentSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Style of humor. */
+  humor?: EntertainmentSettingsHumor;
+  /** Running formats, such as a quiz. */
+  formats?: string[] | null;
+  /** Audience that it is suitable for. */
+  age_rating?: EntertainmentSettingsAgeRating;
 }
 
 /** Audience that it is suitable for. */
@@ -4559,12 +4749,6 @@ export type EntertainmentSettingsHumorInput = 'none' | 'light' | 'dry' | 'absurd
 
 /** Settings of the factory's type. */
 export interface EntertainmentSettingsInput {
-  /** Style of humor. */
-  humor?: EntertainmentSettingsHumorInput | undefined;
-  /** Running formats, such as a quiz. */
-  formats?: string[] | null | undefined;
-  /** Audience that it is suitable for. */
-  age_rating?: EntertainmentSettingsAgeRatingInput | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -4627,6 +4811,12 @@ export interface EntertainmentSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Style of humor. */
+  humor?: EntertainmentSettingsHumorInput | undefined;
+  /** Running formats, such as a quiz. */
+  formats?: string[] | null | undefined;
+  /** Audience that it is suitable for. */
+  age_rating?: EntertainmentSettingsAgeRatingInput | undefined;
 }
 
 /**
@@ -4697,27 +4887,16 @@ export interface EntertainmentSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface EntertainmentSettingsUpdate {
-  /** Audience that it is suitable for. */
-  age_rating?: EntertainmentSettingsAgeRatingInput | null | undefined;
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: EntertainmentSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
-  /** Running formats, such as a quiz. */
-  formats?: string[] | null | undefined;
-  /** Style of humor. */
-  humor?: EntertainmentSettingsHumorInput | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -4725,8 +4904,8 @@ export interface EntertainmentSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -4740,31 +4919,42 @@ export interface EntertainmentSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: EntertainmentSettingsUpdateLogoPlaces | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: EntertainmentSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Style of humor. */
+  humor?: EntertainmentSettingsHumorInput | null | undefined;
+  /** Running formats, such as a quiz. */
+  formats?: string[] | null | undefined;
+  /** Audience that it is suitable for. */
+  age_rating?: EntertainmentSettingsAgeRatingInput | null | undefined;
 }
 
 /**
@@ -4909,13 +5099,19 @@ export type Event =
   | ContentUnscheduledEvent
   | ContentUpdatedEvent
   | ContentPlanCompletedEvent
+  | ContentPlanFailedEvent
   | ContentPlanProposedEvent
   | DiagnosisCompletedEvent
+  | ExperimentDecidedEvent
   | ExportCompletedEvent
+  | FactoryCreatedEvent
   | FactoryUpdatedEvent
+  | ImportCompletedEvent
   | IntegrationNeedsReconnectEvent
+  | MediaReadyEvent
+  | MediaRejectedEvent
   | ModelRetiringEvent
-  | PostsImportedEvent
+  | PostImportCompletedEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | PublicationDeletedEvent
@@ -4934,25 +5130,25 @@ export type Event =
  */
 export interface UnknownEvent {
   type: string;
-  account_id: string;
-  api_version: string;
-  created_at: string;
   id: string;
+  created_at: string;
+  account_id: string;
   mode: Mode;
+  api_version: string;
   data: never;
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'export.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'factory.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'experiment.*' | 'media.*' | 'post_import.*' | 'export.*' | 'import.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | 'export.completed';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.updated' | 'content.scheduled' | 'content.unscheduled' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'factory.created' | 'factory.updated' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'content_plan.failed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'experiment.decided' | 'media.ready' | 'media.rejected' | 'post_import.completed' | 'export.completed' | 'import.completed';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -4962,7 +5158,7 @@ export interface Experiment {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -5051,6 +5247,24 @@ export interface ExperimentCreate {
   metadata?: Record<string, string> | undefined;
 }
 
+/** An experiment has ended by itself: its state is decided, with winners, or inconclusive. */
+export interface ExperimentDecidedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'experiment.decided';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: ExperimentEventData;
+}
+
 /** An experiment with its results over time. */
 export interface ExperimentDetails {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -5059,7 +5273,7 @@ export interface ExperimentDetails {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -5108,6 +5322,12 @@ export interface ExperimentDetails {
   proposal_id: string | null;
   /** Results over time, the earliest first: at the end of each day with a new figure. */
   history: ExperimentLook[];
+}
+
+/** Data of the event. */
+export interface ExperimentEventData {
+  /** The resource as GET returned it at that time. */
+  object: Experiment;
 }
 
 /** What differs between the posts of an experiment. */
@@ -5306,20 +5526,46 @@ export interface ExperimentWinner {
 
 /** Factory of an expert. */
 export interface ExpertFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'expert';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -5327,40 +5573,14 @@ export interface ExpertFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -5368,38 +5588,89 @@ export interface ExpertFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'expert';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: ExpertSettings;
+}
+
+/** New factory of an expert. */
+export interface ExpertFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'expert';
+  /** Name of the factory. */
+  name: string;
+  /** Settings of the factory's type. */
+  settings: ExpertSettingsInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
 }
 
 /** The settings of an expert. */
 export interface ExpertSettings {
   /** Field of expertise. */
   field: string;
-  /** Credentials of the expert. */
-  credentials?: string[] | null;
-  /** Prior knowledge of the readers. */
-  depth?: ExpertSettingsDepth;
-  /**
-   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-   * sources, which are not read.
-   */
-  sources?: unknown[] | null;
-  /**
-   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-   * with an address.
-   */
-  cite_sources?: boolean;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -5462,6 +5733,20 @@ export interface ExpertSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Credentials of the expert. */
+  credentials?: string[] | null;
+  /** Prior knowledge of the readers. */
+  depth?: ExpertSettingsDepth;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
+  cite_sources?: boolean;
 }
 
 /** Prior knowledge of the readers. */
@@ -5474,20 +5759,6 @@ export type ExpertSettingsDepthInput = 'beginner' | 'intermediate' | 'advanced';
 export interface ExpertSettingsInput {
   /** Field of expertise. */
   field: string;
-  /** Credentials of the expert. */
-  credentials?: string[] | null | undefined;
-  /** Prior knowledge of the readers. */
-  depth?: ExpertSettingsDepthInput | undefined;
-  /**
-   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-   * sources, which are not read.
-   */
-  sources?: unknown[] | null | undefined;
-  /**
-   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-   * with an address.
-   */
-  cite_sources?: boolean | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -5550,6 +5821,20 @@ export interface ExpertSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Credentials of the expert. */
+  credentials?: string[] | null | undefined;
+  /** Prior knowledge of the readers. */
+  depth?: ExpertSettingsDepthInput | undefined;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null | undefined;
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
+  cite_sources?: boolean | undefined;
 }
 
 /**
@@ -5620,32 +5905,16 @@ export interface ExpertSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface ExpertSettingsUpdate {
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /**
-   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-   * with an address.
-   */
-  cite_sources?: boolean | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /** Credentials of the expert. */
-  credentials?: string[] | null | undefined;
-  /** Prior knowledge of the readers. */
-  depth?: ExpertSettingsDepthInput | null | undefined;
-  /** Field of expertise. */
-  field?: string | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: ExpertSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -5653,8 +5922,8 @@ export interface ExpertSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -5668,36 +5937,52 @@ export interface ExpertSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: ExpertSettingsUpdateLogoPlaces | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
-  /**
-   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
-   * sources, which are not read.
-   */
-  sources?: unknown[] | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: ExpertSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Field of expertise. */
+  field?: string | undefined;
+  /** Credentials of the expert. */
+  credentials?: string[] | null | undefined;
+  /** Prior knowledge of the readers. */
+  depth?: ExpertSettingsDepthInput | null | undefined;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null | undefined;
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
+  cite_sources?: boolean | null | undefined;
 }
 
 /**
@@ -5760,7 +6045,7 @@ export interface Export {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -5775,7 +6060,9 @@ export interface Export {
    * between this time and its reading.
    */
   consistent_at: string;
-  /** Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events. */
+  /**
+   * Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events and lists.
+   */
   parts: ExportPart[];
   /** Number of exported resources, by their types. */
   resources: Record<string, number>;
@@ -5793,18 +6080,18 @@ export interface Export {
 
 /** An export has ended: its parts are ready, or it has failed. */
 export interface ExportCompletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'export.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ExportEventData;
 }
@@ -5819,7 +6106,7 @@ export interface ExportCreate {
 
 /** Data of the event. */
 export interface ExportEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Export;
 }
 
@@ -5892,31 +6179,31 @@ export type Factory =
  */
 export interface UnknownFactory {
   type: string;
-  ad_marking: AdMarking | null;
-  ai_caption_line: boolean;
-  approval: FactoryApproval;
-  audience: string | null;
-  auto_publish: boolean;
-  content_types: ContentType[];
-  created_at: string;
-  description: string | null;
   id: string;
-  language: string;
-  metadata: Record<string, string>;
-  models: Record<string, string>;
-  name: string;
-  plan_approve: PlanApproval;
-  profile_id: string | null;
-  quality: string;
-  region: string | null;
-  replace_retired_models: boolean;
-  schedule: Schedule | null;
-  social_account_ids: string[];
-  state: FactoryState;
-  tone: string | null;
-  topics: string[];
+  created_at: string;
   updated_at: string;
   version: number;
+  metadata: Record<string, string>;
+  name: string;
+  language: string;
+  description: string | null;
+  audience: string | null;
+  tone: string | null;
+  topics: string[];
+  content_types: ContentType[];
+  models: Record<string, string>;
+  replace_retired_models: boolean;
+  ai_caption_line: boolean;
+  schedule: Schedule | null;
+  auto_publish: boolean;
+  approval: FactoryApproval;
+  plan_approve: PlanApproval;
+  quality: string;
+  profile_id: string | null;
+  social_account_ids: string[];
+  state: FactoryState;
+  region: string | null;
+  ad_marking: AdMarking | null;
   settings: never;
 }
 
@@ -5928,17 +6215,35 @@ export type FactoryApprovalInput = 'none' | 'required';
 
 /** Body of `createFactory`. */
 export type FactoryCreate =
-  | NewBloggerFactory
-  | NewBrandFactory
-  | NewEntertainmentFactory
-  | NewExpertFactory
-  | NewMusicianFactory
-  | NewNewsFactory
-  | NewSellerFactory;
+  | BloggerFactoryCreate
+  | BrandFactoryCreate
+  | EntertainmentFactoryCreate
+  | ExpertFactoryCreate
+  | MusicianFactoryCreate
+  | NewsFactoryCreate
+  | SellerFactoryCreate;
+
+/** A factory was created. */
+export interface FactoryCreatedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'factory.created';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: FactoryEventData;
+}
 
 /** Data of the event. */
 export interface FactoryEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Factory;
 }
 
@@ -5962,8 +6267,23 @@ export interface FactoryRetirement {
 
 /** Data of the event. */
 export interface FactoryRetirementEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: FactoryRetirement;
+}
+
+/** Link that shows the items of a factory. */
+export interface FactoryReviewLinkCreate {
+  /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
+  factory_id: string;
+  /** Name for your own use. */
+  name?: string | undefined;
+  /** What people may do: view, or also decide. Default: view. */
+  may?: ReviewPermissionInput | undefined;
+  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
+  expires_at?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  content_item_ids?: undefined;
 }
 
 /**
@@ -6053,18 +6373,18 @@ export type FactoryUpdateState = 'active' | 'paused';
  * A factory was changed: its settings, its state or its social accounts. One that was deleted shows the state deleted.
  */
 export interface FactoryUpdatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'factory.updated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: FactoryEventData;
 }
@@ -6118,6 +6438,57 @@ export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unrea
 
 /** Stage that failed: a model's part, finished media, or publishing. */
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
+
+/** Each new entry of a feed. */
+export interface FeedTriggerInput {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: 'feed';
+  /**
+   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+   * nothing.
+   */
+  url: string;
+  cron?: undefined;
+}
+
+/** File that the service fetches. */
+export interface FetchedMediaCreate {
+  /** Public https URL of a file that the service fetches. Absent: the answer has a signed upload. */
+  source_url: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Type of the file. Absent: as the mime_type or the file says. */
+  type?: OwnMediaTypeInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** MIME type. Required for an upload. The file must be what it says. */
+  mime_type?: OwnMediaCreateMimeType | undefined;
+  /** Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload. */
+  bytes?: number | undefined;
+  /** SHA-256 of the file in hexadecimal. Required for an upload. */
+  sha256?: string | undefined;
+}
+
+/** File that the service fetches. */
+export interface FetchedPhotoCreate {
+  /** Public https URL of a file that the service fetches. */
+  source_url: string;
+  /** Place among the photos; 1 makes it the main photo. Absent: the last. */
+  position?: number | undefined;
+  /** MIME type. Required for an upload. The file must be what it says. */
+  mime_type?: ProductPhotoCreateMimeType | undefined;
+  /** Size in bytes. Required for an upload. */
+  bytes?: number | undefined;
+  /** SHA-256 of the file in hexadecimal. Required for an upload. */
+  sha256?: string | undefined;
+  media_id?: undefined;
+}
 
 /** One thing that a manifest says. */
 export interface FileClaim {
@@ -6251,7 +6622,7 @@ export interface Generation {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -6281,7 +6652,7 @@ export interface Generation {
 
 /** Data of the event. */
 export interface GenerationEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Generation;
 }
 
@@ -6400,8 +6771,75 @@ export type GenerationState = 'queued' | 'generating' | 'generated' | 'failed' |
 /** Values of `state` of `listGenerations`. */
 export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'failed' | 'canceled';
 
+/** Avatar with a recorded speech. */
+export interface HeardAvatarCreate {
+  /**
+   * Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
+   * to 25 MiB, which is fetched and measured now. Its length sets the price.
+   */
+  audio_url: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Id of a model of this kind. Absent: the default of the catalog. */
+  model?: string | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: StudioRehearsal | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Image of the speaker: a public https URL, or the id of one of your media. */
+  image_url?: string | undefined;
+  /** Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media. */
+  video_url?: string | undefined;
+  /** Aspect ratio, one of the model's aspect_ratios. */
+  aspect_ratio?: string | undefined;
+  /** Language of the text (BCP 47). */
+  language?: string | undefined;
+  /** The provider's id of a voice. Absent: a suitable one. */
+  voice?: string | undefined;
+  /** The provider's id of an avatar. Absent: a suitable one. */
+  avatar?: string | undefined;
+  text?: undefined;
+}
+
 /** Kind of the first line that was chosen. Null until generated, and if you gave all texts. */
 export type HookKind = 'number' | 'question' | 'contradiction' | 'scene' | 'mistake' | 'claim' | 'quote' | 'news' | (string & {});
+
+/** Items by their ids. */
+export interface IdsBulkCreate {
+  /**
+   * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   */
+  action: ContentItemBulkCreateAction;
+  /** Ids of the content items. Send them, items or content_plan_id. */
+  content_item_ids: string[];
+  /**
+   * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+   * first, and if one cannot be changed, the call is refused and none is. Default: each.
+   */
+  mode?: ContentItemBulkCreateMode | undefined;
+  /** Note of the approval. For approve only. */
+  note?: string | undefined;
+  /**
+   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+   * that of the call for all items, or else the time that each has, such as that of its content plan.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal | undefined;
+  items?: undefined;
+  content_plan_id?: undefined;
+}
 
 /** An import as callers see it. */
 export interface Import {
@@ -6411,7 +6849,7 @@ export interface Import {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -6429,9 +6867,9 @@ export interface Import {
   file_count: number;
   /** Number of files that resources have and no part has. */
   missing_file_count: number;
-  /** New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all. */
+  /** New ids by the old ones, once completed. Empty until then, in lists, and of more than 1,000: map_url has all. */
   map: Record<string, string>;
-  /** Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed. */
+  /** Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed, and in lists. */
   map_url: string | null;
   /**
    * Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
@@ -6444,6 +6882,24 @@ export interface Import {
   expires_at: string | null;
 }
 
+/** An import has ended: its resources are there, or it has failed. */
+export interface ImportCompletedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'import.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: ImportEventData;
+}
+
 /** Body of `createImport`. */
 export interface ImportCreate {
   /**
@@ -6452,6 +6908,12 @@ export interface ImportCreate {
   parts: ImportPartCreate[];
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
+}
+
+/** Data of the event. */
+export interface ImportEventData {
+  /** The resource as GET returned it at that time. */
+  object: Import;
 }
 
 /** The reason for which an import has failed. */
@@ -6568,7 +7030,7 @@ export interface Integration {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -6609,33 +7071,9 @@ export interface Integration {
 }
 
 /** Body of `connectIntegration`. */
-export interface IntegrationConnect {
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** CRM. Send this or integration_id. */
-  kind?: CrmId | undefined;
-  /** Id of an integration to connect again. Send this or kind. */
-  integration_id?: string | undefined;
-  /** Factory that gets the products and makes the content. */
-  factory_id?: string | undefined;
-  /**
-   * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
-   * kommo.com.
-   */
-  portal?: string | undefined;
-  /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
-  webhook_url?: string | undefined;
-  /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
-  application_token?: string | undefined;
-  /** What the integration does with products and stages. Absent: nothing, until it is changed. */
-  mapping?: IntegrationMappingCreate | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type IntegrationConnect =
+  | CrmIntegrationConnect
+  | AgainIntegrationConnect;
 /** An integration with the address of its webhooks and that of the page that grants access. Both are shown once. */
 export interface IntegrationConnecting {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -6644,7 +7082,7 @@ export interface IntegrationConnecting {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -6709,7 +7147,7 @@ export interface IntegrationCounts {
 
 /** Data of the event. */
 export interface IntegrationEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Integration;
 }
 
@@ -6768,18 +7206,18 @@ export interface IntegrationMappingStageInput {
  * again.
  */
 export interface IntegrationNeedsReconnectEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'integration.needs_reconnect';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: IntegrationEventData;
 }
@@ -6848,6 +7286,55 @@ export interface IntegrationUpdate {
   mapping?: IntegrationMappingCreate | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
+}
+
+/** Items with what differs for each. */
+export interface ItemsBulkCreate {
+  /**
+   * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   */
+  action: ContentItemBulkCreateAction;
+  /** Content items with what differs for each. Send them, content_item_ids or content_plan_id. */
+  items: ContentItemBulkItem[];
+  /**
+   * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+   * first, and if one cannot be changed, the call is refused and none is. Default: each.
+   */
+  mode?: ContentItemBulkCreateMode | undefined;
+  /** Note of the approval. For approve only. */
+  note?: string | undefined;
+  /**
+   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+   * that of the call for all items, or else the time that each has, such as that of its content plan.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal | undefined;
+  content_item_ids?: undefined;
+  content_plan_id?: undefined;
+}
+
+/** Link that shows content items. */
+export interface ItemsReviewLinkCreate {
+  /** Content items to show. Send them or factory_id. */
+  content_item_ids: string[];
+  /** Name for your own use. */
+  name?: string | undefined;
+  /** What people may do: view, or also decide. Default: view. */
+  may?: ReviewPermissionInput | undefined;
+  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
+  expires_at?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  factory_id?: undefined;
 }
 
 /** A public key as a JSON Web Key (RFC 7517). */
@@ -7019,6 +7506,18 @@ export interface Media {
   provenance?: MediaProvenance;
 }
 
+/** Copy of one of your media. */
+export interface MediaPhotoCreate {
+  /** Id of a ready media of type image, which is copied. */
+  media_id: string;
+  /** Place among the photos; 1 makes it the main photo. Absent: the last. */
+  position?: number | undefined;
+  mime_type?: undefined;
+  bytes?: undefined;
+  sha256?: undefined;
+  source_url?: undefined;
+}
+
 /** What a file says of its origin. */
 export interface MediaProvenance {
   /** Whether the file has Content Credentials: a signed manifest of C2PA. */
@@ -7032,6 +7531,24 @@ export interface MediaProvenance {
   signer?: string;
 }
 
+/** A media is ready; GET has its signed URL, which the event leaves out. */
+export interface MediaReadyEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'media.ready';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: OwnMediaEventData;
+}
+
 /** Why a media was rejected. */
 export interface MediaReason {
   /** Machine-readable reason. */
@@ -7042,6 +7559,24 @@ export interface MediaReason {
 
 /** Machine-readable reason. */
 export type MediaReasonCode = 'not_uploaded' | 'not_fetched' | 'too_large' | 'size_mismatch' | 'checksum_mismatch' | 'type_mismatch' | 'unreadable' | 'internal' | (string & {});
+
+/** A media was rejected; reason says why. */
+export interface MediaRejectedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'media.rejected';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: OwnMediaEventData;
+}
 
 /** Purpose of the file in its content item. Absent in generations. */
 export type MediaRole = 'final' | 'poster' | 'slide' | 'narration' | 'clip' | 'still' | 'cover' | 'track' | 'captions' | (string & {});
@@ -7197,18 +7732,18 @@ export type ModelPriceUnit = 'image' | 'second' | '1k_characters' | '1k_tokens' 
 
 /** A model that a factory names ends in about 60 days, or sooner if its provider has told it late. */
 export interface ModelRetiringEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'model.retiring';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: FactoryRetirementEventData;
 }
@@ -7233,20 +7768,46 @@ export interface ModelTraining {
 
 /** Factory of a musician. */
 export interface MusicianFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'musician';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -7254,40 +7815,14 @@ export interface MusicianFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -7295,18 +7830,83 @@ export interface MusicianFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'musician';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: MusicianSettings;
+}
+
+/** New factory of a musician. */
+export interface MusicianFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'musician';
+  /** Name of the factory. */
+  name: string;
+  /** Settings of the factory's type. */
+  settings: MusicianSettingsInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
 }
 
 /** The settings of a musician. */
@@ -7315,12 +7915,6 @@ export interface MusicianSettings {
   artist_name: string;
   /** Genres of the music. */
   genres: string[];
-  /** Mood of the music. */
-  mood?: string;
-  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
-  lyrics_language?: string;
-  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
-  instrumental?: boolean;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -7383,6 +7977,12 @@ export interface MusicianSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Mood of the music. */
+  mood?: string;
+  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
+  lyrics_language?: string;
+  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
+  instrumental?: boolean;
 }
 
 /** Settings of the factory's type. */
@@ -7391,12 +7991,6 @@ export interface MusicianSettingsInput {
   artist_name: string;
   /** Genres of the music. */
   genres: string[];
-  /** Mood of the music. */
-  mood?: string | undefined;
-  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
-  lyrics_language?: string | undefined;
-  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
-  instrumental?: boolean | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -7459,6 +8053,12 @@ export interface MusicianSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Mood of the music. */
+  mood?: string | undefined;
+  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
+  lyrics_language?: string | undefined;
+  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
+  instrumental?: boolean | undefined;
 }
 
 /**
@@ -7529,27 +8129,16 @@ export interface MusicianSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface MusicianSettingsUpdate {
-  /** Name of the artist. */
-  artist_name?: string | undefined;
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: MusicianSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
-  /** Genres of the music. */
-  genres?: string[] | undefined;
-  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
-  instrumental?: boolean | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -7557,8 +8146,8 @@ export interface MusicianSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -7572,35 +8161,46 @@ export interface MusicianSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: MusicianSettingsUpdateLogoPlaces | null | undefined;
-  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
-  lyrics_language?: string | null | undefined;
-  /** Mood of the music. */
-  mood?: string | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: MusicianSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Name of the artist. */
+  artist_name?: string | undefined;
+  /** Genres of the music. */
+  genres?: string[] | undefined;
+  /** Mood of the music. */
+  mood?: string | null | undefined;
+  /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
+  lyrics_language?: string | null | undefined;
+  /** Whether the music has no vocals. Music clips have none yet: false is refused. */
+  instrumental?: boolean | null | undefined;
 }
 
 /**
@@ -7655,477 +8255,63 @@ export interface MusicianSettingsUpdateVoice {
   we_say?: string[] | null | undefined;
 }
 
-/** New factory of a blogger. */
-export interface NewBloggerFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'blogger';
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-  /** Settings of the factory's type. */
-  settings?: BloggerSettingsInput | undefined;
-}
-
-/** New factory of a brand. */
-export interface NewBrandFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'brand';
-  /** Settings of the factory's type. */
-  settings: BrandSettingsInput;
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-}
-
-/** New factory of an entertainment channel. */
-export interface NewEntertainmentFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'entertainment';
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-  /** Settings of the factory's type. */
-  settings?: EntertainmentSettingsInput | undefined;
-}
-
-/** New factory of an expert. */
-export interface NewExpertFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'expert';
-  /** Settings of the factory's type. */
-  settings: ExpertSettingsInput;
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-}
-
-/** New factory of a musician. */
-export interface NewMusicianFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'musician';
-  /** Settings of the factory's type. */
-  settings: MusicianSettingsInput;
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-}
-
-/** New factory of a news channel. */
-export interface NewNewsFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'news';
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
-  /** Settings of the factory's type. */
-  settings?: NewsSettingsInput | undefined;
-}
-
-/** New factory of a seller. */
-export interface NewSellerFactory {
-  /** Name of the factory. */
-  name: string;
-  /** Type of the factory. It cannot be changed. */
-  type: 'seller';
-  /** Settings of the factory's type. */
-  settings: SellerSettingsInput;
-  /**
-   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-   * that of its profile, or else none.
-   */
-  ad_marking?: AdMarkingInput | undefined;
-  /**
-   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
-   */
-  ai_caption_line?: boolean | undefined;
-  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput | undefined;
-  /** Audience of the content. */
-  audience?: string | undefined;
-  /**
-   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
-   */
-  auto_publish?: boolean | undefined;
-  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentTypeInput[] | undefined;
-  /** Subject of the factory. */
-  description?: string | undefined;
-  /** Language of its content (BCP 47). Default: en. */
-  language?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-  /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string> | undefined;
-  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
-  plan_approve?: PlanApprovalInput | undefined;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: QualityInput | undefined;
-  /**
-   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-   * checked.
-   */
-  region?: string | null | undefined;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price.
-   */
-  replace_retired_models?: boolean | undefined;
-  /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput | undefined;
-  /** Tone of the content. */
-  tone?: string | undefined;
-  /** Topics of the content. */
-  topics?: string[] | undefined;
+/** Check of a content item before it is created. */
+export interface NewItemValidate {
+  /** Body of createContentItem to check. */
+  item: ContentItemCreate;
+  /** Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory. */
+  social_account_ids?: string[] | undefined;
+  /** Time of publication. Absent: that of the item, or else now. */
+  publish_at?: string | undefined;
+  /** Time for which rules of law are checked (RFC 3339). Absent: that of the publication. */
+  at?: string | undefined;
+  /** Options of the post, by platform. */
+  options?: PlatformOptions | undefined;
+  content_item_id?: undefined;
 }
 
 /** Factory of a news channel. */
 export interface NewsFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'news';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -8133,40 +8319,14 @@ export interface NewsFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -8174,36 +8334,87 @@ export interface NewsFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'news';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: NewsSettings;
 }
 
+/** New factory of a news channel. */
+export interface NewsFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'news';
+  /** Name of the factory. */
+  name: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Settings of the factory's type. */
+  settings?: NewsSettingsInput | undefined;
+}
+
 /** The settings of a news channel. */
 export interface NewsSettings {
-  /** Country to report on (ISO 3166-1). */
-  region?: string;
-  /**
-   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
-   * which are not read.
-   */
-  sources?: unknown[] | null;
-  /** Maximum age of news in hours. Older articles of the sources are left out. */
-  max_age_hours?: number;
-  /**
-   * Whether content states only what its sources say, and names them: an item that names none fails with
-   * unsupported_claim. It needs a source with an address.
-   */
-  fact_check?: boolean;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -8266,24 +8477,24 @@ export interface NewsSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
-}
-
-/** Settings of the factory's type. */
-export interface NewsSettingsInput {
   /** Country to report on (ISO 3166-1). */
-  region?: string | undefined;
+  region?: string;
   /**
    * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
    * which are not read.
    */
-  sources?: unknown[] | null | undefined;
+  sources?: unknown[] | null;
   /** Maximum age of news in hours. Older articles of the sources are left out. */
-  max_age_hours?: number | undefined;
+  max_age_hours?: number;
   /**
    * Whether content states only what its sources say, and names them: an item that names none fails with
    * unsupported_claim. It needs a source with an address.
    */
-  fact_check?: boolean | undefined;
+  fact_check?: boolean;
+}
+
+/** Settings of the factory's type. */
+export interface NewsSettingsInput {
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -8346,6 +8557,20 @@ export interface NewsSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Country to report on (ISO 3166-1). */
+  region?: string | undefined;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null | undefined;
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
+  max_age_hours?: number | undefined;
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
+  fact_check?: boolean | undefined;
 }
 
 /**
@@ -8416,26 +8641,16 @@ export interface NewsSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface NewsSettingsUpdate {
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /**
-   * Whether content states only what its sources say, and names them: an item that names none fails with
-   * unsupported_claim. It needs a source with an address.
-   */
-  fact_check?: boolean | null | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: NewsSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -8443,8 +8658,8 @@ export interface NewsSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -8458,23 +8673,36 @@ export interface NewsSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: NewsSettingsUpdateLogoPlaces | null | undefined;
-  /** Maximum age of news in hours. Older articles of the sources are left out. */
-  max_age_hours?: number | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
    */
-  post_headlines?: boolean | null | undefined;
+  theme?: MediaThemeInput | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
   /** Country to report on (ISO 3166-1). */
   region?: string | null | undefined;
   /**
@@ -8482,16 +8710,13 @@ export interface NewsSettingsUpdate {
    * which are not read.
    */
   sources?: unknown[] | null | undefined;
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
+  max_age_hours?: number | null | undefined;
   /**
-   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
-   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
-   * Absent: calm.
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
    */
-  theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: NewsSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  fact_check?: boolean | null | undefined;
 }
 
 /**
@@ -8546,6 +8771,42 @@ export interface NewsSettingsUpdateVoice {
   we_say?: string[] | null | undefined;
 }
 
+/** Account whose owner agrees on the platform. */
+export interface OauthAccountConnect {
+  /** Platform of the account. Send this or social_account_id. */
+  platform: OauthAccountConnectPlatform;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+   * however late it is.
+   */
+  late_after_seconds?: number | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /**
+   * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+   * owner chooses where it is left out.
+   */
+  channel?: string | undefined;
+  /**
+   * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
+   * where it failed, in its query. The operator of the service lists the pages that are allowed.
+   */
+  return_url?: string | undefined;
+  community_token?: undefined;
+  bot_token?: undefined;
+  username?: undefined;
+  password?: undefined;
+  social_account_id?: undefined;
+}
+
+/** Platform of the account. Send this or social_account_id. */
+export type OauthAccountConnectPlatform = 'instagram' | 'tiktok' | 'youtube' | 'facebook' | 'linkedin' | 'threads' | 'pinterest' | 'x';
+
 /** An account that an item was not scheduled or published to. */
 export interface OmittedAccount {
   /** Social account that was left out. */
@@ -8598,7 +8859,7 @@ export interface OwnMedia {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -8644,28 +8905,17 @@ export interface OwnMedia {
 }
 
 /** Body of `createMedia`. */
-export interface OwnMediaCreate {
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Type of the file. Absent: as the mime_type or the file says. */
-  type?: OwnMediaTypeInput | undefined;
-  /** MIME type. Required for an upload. The file must be what it says. */
-  mime_type?: OwnMediaCreateMimeType | undefined;
-  /** Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload. */
-  bytes?: number | undefined;
-  /** SHA-256 of the file in hexadecimal. Required for an upload. */
-  sha256?: string | undefined;
-  /** Public https URL of a file that the service fetches. Absent: the answer has a signed upload. */
-  source_url?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type OwnMediaCreate =
+  | UploadMediaCreate
+  | FetchedMediaCreate;
 /** MIME type. Required for an upload. The file must be what it says. */
 export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
+
+/** Data of the event. */
+export interface OwnMediaEventData {
+  /** The resource as GET returned it at that time. */
+  object: OwnMedia;
+}
 
 /** The finished file of the account that a file is a copy of. */
 export interface OwnMediaOurs {
@@ -8728,6 +8978,36 @@ export interface OwnMediaVerify {
   media_id: string;
 }
 
+/** Account that is connected by a login. */
+export interface PasswordAccountConnect {
+  /** Platform of the account. Send this or social_account_id. */
+  platform: PasswordAccountConnectPlatform;
+  /** User name. rutube and bluesky need it: of bluesky, the handle of the account. */
+  username: string;
+  /** Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored. */
+  password: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+   * however late it is.
+   */
+  late_after_seconds?: number | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  channel?: undefined;
+  return_url?: undefined;
+  community_token?: undefined;
+  bot_token?: undefined;
+  social_account_id?: undefined;
+}
+
+/** Platform of the account. Send this or social_account_id. */
+export type PasswordAccountConnectPlatform = 'rutube' | 'bluesky';
+
 /** A person of an account as callers see it. */
 export interface Person {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -8736,7 +9016,7 @@ export interface Person {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -8786,7 +9066,7 @@ export interface PersonInvited {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -8884,6 +9164,49 @@ export type PlanApproval = 'none' | 'topics' | (string & {});
  */
 export type PlanApprovalInput = 'none' | 'topics';
 
+/** Items of a content plan that wait. */
+export interface PlanBulkCreate {
+  /**
+   * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   */
+  action: PlanBulkCreateAction;
+  /**
+   * Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+   * generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+   */
+  content_plan_id: string;
+  /**
+   * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+   * first, and if one cannot be changed, the call is refused and none is. Default: each.
+   */
+  mode?: ContentItemBulkCreateMode | undefined;
+  /** Note of the approval. For approve only. */
+  note?: string | undefined;
+  /**
+   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+   * that of the call for all items, or else the time that each has, such as that of its content plan.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal | undefined;
+  content_item_ids?: undefined;
+  items?: undefined;
+}
+
+/**
+ * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+ * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+ */
+export type PlanBulkCreateAction = 'approve' | 'schedule' | 'unschedule';
+
 /** Subscription plan. */
 export type PlanId = 'starter' | 'growth' | 'business' | 'enterprise' | (string & {});
 
@@ -8963,7 +9286,7 @@ export interface PostImport {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -8989,32 +9312,35 @@ export interface PostImport {
   ended_at: string | null;
 }
 
+/** The earlier posts of a social account were read, or their import has failed. */
+export interface PostImportCompletedEvent {
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Type of the event. */
+  type: 'post_import.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
+  /** Data of the event. */
+  data: PostImportEventData;
+}
+
 /** Data of the event. */
 export interface PostImportEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: PostImport;
 }
 
 /** State of the export. */
 export type PostImportState = 'running' | 'completed' | 'failed' | (string & {});
 
-/** The earlier posts of a social account were read, or their import has failed. */
-export interface PostsImportedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
-  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
-  id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
-  /** Type of the event. */
-  type: 'posts.imported';
-  /** Data of the event. */
-  data: PostImportEventData;
-}
+/** Values of `state` of `listExports`. */
+export type PostImportStateInput = 'running' | 'completed' | 'failed';
 
 /** A price of a product since a time. */
 export interface PriceChange {
@@ -9091,7 +9417,7 @@ export interface Product {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9175,21 +9501,10 @@ export interface ProductPhoto {
 }
 
 /** Body of `addProductPhoto`. */
-export interface ProductPhotoCreate {
-  /** MIME type. Required for an upload. The file must be what it says. */
-  mime_type?: ProductPhotoCreateMimeType | undefined;
-  /** Size in bytes. Required for an upload. */
-  bytes?: number | undefined;
-  /** SHA-256 of the file in hexadecimal. Required for an upload. */
-  sha256?: string | undefined;
-  /** Public https URL of a file that the service fetches. */
-  source_url?: string | undefined;
-  /** Id of a ready media of type image, which is copied. */
-  media_id?: string | undefined;
-  /** Place among the photos; 1 makes it the main photo. Absent: the last. */
-  position?: number | undefined;
-}
-
+export type ProductPhotoCreate =
+  | UploadPhotoCreate
+  | FetchedPhotoCreate
+  | MediaPhotoCreate;
 /** MIME type. Required for an upload. The file must be what it says. */
 export type ProductPhotoCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp';
 
@@ -9223,6 +9538,17 @@ export type ProductState = 'active' | 'archived' | (string & {});
 /** An archived product is kept, and no new content is made of it. */
 export type ProductStateInput = 'active' | 'archived';
 
+/** Each new product of the factory. */
+export interface ProductTriggerInput {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: 'product';
+  url?: undefined;
+  cron?: undefined;
+}
+
 /** Body of `updateProduct`. */
 export interface ProductUpdate {
   /** Your own number of the product, unique in its factory. */
@@ -9253,7 +9579,7 @@ export interface Profile {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9315,7 +9641,7 @@ export interface ProfileDetails {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9383,7 +9709,7 @@ export interface Promotion {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9502,6 +9828,143 @@ export interface PromotionUpdate {
   metadata?: Record<string, string | null> | null | undefined;
 }
 
+/** Item that is generated. */
+export interface PromptItemCreate {
+  /** Factory that makes the item. It sets the voice. */
+  factory_id: string;
+  /** Kind of content. */
+  kind: ContentKindInput;
+  /**
+   * What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
+   * default then.
+   */
+  prompt: string;
+  /** Language of its texts (BCP 47). Absent: the factory's. */
+  language?: string | undefined;
+  /** Absent: generated. */
+  title?: string | undefined;
+  /** Absent: generated. */
+  caption?: string | undefined;
+  /** Hashtags, without the #. Absent: generated. */
+  hashtags?: string[] | undefined;
+  /**
+   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
+   * the factory writes in each quality. Absent: the factory's.
+   */
+  quality?: QualityInput | undefined;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+   * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /**
+   * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+   * that of its platform.
+   */
+  variants?: Record<string, ContentItemVariantCreate> | undefined;
+  /**
+   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+   */
+  adapt?: boolean | undefined;
+  /**
+   * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+   * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+   * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
+   * publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Needs publish_at. */
+  options?: PlatformOptions | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
+  format?: VideoFormatInput | undefined;
+  /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
+  headline?: string | undefined;
+  /**
+   * Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
+   * factory is true. For kind post only.
+   */
+  show_headline?: boolean | undefined;
+  /**
+   * What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
+   * the lyrics, for a model that requires them. Absent: generated.
+   */
+  script?: string | undefined;
+  /** The script in scenes of your own, instead of script. For kind video only. */
+  scenes?: ContentItemSceneCreate[] | undefined;
+  /** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
+  slides?: ContentSlideCreate[] | undefined;
+  /**
+   * Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
+   * video model, a story is a clip; with visuals stills, a video needs an image model.
+   */
+  model?: string | undefined;
+  /**
+   * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+   * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+   * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+   */
+  duration_seconds?: number | undefined;
+  /**
+   * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
+   * clips. For kind video only.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /**
+   * What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to
+   * 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
+   */
+  music?: string | undefined;
+  /**
+   * Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+   * only.
+   */
+  cover?: string | undefined;
+  /**
+   * Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors
+   * that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its
+   * budget assigns no arm.
+   */
+  experiment_id?: string | undefined;
+  /**
+   * Id of an active product of the factory that the item presents: its name, price and running promotion are in the
+   * texts, and its photos in the pictures.
+   */
+  product_id?: string | undefined;
+  /**
+   * Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
+   * Needs product_id.
+   */
+  promotion_id?: string | undefined;
+  /**
+   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+   * a person. Where the region of the factory requires it, finished media have a visible label.
+   */
+  deep_fake?: boolean | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxRehearsal | undefined;
+  /**
+   * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+   * generated at once, at no cost. Default: generated.
+   */
+  source?: 'generated' | undefined;
+  from_content_item_id?: undefined;
+  from_parts?: undefined;
+  reuse?: undefined;
+  media?: undefined;
+  fit?: undefined;
+  ai_generated?: undefined;
+  labelled?: undefined;
+}
+
 /** A change that the service proposes for a factory. */
 export interface Proposal {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -9510,7 +9973,7 @@ export interface Proposal {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9541,43 +10004,43 @@ export interface Proposal {
 
 /** A proposal was applied to its factory. */
 export interface ProposalAppliedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'proposal.applied';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ProposalEventData;
 }
 
 /** A proposal for a factory was created. */
 export interface ProposalCreatedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'proposal.created';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: ProposalEventData;
 }
 
 /** Data of the event. */
 export interface ProposalEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Proposal;
 }
 
@@ -9590,8 +10053,132 @@ export type ProposalState = 'open' | 'applied' | 'dismissed' | 'expired' | (stri
 /** Values of `state` of `listProposals`. */
 export type ProposalStateInput = 'open' | 'applied' | 'dismissed' | 'expired';
 
+/** Item of your own media or text. */
+export interface ProvidedItemCreate {
+  /** Factory that makes the item. It sets the voice. */
+  factory_id: string;
+  /** Kind of content. */
+  kind: ContentKindInput;
+  /**
+   * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+   * generated at once, at no cost. Default: generated.
+   */
+  source: 'provided';
+  /** Language of its texts (BCP 47). Absent: the factory's. */
+  language?: string | undefined;
+  /** Absent: generated. */
+  title?: string | undefined;
+  /** Absent: generated. */
+  caption?: string | undefined;
+  /** Hashtags, without the #. Absent: generated. */
+  hashtags?: string[] | undefined;
+  /**
+   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
+   * the factory writes in each quality. Absent: the factory's.
+   */
+  quality?: QualityInput | undefined;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+   * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /**
+   * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+   * that of its platform.
+   */
+  variants?: Record<string, ContentItemVariantCreate> | undefined;
+  /**
+   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+   */
+  adapt?: boolean | undefined;
+  /**
+   * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+   * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+   * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
+   * publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Needs publish_at. */
+  options?: PlatformOptions | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /**
+   * Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+   * carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
+   * text alone.
+   */
+  media?: string[] | undefined;
+  /**
+   * How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
+   * are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
+   * sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
+   */
+  fit?: ContentItemFitInput | undefined;
+  /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
+  ai_generated?: boolean | undefined;
+  /**
+   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+   * a person. Where the region of the factory requires it, finished media have a visible label.
+   */
+  deep_fake?: boolean | undefined;
+  /** Whether media of your own have such a label already, with source provided and deep_fake. */
+  labelled?: boolean | undefined;
+  prompt?: undefined;
+  format?: undefined;
+  headline?: undefined;
+  show_headline?: undefined;
+  script?: undefined;
+  scenes?: undefined;
+  slides?: undefined;
+  model?: undefined;
+  duration_seconds?: undefined;
+  visuals?: undefined;
+  music?: undefined;
+  cover?: undefined;
+  experiment_id?: undefined;
+  product_id?: undefined;
+  promotion_id?: undefined;
+  sandbox?: undefined;
+  from_content_item_id?: undefined;
+  from_parts?: undefined;
+  reuse?: undefined;
+}
+
 /** Values of `provider` of `listModels`. */
 export type Provider = 'bedrock' | 'polly' | 'fal' | 'replicate' | 'elevenlabs' | 'heygen';
+
+/** Application without a secret. */
+export interface PublicApplicationCreate {
+  /** Id that the platform has given the application: client_id, client_key or app id. It cannot be changed. */
+  client_id: string;
+  /** Platform with which you have registered the application. It cannot be changed. */
+  platform: 'vk';
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+   * usual. Absent or empty: the usual ones.
+   */
+  scopes?: string[] | undefined;
+  /**
+   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
+   * the platform.
+   */
+  daily_limit?: number | null | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  client_secret?: undefined;
+}
 
 /** The post of an item on one social account. */
 export interface Publication {
@@ -9601,7 +10188,7 @@ export interface Publication {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9658,18 +10245,18 @@ export type PublicationChangeState = 'pending' | 'completed' | 'failed' | (strin
 
 /** A published post was deleted from its platform. */
 export interface PublicationDeletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'publication.deleted';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: PublishedPostEventData;
 }
@@ -9789,8 +10376,9 @@ export interface PublicationUpdate {
 export interface PublicationWarning {
   /**
    * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
-   * captions_not_set; same_minute, if the account gets another post in the same minute; or hashtag_not_shown, if the
-   * platform shows a hashtag in part or as plain text. More may be added.
+   * captions_not_set; same_minute, if the account gets another post in the same minute; hashtag_not_shown, if the
+   * platform shows a hashtag in part or as plain text; or edit_list_ignored, if it does not follow the edit list of a
+   * video. More may be added.
    */
   code: string;
   /** What happened and what to do about it. */
@@ -9927,7 +10515,7 @@ export interface PublishedPost {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -9972,7 +10560,7 @@ export interface PublishedPost {
 
 /** Data of the event. */
 export interface PublishedPostEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: PublishedPost;
 }
 
@@ -10025,21 +10613,9 @@ export interface PublishingSlot {
 }
 
 /** Body of `validatePublishing`. */
-export interface PublishingValidate {
-  /** Content item to check. Send it or item. */
-  content_item_id?: string | undefined;
-  /** Body of createContentItem to check. */
-  item?: ContentItemCreate | undefined;
-  /** Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory. */
-  social_account_ids?: string[] | undefined;
-  /** Time of publication. Absent: that of the item, or else now. */
-  publish_at?: string | undefined;
-  /** Time for which rules of law are checked (RFC 3339). Absent: that of the publication. */
-  at?: string | undefined;
-  /** Options of the post, by platform. */
-  options?: PlatformOptions | undefined;
-}
-
+export type PublishingValidate =
+  | StoredItemValidate
+  | NewItemValidate;
 /** Quality of the texts. Null if you gave the item yourself. */
 export type Quality = 'draft' | 'standard' | 'best' | (string & {});
 
@@ -10079,7 +10655,7 @@ export interface Quote {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -10114,6 +10690,9 @@ export interface QuoteCreate {
 
 /** Operation that it is for. It takes the quote for the path and the body that were rehearsed. */
 export type QuoteOperation = 'createContentPlan' | 'createContentItems' | (string & {});
+
+/** Values of `operation` of `listQuotes`. */
+export type QuoteOperationInput = 'createContentPlan' | 'createContentItems';
 
 /** The part of a quote that one item has. */
 export interface QuotePrice {
@@ -10272,6 +10851,157 @@ export type RepliesInput = 'following' | 'mentioned' | 'subscribers' | 'verified
  */
 export type ReserveState = 'held' | 'charged' | 'released' | (string & {});
 
+/** Item that retells another one. */
+export interface RetoldItemCreate {
+  /** Factory that makes the item. It sets the voice. */
+  factory_id: string;
+  /** Kind of content. */
+  kind: ContentKindInput;
+  /**
+   * Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+   * writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+   * language are the defaults.
+   */
+  from_content_item_id: string;
+  /** Language of its texts (BCP 47). Absent: the factory's. */
+  language?: string | undefined;
+  /** Absent: generated. */
+  title?: string | undefined;
+  /** Absent: generated. */
+  caption?: string | undefined;
+  /** Hashtags, without the #. Absent: generated. */
+  hashtags?: string[] | undefined;
+  /**
+   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
+   * the factory writes in each quality. Absent: the factory's.
+   */
+  quality?: QualityInput | undefined;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+   * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /**
+   * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+   * that of its platform.
+   */
+  variants?: Record<string, ContentItemVariantCreate> | undefined;
+  /**
+   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+   */
+  adapt?: boolean | undefined;
+  /**
+   * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+   * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+   * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+   */
+  publish_at?: string | undefined;
+  /**
+   * Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
+   * publish it.
+   */
+  social_account_ids?: string[] | undefined;
+  /** Options of the post, by platform. Needs publish_at. */
+  options?: PlatformOptions | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
+  format?: VideoFormatInput | undefined;
+  /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
+  headline?: string | undefined;
+  /**
+   * Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
+   * factory is true. For kind post only.
+   */
+  show_headline?: boolean | undefined;
+  /**
+   * What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
+   * the lyrics, for a model that requires them. Absent: generated.
+   */
+  script?: string | undefined;
+  /** The script in scenes of your own, instead of script. For kind video only. */
+  scenes?: ContentItemSceneCreate[] | undefined;
+  /** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
+  slides?: ContentSlideCreate[] | undefined;
+  /**
+   * Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
+   * video model, a story is a clip; with visuals stills, a video needs an image model.
+   */
+  model?: string | undefined;
+  /**
+   * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+   * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+   * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+   */
+  duration_seconds?: number | undefined;
+  /**
+   * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
+   * clips. For kind video only.
+   */
+  visuals?: VideoVisualsInput | undefined;
+  /**
+   * What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to
+   * 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
+   */
+  music?: string | undefined;
+  /**
+   * Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+   * only.
+   */
+  cover?: string | undefined;
+  /**
+   * Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors
+   * that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its
+   * budget assigns no arm.
+   */
+  experiment_id?: string | undefined;
+  /**
+   * Id of an active product of the factory that the item presents: its name, price and running promotion are in the
+   * texts, and its photos in the pictures.
+   */
+  product_id?: string | undefined;
+  /**
+   * Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
+   * Needs product_id.
+   */
+  promotion_id?: string | undefined;
+  /**
+   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+   * a person. Where the region of the factory requires it, finished media have a visible label.
+   */
+  deep_fake?: boolean | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxRehearsal | undefined;
+  /**
+   * What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
+   * default then.
+   */
+  prompt?: string | undefined;
+  /**
+   * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+   * generated at once, at no cost. Default: generated.
+   */
+  source?: 'generated' | undefined;
+  /**
+   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+   * short video, or a story that is a clip, of a longer video, the service chooses the scenes.
+   */
+  from_parts?: number[] | undefined;
+  /**
+   * Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+   * the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
+   * language, the words of its scenes stay as they are.
+   */
+  reuse?: boolean | undefined;
+  media?: undefined;
+  fit?: undefined;
+  ai_generated?: undefined;
+  labelled?: undefined;
+}
+
 /** A page for people without an account. */
 export interface ReviewLink {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -10280,7 +11010,7 @@ export interface ReviewLink {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -10310,26 +11040,17 @@ export interface ReviewLink {
 }
 
 /** Body of `createReviewLink`. */
-export interface ReviewLinkCreate {
-  /** Name for your own use. */
-  name?: string | undefined;
-  /** Content items to show. Send them or factory_id. */
-  content_item_ids?: string[] | undefined;
-  /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
-  factory_id?: string | undefined;
-  /** What people may do: view, or also decide. Default: view. */
-  may?: ReviewPermissionInput | undefined;
-  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
-  expires_at?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type ReviewLinkCreate =
+  | ItemsReviewLinkCreate
+  | FactoryReviewLinkCreate;
 /**
  * State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
  * content any more.
  */
 export type ReviewLinkState = 'active' | 'expired' | (string & {});
+
+/** Values of `state` of `listReviewLinks`. */
+export type ReviewLinkStateInput = 'active' | 'expired';
 
 /** What people may do on the page: view the items, or also approve them and request changes. */
 export type ReviewPermission = 'view' | 'decide' | (string & {});
@@ -10374,6 +11095,28 @@ export interface RutubeOptions {
   privacy?: 'public' | undefined;
 }
 
+/** Body of `advanceSandbox`. */
+export interface SandboxAdvanceCreate {
+  /** Seconds by which the clock moves forward. */
+  seconds: number;
+}
+
+/** A move of the clock that was accepted. */
+export interface SandboxAdvanced {
+  /** The clock was moved, and what falls due happens in the background. */
+  state: string;
+  /** Time of the request, by the real clock. What is made later is not older for the move. */
+  requested_at: string;
+  /**
+   * Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
+   * clock.
+   */
+  clock_at: string;
+}
+
+/** A body without members. It is closed, and the hint of a member that it had says where it went. */
+export type SandboxEmptyCreate = Record<string, unknown>;
+
 /** The result of a publication that a test key requests. */
 export interface SandboxPublishRehearsal {
   /** Result on every account. Default: published. */
@@ -10405,26 +11148,11 @@ export type SandboxRehearsalOutcome = 'generated' | 'failed' | 'published' | 'in
 
 /** A reset of the sandbox that was accepted. */
 export interface SandboxReset {
-  /**
-   * What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
-   * nothing is deleted.
-   */
-  state: SandboxResetState;
+  /** The sandbox is being emptied. */
+  state: string;
   /** Time of the request. What is made later stays. */
   requested_at: string;
 }
-
-/** Body of `resetSandbox`. */
-export interface SandboxResetCreate {
-  /** Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted. */
-  advance?: number | undefined;
-}
-
-/**
- * What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
- * nothing is deleted.
- */
-export type SandboxResetState = 'resetting' | 'advancing' | (string & {});
 
 /** When a factory publishes. */
 export interface Schedule {
@@ -10448,22 +11176,81 @@ export type Scope = 'account:read' | 'account:manage' | 'factories:read' | 'fact
 /** Scopes of the key. The calling key must have all of them. */
 export type ScopeInput = 'account:read' | 'account:manage' | 'factories:read' | 'factories:write' | 'content:read' | 'content:write' | 'content:publish' | 'studio:use' | 'products:read' | 'products:write' | 'social:manage' | 'architect:use' | 'webhooks:manage';
 
+/** Application with a secret. */
+export interface SecretApplicationCreate {
+  /** Id that the platform has given the application: client_id, client_key or app id. It cannot be changed. */
+  client_id: string;
+  /** Platform with which you have registered the application. It cannot be changed. */
+  platform: SecretApplicationCreatePlatform;
+  /**
+   * Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
+   * none.
+   */
+  client_secret: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+   * usual. Absent or empty: the usual ones.
+   */
+  scopes?: string[] | undefined;
+  /**
+   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
+   * the platform.
+   */
+  daily_limit?: number | null | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** Platform with which you have registered the application. It cannot be changed. */
+export type SecretApplicationCreatePlatform = 'instagram' | 'tiktok' | 'youtube' | 'facebook' | 'linkedin' | 'threads' | 'pinterest' | 'x';
+
 /** Factory of a seller. */
 export interface SellerFactory {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Increased by every change. It is the ETag, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Type of the factory. It cannot be changed. */
+  type: 'seller';
+  /** Name of the factory. */
+  name: string;
+  /** Language of its content (BCP 47). */
+  language: string;
+  /** Subject of the factory. */
+  description: string | null;
+  /** Audience of the content. */
+  audience: string | null;
+  /** Tone of the content. */
+  tone: string | null;
+  /** Topics of the content. */
+  topics: string[];
+  /** Kinds of content that it makes. Others are refused. */
+  content_types: ContentType[];
+  /** Model for each kind of generation. Other kinds use the default of the catalog. */
+  models: Record<string, string>;
   /**
-   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-   * else none.
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
    */
-  ad_marking: AdMarking | null;
+  replace_retired_models: boolean;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
   ai_caption_line: boolean;
-  /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryApproval;
-  /** Audience of the content. */
-  audience: string | null;
+  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
+  schedule: Schedule | null;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
@@ -10471,40 +11258,14 @@ export interface SellerFactory {
    * scope content:publish, and what none of the accounts takes.
    */
   auto_publish: boolean;
-  /** Kinds of content that it makes. Others are refused. */
-  content_types: ContentType[];
-  /** Time of creation, UTC. */
-  created_at: string;
-  /** Subject of the factory. */
-  description: string | null;
-  /** Unique id (TypeID). Ids sort by creation time. */
-  id: string;
-  /** Language of its content (BCP 47). */
-  language: string;
-  /** Your own key-value pairs. */
-  metadata: Record<string, string>;
-  /** Model for each kind of generation. Other kinds use the default of the catalog. */
-  models: Record<string, string>;
-  /** Name of the factory. */
-  name: string;
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryApproval;
   /** What its content plans wait for if they name nothing: topics, or none. */
   plan_approve: PlanApproval;
-  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
-  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
-  /**
-   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-   */
-  region: string | null;
-  /**
-   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
-   */
-  replace_retired_models: boolean;
-  /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
-  schedule: Schedule | null;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Ids of the social accounts that it publishes to. */
   social_account_ids: string[];
   /**
@@ -10512,36 +11273,89 @@ export interface SellerFactory {
    * scheduled waits until it is active. What is being generated goes on.
    */
   state: FactoryState;
-  /** Tone of the content. */
-  tone: string | null;
-  /** Topics of the content. */
-  topics: string[];
-  /** Type of the factory. It cannot be changed. */
-  type: 'seller';
-  /** Time of the last change, UTC. */
-  updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
-  version: number;
+  /**
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Settings of the factory's type. */
   settings: SellerSettings;
+}
+
+/** New factory of a seller. */
+export interface SellerFactoryCreate {
+  /** Type of the factory. It cannot be changed. */
+  type: 'seller';
+  /** Name of the factory. */
+  name: string;
+  /** Settings of the factory's type. */
+  settings: SellerSettingsInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Language of its content (BCP 47). Default: en. */
+  language?: string | undefined;
+  /** Subject of the factory. */
+  description?: string | undefined;
+  /** Audience of the content. */
+  audience?: string | undefined;
+  /** Tone of the content. */
+  tone?: string | undefined;
+  /** Topics of the content. */
+  topics?: string[] | undefined;
+  /** Kinds of content that it makes. Items of others are refused. Absent: all. */
+  content_types?: ContentTypeInput[] | undefined;
+  /** Model for each kind of generation (text, image, video, music, voice). */
+  models?: Record<string, string> | undefined;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean | undefined;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean | undefined;
+  /** Time zone and times of day at which content plans publish. */
+  schedule?: ScheduleInput | undefined;
+  /**
+   * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+   * content plan, or else at once. Setting it to true needs the scope content:publish as well.
+   */
+  auto_publish?: boolean | undefined;
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approve?: PlanApprovalInput | undefined;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: QualityInput | undefined;
+  /**
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
+   */
+  region?: string | null | undefined;
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
 }
 
 /** The settings of a seller, the one type that owns a product catalog. */
 export interface SellerSettings {
   /** Currency of its prices (ISO 4217). */
   currency: string;
-  /** Name of the shop. */
-  shop_name?: string;
-  /** Call to action. */
-  call_to_action?: string;
-  /** Whether content mentions prices. */
-  show_prices?: boolean;
-  /**
-   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-   * media.
-   */
-  product_badge?: boolean;
   /** Voice of the texts. */
   voice?: FactoryVoice;
   /** Rules for the voice. */
@@ -10604,24 +11418,24 @@ export interface SellerSettings {
    * have Latin and Cyrillic.
    */
   font?: FontFamily;
+  /** Name of the shop. */
+  shop_name?: string;
+  /** Call to action. */
+  call_to_action?: string;
+  /** Whether content mentions prices. */
+  show_prices?: boolean;
+  /**
+   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+   * media.
+   */
+  product_badge?: boolean;
 }
 
 /** Settings of the factory's type. */
 export interface SellerSettingsInput {
   /** Currency of its prices (ISO 4217). */
   currency: string;
-  /** Name of the shop. */
-  shop_name?: string | undefined;
-  /** Call to action. */
-  call_to_action?: string | undefined;
-  /** Whether content mentions prices. */
-  show_prices?: boolean | undefined;
-  /**
-   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-   * media.
-   */
-  product_badge?: boolean | undefined;
   /** Voice of the texts. */
   voice?: FactoryVoiceInput | undefined;
   /** Rules for the voice. */
@@ -10684,6 +11498,18 @@ export interface SellerSettingsInput {
    * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
+  /** Name of the shop. */
+  shop_name?: string | undefined;
+  /** Call to action. */
+  call_to_action?: string | undefined;
+  /** Whether content mentions prices. */
+  show_prices?: boolean | undefined;
+  /**
+   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+   * media.
+   */
+  product_badge?: boolean | undefined;
 }
 
 /**
@@ -10754,25 +11580,16 @@ export interface SellerSettingsLogoPlaces {
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface SellerSettingsUpdate {
-  /** Call to action. */
-  call_to_action?: string | null | undefined;
-  /**
-   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
-   */
-  caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors in finished media: the main one first, then those of accents. */
-  colors?: string[] | null | undefined;
-  /** Currency of its prices (ISO 4217). */
-  currency?: string | undefined;
-  /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
-   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
-   * have Latin and Cyrillic.
-   */
-  font?: FontFamilyInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: SellerSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
    * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
@@ -10780,8 +11597,8 @@ export interface SellerSettingsUpdate {
    * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
-  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -10795,41 +11612,50 @@ export interface SellerSettingsUpdate {
    * media show the brand, and the platform refuses them.
    */
   logo_places?: SellerSettingsUpdateLogoPlaces | null | undefined;
-  /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
   /**
    * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
    * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
    * slow for a factory of type brand.
    */
   pace?: VideoPaceInput | null | undefined;
-  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
-  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
-  /**
-   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-   * false.
-   */
-  post_headlines?: boolean | null | undefined;
-  /**
-   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-   * media.
-   */
-  product_badge?: boolean | null | undefined;
-  /** Name of the shop. */
-  shop_name?: string | null | undefined;
-  /** Whether content mentions prices. */
-  show_prices?: boolean | null | undefined;
   /**
    * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
    * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
    * Absent: calm.
    */
   theme?: MediaThemeInput | null | undefined;
-  /** Voice of the texts. */
-  voice?: SellerSettingsUpdateVoice | null | undefined;
-  /** Rules for the voice. */
-  voice_rules?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Name of the shop. */
+  shop_name?: string | null | undefined;
+  /** Currency of its prices (ISO 4217). */
+  currency?: string | undefined;
+  /** Call to action. */
+  call_to_action?: string | null | undefined;
+  /** Whether content mentions prices. */
+  show_prices?: boolean | null | undefined;
+  /**
+   * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+   * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+   * media.
+   */
+  product_badge?: boolean | null | undefined;
 }
 
 /**
@@ -10988,7 +11814,7 @@ export interface SocialAccount {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -11052,81 +11878,50 @@ export interface SocialAccount {
 }
 
 /** Body of `connectSocialAccount`. */
-export interface SocialAccountConnect {
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** Platform of the account. Send this or social_account_id. */
-  platform?: PlatformInput | undefined;
-  /** Id of an account to connect again. Send this or platform. */
-  social_account_id?: string | undefined;
-  /** telegram: token of a bot that is an administrator of the channel. */
-  bot_token?: string | undefined;
-  /**
-   * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
-   * owner chooses where it is left out.
-   */
-  channel?: string | undefined;
-  /** User name. rutube and bluesky need it: of bluesky, the handle of the account. */
-  username?: string | undefined;
-  /** Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored. */
-  password?: string | undefined;
-  /** vk: token of a community, in place of OAuth. VK takes posts of text only with it. */
-  community_token?: string | undefined;
-  /**
-   * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
-   * where it failed, in its query. The operator of the service lists the pages that are allowed.
-   */
-  return_url?: string | undefined;
-  /**
-   * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
-   * however late it is.
-   */
-  late_after_seconds?: number | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type SocialAccountConnect =
+  | OauthAccountConnect
+  | CommunityAccountConnect
+  | BotAccountConnect
+  | PasswordAccountConnect
+  | AgainAccountConnect;
 /** A social account was connected. */
 export interface SocialAccountConnectedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'social_account.connected';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: SocialAccountEventData;
 }
 
 /** Data of the event. */
 export interface SocialAccountEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: SocialAccount;
 }
 
 /** The access to a social account has ended: connect it again. */
 export interface SocialAccountNeedsReconnectEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'social_account.needs_reconnect';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: SocialAccountEventData;
 }
@@ -11149,7 +11944,7 @@ export interface SocialApplication {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -11176,35 +11971,9 @@ export interface SocialApplication {
 }
 
 /** Body of `createApplication`. */
-export interface SocialApplicationCreate {
-  /** Platform with which you have registered the application. It cannot be changed. */
-  platform: PlatformInput;
-  /** Id that the platform has given the application: client_id, client_key or app id. It cannot be changed. */
-  client_id: string;
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /**
-   * Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
-   * none.
-   */
-  client_secret?: string | undefined;
-  /**
-   * Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
-   * usual. Absent or empty: the usual ones.
-   */
-  scopes?: string[] | undefined;
-  /**
-   * Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit of
-   * the platform.
-   */
-  daily_limit?: number | null | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type SocialApplicationCreate =
+  | SecretApplicationCreate
+  | PublicApplicationCreate;
 /** Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit. */
 export type SocialApplicationDailyLimitUnit = 'us_cents' | 'uploads' | (string & {});
 
@@ -11265,7 +12034,7 @@ export interface SocialConnecting {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -11434,20 +12203,10 @@ export interface SocialPlatformAccept {
 /** How an account is connected: see connectSocialAccount. */
 export type SocialPlatformConnect = 'oauth2' | 'bot_token' | 'password' | (string & {});
 
-/** Estimate of startTraining. */
-export interface StartTrainingEstimate {
-  /** Id of the operation that the body is for. */
-  operation: 'startTraining';
-  /** Body of that operation, as it would be sent there. */
-  body: TrainingCreate;
-  /** Id of the factory, for operations that have it in their path. */
-  factory_id: string;
-  /** Id of the comment, for updateComment only. */
-  comment_id?: string | undefined;
-}
-
-/** Body of `createAvatar`. */
-export interface StudioAvatarCreate {
+/** Avatar that speaks a text. */
+export interface SpokenAvatarCreate {
+  /** Text to speak. Send this or audio_url. */
+  text: string;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -11459,13 +12218,6 @@ export interface StudioAvatarCreate {
   sandbox?: StudioRehearsal | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
-  /** Text to speak. Send this or audio_url. */
-  text?: string | undefined;
-  /**
-   * Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
-   * to 25 MiB, which is fetched and measured now. Its length sets the price.
-   */
-  audio_url?: string | undefined;
   /** Image of the speaker: a public https URL, or the id of one of your media. */
   image_url?: string | undefined;
   /** Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media. */
@@ -11478,8 +12230,40 @@ export interface StudioAvatarCreate {
   voice?: string | undefined;
   /** The provider's id of an avatar. Absent: a suitable one. */
   avatar?: string | undefined;
+  audio_url?: undefined;
 }
 
+/** Estimate of startTraining. */
+export interface StartTrainingEstimate {
+  /** Id of the operation that the body is for. */
+  operation: 'startTraining';
+  /** Body of that operation, as it would be sent there. */
+  body: TrainingCreate;
+  /** Id of the factory, for operations that have it in their path. */
+  factory_id: string;
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string | undefined;
+}
+
+/** Check of a content item. */
+export interface StoredItemValidate {
+  /** Content item to check. Send it or item. */
+  content_item_id: string;
+  /** Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory. */
+  social_account_ids?: string[] | undefined;
+  /** Time of publication. Absent: that of the item, or else now. */
+  publish_at?: string | undefined;
+  /** Time for which rules of law are checked (RFC 3339). Absent: that of the publication. */
+  at?: string | undefined;
+  /** Options of the post, by platform. */
+  options?: PlatformOptions | undefined;
+  item?: undefined;
+}
+
+/** Body of `createAvatar`. */
+export type StudioAvatarCreate =
+  | SpokenAvatarCreate
+  | HeardAvatarCreate;
 /** The cost of a generation. */
 export interface StudioEstimate {
   /** Kind of the generation. */
@@ -11504,36 +12288,36 @@ export interface StudioEstimateCreate {
 
 /** A studio generation failed. */
 export interface StudioFailedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'studio.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: GenerationEventData;
 }
 
 /** A studio generation has succeeded: its media are ready. */
 export interface StudioGeneratedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'studio.generated';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: GenerationEventData;
 }
@@ -11783,6 +12567,21 @@ export interface TiktokOptions {
 /** Who can see the post. Absent: the platform's default. */
 export type TiktokOptionsPrivacy = 'public' | 'friends' | 'private';
 
+/** Times. */
+export interface TimeTriggerInput {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: 'time';
+  /**
+   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+   * clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts once.
+   */
+  cron: string;
+  url?: undefined;
+}
+
 /** A training as callers see it. */
 export interface Training {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -11791,7 +12590,7 @@ export interface Training {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -11817,18 +12616,18 @@ export interface Training {
 
 /** A fine-tuned model is ready. */
 export interface TrainingCompletedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'training.completed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: TrainingEventData;
 }
@@ -11848,24 +12647,24 @@ export interface TrainingCreate {
 
 /** Data of the event. */
 export interface TrainingEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Training;
 }
 
 /** A training failed. */
 export interface TrainingFailedEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'training.failed';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: TrainingEventData;
 }
@@ -11971,6 +12770,67 @@ export interface Utminput {
   content?: string | undefined;
 }
 
+/** File that is uploaded. */
+export interface UploadMediaCreate {
+  /** MIME type. Required for an upload. The file must be what it says. */
+  mime_type: OwnMediaCreateMimeType;
+  /** Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload. */
+  bytes: number;
+  /** SHA-256 of the file in hexadecimal. Required for an upload. */
+  sha256: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /** Type of the file. Absent: as the mime_type or the file says. */
+  type?: OwnMediaTypeInput | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  source_url?: undefined;
+}
+
+/** File that is uploaded. */
+export interface UploadPhotoCreate {
+  /** MIME type. Required for an upload. The file must be what it says. */
+  mime_type: ProductPhotoCreateMimeType;
+  /** Size in bytes. Required for an upload. */
+  bytes: number;
+  /** SHA-256 of the file in hexadecimal. Required for an upload. */
+  sha256: string;
+  /** Place among the photos; 1 makes it the main photo. Absent: the last. */
+  position?: number | undefined;
+  source_url?: undefined;
+  media_id?: undefined;
+}
+
+/** Webhook that sends to a URL. */
+export interface UrlWebhookCreate {
+  /** Subscribed events: types, areas such as content.*, or * for all. */
+  event_types: EventPatternInput[];
+  /** URL that receives the events: https on port 443 with a public address. Send this or destination. */
+  url: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string | undefined;
+  /**
+   * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
+   */
+  factory_ids?: string[] | null | undefined;
+  /**
+   * Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+   * event_types, and is left out of objects that do not have it. Empty or null: all members.
+   */
+  fields?: string[] | null | undefined;
+  /** Description of the webhook. */
+  description?: string | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+  destination?: undefined;
+}
+
 /** The numbers of calls in some time. */
 export interface UsageCalls {
   /** Calls that were answered, refused and failed ones included. */
@@ -12066,10 +12926,7 @@ export type VideoPaceInput = 'slow' | 'medium' | 'fast';
 /** What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds. */
 export type VideoVisuals = 'clips' | 'stills' | (string & {});
 
-/**
- * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips.
- * For kind video only.
- */
+/** What is seen in a video. Absent: unchanged. */
 export type VideoVisualsInput = 'clips' | 'stills';
 
 /** Options on VK. */
@@ -12138,7 +12995,7 @@ export interface Webhook {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
@@ -12179,33 +13036,9 @@ export interface Webhook {
 }
 
 /** Body of `createWebhook`. */
-export interface WebhookCreate {
-  /** Subscribed events: types, areas such as content.*, or * for all. */
-  event_types: EventPatternInput[];
-  /**
-   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-   * profile, that one. A key that is bound to several must send it.
-   */
-  profile_id?: string | undefined;
-  /** URL that receives the events: https on port 443 with a public address. Send this or destination. */
-  url?: string | undefined;
-  /** Event bus or queue in your own AWS account. Send this or url. */
-  destination?: WebhookDestinationCreate | undefined;
-  /**
-   * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
-   */
-  factory_ids?: string[] | null | undefined;
-  /**
-   * Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
-   * event_types, and is left out of objects that do not have it. Empty or null: all members.
-   */
-  fields?: string[] | null | undefined;
-  /** Description of the webhook. */
-  description?: string | undefined;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string> | undefined;
-}
-
+export type WebhookCreate =
+  | UrlWebhookCreate
+  | AwsWebhookCreate;
 /** A destination in a customer's AWS account. */
 export interface WebhookDestination {
   /** Kind of the destination. eventbridge: an event bus. sqs: a standard queue. */
@@ -12251,18 +13084,18 @@ export interface WebhookDestinationUpdate {
 
 /** A webhook was disabled: it failed for five days, or its receiver returned 410. */
 export interface WebhookDisabledEvent {
-  /** Account of the event. */
-  account_id: string;
-  /** Version of the payload. */
-  api_version: string;
-  /** Time of the event, UTC. */
-  created_at: string;
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
-  /** Mode of the event: test if it follows from a request with a test key. */
-  mode: Mode;
   /** Type of the event. */
   type: 'webhook.disabled';
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Account of the event. */
+  account_id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Version of the payload. */
+  api_version: string;
   /** Data of the event. */
   data: WebhookEventData;
 }
@@ -12275,7 +13108,7 @@ export type WebhookDisabledReason = 'requested' | 'gone' | 'failing' | 'maker_re
 
 /** Data of the event. */
 export interface WebhookEventData {
-  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  /** The resource as GET returned it at that time. */
   object: Webhook;
 }
 
@@ -12352,7 +13185,7 @@ export interface WebhookWithSecret {
   created_at: string;
   /** Time of the last change, UTC. */
   updated_at: string;
-  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  /** Increased by every change. It is the ETag, for If-Match. */
   version: number;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;

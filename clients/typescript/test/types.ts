@@ -45,3 +45,21 @@ export async function failures(client: ContentAutomation): Promise<string> {
     return `${failure?.code} ${failure?.message} ${resource.state}`;
   }
 }
+
+/** What the service would refuse for what it lacks does not compile. */
+export async function bodies(client: ContentAutomation): Promise<void> {
+  // @ts-expect-error There are no items.
+  await client.publishing.bulk({ action: 'approve' });
+  await client.publishing.bulk({ action: 'approve', content_item_ids: ['cnt_1'] });
+  // @ts-expect-error A link shows items or a factory.
+  await client.reviewLinks.create({});
+  // @ts-expect-error A link shows one of both.
+  await client.reviewLinks.create({ factory_id: 'fac_1', content_item_ids: ['cnt_1'] });
+  await client.reviewLinks.create({ factory_id: 'fac_1' });
+  // @ts-expect-error There is no prompt.
+  await client.content.create({ factory_id: 'fac_1', kind: 'post' });
+  await client.content.create({ factory_id: 'fac_1', kind: 'post', prompt: 'A shoe' });
+  // @ts-expect-error Instagram takes no token of a bot.
+  await client.socialAccounts.connect({ platform: 'instagram', bot_token: '1:a' });
+  await client.socialAccounts.connect({ platform: 'instagram' });
+}

@@ -113,6 +113,7 @@ var Judges = []Set{
 var Clients = []Set{
 	node("clients-node", "clients", "openapi-typescript and @hey-api/openapi-ts"),
 	python("clients-python", "clients", "openapi-python-client"),
+	python("generators-python", "generators", "openapi-generator"),
 }
 
 // SDK are the tools that build and check the clients and the n8n node in folder clients, and run the Postman
@@ -123,6 +124,9 @@ var SDK = []Set{
 	node("deno-node", "deno", "Deno"),
 	node("n8n-lint-node", "n8n-lint", "what builds and lints the n8n node"),
 }
+
+// Check are the tools of SDK that `make check` needs.
+var Check = []Set{SDK[0], SDK[1], SDK[3]}
 
 // Sizes are the clients of other APIs, to compare sizes and import times with.
 var Sizes = []Set{

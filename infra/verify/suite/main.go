@@ -1,5 +1,6 @@
 // Command suite runs the checks of this repository in stages, and prints what ran, for how long, and what did not run
-// for want of which tool. Without arguments it runs the stages of make test, and with -all those of make test-all too.
+// for want of which tool. Without arguments it runs the stages of make test, with -check those of make check, and with
+// -all those of make test-all too.
 package main
 
 import (
@@ -21,22 +22,23 @@ import (
 
 func main() {
 	all := flag.Bool("all", false, "run the long stages too")
+	check := flag.Bool("check", false, "run the stages that check the clients alone")
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Stdout, chosen(*all, *only))
+	code := run(ctx, os.Stdout, chosen(*all, *check, *only))
 	stop()
 	os.Exit(code)
 }
 
 // chosen returns the stages to run.
-func chosen(all bool, only string) []stage {
+func chosen(all, check bool, only string) []stage {
 	return slices.DeleteFunc(slices.Clone(stages), func(s stage) bool {
 		if only != "" {
 			match, _ := filepath.Match(only, s.name)
 			return !match
 		}
-		return s.long && !all
+		return s.check != check || s.long && !all
 	})
 }
 

@@ -10,10 +10,10 @@ type stage struct {
 	first bool
 	// needs is a program without which the stage does not run, or empty.
 	needs string
-	// long stages are those of make test-all alone.
-	long    bool
-	command []string
-	env     []string
+	// long stages are those of make test-all alone, and check stages those of make check.
+	long, check bool
+	command     []string
+	env         []string
 }
 
 // everything has all packages: the wildcard ./... leaves out testdata.
@@ -27,13 +27,19 @@ const packages = `$(go list ./pkg/media/compose ./infra/measure/metered ./infra/
 
 // longTests are end-to-end tests of make test-all alone: they compose many videos or posts, install tools, or wait. The
 // others have an item of each kind.
-const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|GeneratedClients|ItemsAreCorrected|ItemsAreRetold|" +
+const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorrected|ItemsAreRetold|" +
 	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
 	"SocialAccountsAreConnectedAtThePlatforms|TheProgramOfTheGuideToExperiments)$"
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
 func target(name string) []string { return []string{"make", "--no-print-directory", name} }
+
+// ofClients runs tests of the clients with tools that only they need.
+func ofClients(tests string) []string {
+	return []string{"go", "test", "-json", "-vet=off", "-count=1", "-timeout", "10m", "-tags", "clients",
+		"-run", "^Test(" + tests + ")$", "./clients/internal/verify"}
+}
 
 // stages are all stages. The short ones tell a right change from a wrong one on their own; docs/tests.md says what each
 // of the long ones adds.
@@ -48,6 +54,10 @@ var stages = []stage{
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
 	{name: "engine", lane: 1, needs: "java", command: target("test-engine")},
+
+	{name: "compile-clients", check: true, command: ofClients("TheClientsCompile")},
+	{name: "collection", check: true, lane: 1, command: ofClients("Postman")},
+	{name: "lint-n8n", check: true, lane: 1, command: ofClients("N8nPackage")},
 
 	{name: "stacks", long: true, command: target("lint-stacks")},
 	{name: "vulnerabilities", long: true, command: target("vulnerabilities")},

@@ -135,10 +135,11 @@ func TestStagesAreDescribed(t *testing.T) {
 			t.Errorf("there is no target %s", s.command[i+1])
 		}
 	}
-	if short, all := chosen(false, ""), chosen(true, ""); len(all) != len(stages) || len(short) >= len(all) {
-		t.Errorf("%d of %d stages are short, and %d run with -all", len(short), len(stages), len(all))
+	short, all, check := chosen(false, false, ""), chosen(true, false, ""), chosen(false, true, "")
+	if len(all)+len(check) != len(stages) || len(short) >= len(all) || len(check) != 3 {
+		t.Errorf("%d of %d stages are short, %d run with -all, and %d with -check", len(short), len(stages), len(all), len(check))
 	}
-	if one := chosen(false, "race"); len(one) != 1 || one[0].name != "race" {
+	if one := chosen(false, false, "race"); len(one) != 1 || one[0].name != "race" {
 		t.Errorf("-only race runs %v", one)
 	}
 }

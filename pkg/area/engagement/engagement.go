@@ -88,8 +88,8 @@ type patchInput struct {
 type patchBody struct {
 	// hidden: other readers no longer see it; visible: they see it again.
 	State State `json:"state,omitempty" enum:"visible,hidden"`
-	// true: a text model writes suggested_reply, in the background.
-	SuggestReply bool `json:"suggest_reply,omitempty" enum:"true"`
+	// true: a text model writes suggested_reply, in the background. false changes nothing.
+	SuggestReply bool `json:"suggest_reply,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }

@@ -178,7 +178,6 @@ func TestASuggestionHasAnEstimate(t *testing.T) {
 		param string
 	}{
 		"no comment": {"com_01h455vb4pex5vsknk084sn02q", object{"suggest_reply": true}, errs.NotFound, "/comment_id"},
-		"no change":  {w.record.ID, object{"suggest_reply": false}, errs.ValidationFailed, "/body/suggest_reply"},
 		"a typo":     {w.record.ID, object{"suggest": true}, errs.ValidationFailed, "/body/suggest"},
 		"no id":      {"", object{"suggest_reply": true}, errs.ValidationFailed, "/comment_id"},
 	} {
@@ -189,8 +188,10 @@ func TestASuggestionHasAnEstimate(t *testing.T) {
 		}
 	}
 	var hides, e estimate.Estimate
-	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "updateComment", "comment_id": w.record.ID,
-		"body": object{"state": "hidden"}}).Into(t, http.StatusOK, &hides)
+	for _, free := range []object{{"suggest_reply": false}, {"state": "hidden"}} {
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "updateComment", "comment_id": w.record.ID,
+			"body": free}).Into(t, http.StatusOK, &hides)
+	}
 	order := object{"operation": "updateComment", "comment_id": w.record.ID, "body": object{"suggest_reply": true}}
 	w.Call(http.MethodPost, "/v1/balance/estimates", order).Into(t, http.StatusOK, &e)
 	if hides.Credits != 0 || e.Credits < 1 || storetest.Snapshot(t, w.DB) != before {

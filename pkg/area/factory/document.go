@@ -13,8 +13,8 @@ import (
 // new factories are choices between seven shapes, and changes name the settings of each.
 func Describe(r *httpapi.Router) {
 	schemas := r.OpenAPI().Components.Schemas.Map()
-	divide(r, "Factory", "", "Factory of ", false)
-	divide(r, "FactoryCreate", "New", "New factory of ", true)
+	divide(r, "Factory", "Factory of ", false)
+	divide(r, "FactoryCreate", "New factory of ", true)
 
 	members := schemas["FactoryUpdate"].Properties
 	settings := &huma.Schema{Description: members["settings"].Description}
@@ -28,7 +28,7 @@ func Describe(r *httpapi.Router) {
 }
 
 // divide makes the schema of a name a choice by type.
-func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
+func divide(r *httpapi.Router, name, title string, closed bool) {
 	schemas := r.OpenAPI().Components.Schemas.Map()
 	base := schemas[name]
 	schemas[name+"Base"] = base
@@ -40,7 +40,7 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 	var variants []httpapi.Variant
 	for _, t := range typeSettings {
 		v := httpapi.Variant{
-			Value: string(t.Type), Name: prefix + httpapi.PascalCase(string(t.Type)) + "Factory",
+			Value: string(t.Type), Name: httpapi.PascalCase(string(t.Type)) + name,
 			Description: title + t.Who,
 			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref,
 				Description: settings.Description}},

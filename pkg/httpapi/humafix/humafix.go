@@ -4,6 +4,7 @@
 package humafix
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
@@ -61,7 +63,7 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 				c.problems = body.AddRules(sent.Type, c.tree, c.problems)
 				ctx = refusedContext{ctx}
 			}
-			next(ctx)
+			next(wholeContext{ctx})
 		}}
 		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
 			c := callFrom(ctx)
@@ -89,6 +91,24 @@ func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.
 // refusedContext is the context of a call whose body is refused. huma decodes an empty one in its place: the types of a
 // body that does not fit its schema could take thousands of times its bytes.
 type refusedContext struct{ humaContext }
+
+// wholeContext has a body whose whole numbers are written as integers.
+type wholeContext struct{ humaContext }
+
+// BodyReader returns the body.
+func (c wholeContext) BodyReader() io.Reader {
+	text, err := io.ReadAll(c.humaContext.BodyReader())
+	if err != nil {
+		return io.MultiReader(bytes.NewReader(text), failing{err})
+	}
+	return bytes.NewReader(jsontree.Whole(text))
+}
+
+// failing is a reader that fails.
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // humaContext has a name of its own, since a context has a method Context.
 type humaContext huma.Context

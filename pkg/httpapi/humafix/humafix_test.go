@@ -149,11 +149,11 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","at":"noon"}`, "/at " + schema.MustBeTime},
 		{"since=noon", `{"name":"a"}`, "since " + schema.MustBeTime + "; in a URL, write + as %2B"},
 		{"sinc=1", `{"name":"a"}`, "sinc is not a parameter of this operation; did you mean since? It takes since"},
-		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and " +
+		{"", `{"name":"a","inner":{"size":2e0}}`, "/inner/size must be an integer, written without fraction and " +
 			"exponent"},
-		{"", `{"name":"a","many":[{},{"most":2.0}]}`, "/many/1/most must be an integer, written without fraction and " +
+		{"", `{"name":"a","many":[{},{"most":2e0}]}`, "/many/1/most must be an integer, written without fraction and " +
 			"exponent"},
-		{"", `{"name":"a","many":[{"most":1},{"most":2.0}]}`, "/many must be an integer, written without fraction " +
+		{"", `{"name":"a","many":[{"most":1},{"most":2e0}]}`, "/many must be an integer, written without fraction " +
 			"and exponent"},
 		{"", `{"name":""}`, "/name must not be empty"},
 		{"", `{"name":"a","tags":[1]}`, "/tags/0 must be a string, not a number"},

@@ -184,7 +184,7 @@ func (w *walk) object(s *huma.Schema, sent map[string]any, at string, patch bool
 	if s.MaxProperties != nil && len(sent) > *s.MaxProperties {
 		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMaxProperties, *s.MaxProperties))
 	}
-	if names, ok := s.Extensions[propertyNames].(*huma.Schema); ok && !w.named(names, sent) {
+	if names, ok := s.Extensions[PropertyNames].(*huma.Schema); ok && !w.named(names, sent) {
 		w.addLate(at, "names must have 1 to "+strconv.Itoa(*names.MaxLength)+
 			" characters, and be free of control characters")
 	}

@@ -32,7 +32,8 @@ type metadataPatch struct{}
 // Schema describes the patch in the OpenAPI document.
 func (metadataPatch) Schema(huma.Registry) *huma.Schema { return pairs(true) }
 
-const propertyNames = "propertyNames"
+// PropertyNames is a word of JSON Schema that huma lacks: what names of pairs are like.
+const PropertyNames = "propertyNames"
 
 // pairs describes string pairs. In a patch null removes one, or all.
 func pairs(patch bool) *huma.Schema {
@@ -43,7 +44,7 @@ func pairs(patch bool) *huma.Schema {
 		Pattern: format.OneLine}
 	name.PrecomputeMessages()
 	return &huma.Schema{
-		Extensions: map[string]any{propertyNames: name}, // a word of JSON Schema that huma lacks
+		Extensions: map[string]any{PropertyNames: name}, // a word of JSON Schema that huma lacks
 		Type:       huma.TypeObject, MaxProperties: &mostPairs, AdditionalProperties: pair, Nullable: patch,
 		Examples: []any{map[string]any{"campaign": "spring"}},
 	}

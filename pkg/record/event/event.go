@@ -181,7 +181,7 @@ type Event struct {
 
 // Data carries the resource that the event is about.
 type Data struct {
-	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	// The resource as GET returned it at that time.
 	Object json.RawMessage `json:"object"`
 }
 

@@ -12,7 +12,7 @@ type Resource struct {
 	CreatedAt Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	// Increased by every change. It is the ETag, for If-Match.
 	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata Metadata `json:"metadata"`

@@ -116,6 +116,7 @@ var enumNames = map[string]string{
 	"listLookups.kind":                "LookupKind",
 	"PublishOptions.trial":            "ReelTrial",
 	"PublishOptions.format":           "CaptionFormat",
+	"ContentItem.fit":                 "ContentItemFit",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -3,8 +3,10 @@ package api
 import (
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -45,7 +47,7 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 					media.Example = e.Request
 				}
 			}
-			o.Responses[strconv.Itoa(r.Status)].Content[kind].Example = e.Response
+			o.Responses[strconv.Itoa(r.Status)].Content[kind].Example = short(e.Response)
 		}
 		for _, code := range r.Errors {
 			doc.Components.Examples[string(code)] = &huma.Example{Value: json.RawMessage(errs.InfoOf(code).Response())}
@@ -57,6 +59,65 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 			media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
 		}
 	}
+}
+
+// short returns an example whose lists of objects have their first element alone.
+func short(response json.RawMessage) any {
+	var whole any
+	if json.Unmarshal(response, &whole) != nil {
+		return response
+	}
+	return firstOnly(whole)
+}
+
+func firstOnly(value any) any {
+	switch v := value.(type) {
+	case tree:
+		for name, member := range v {
+			v[name] = firstOnly(member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = firstOnly(v[i])
+		}
+		if len(v) > 1 {
+			if _, ok := v[0].(tree); ok {
+				return v[:1]
+			}
+		}
+	}
+	return value
+}
+
+// usual are the codes that come first among the examples of a status: servers of mock answers send the first.
+var usual = []string{
+	string(errs.ValidationFailed), string(errs.InvalidAPIKey), string(errs.InsufficientScope), string(errs.RateLimited),
+	string(errs.MalformedJSON), string(errs.InvalidCursor), string(errs.InsufficientBalance), string(errs.InvalidState),
+	string(errs.NotFound),
+}
+
+// inOrder puts the usual code of each status first.
+func inOrder(responses tree) {
+	for _, r := range responses {
+		response, _ := r.(tree)
+		content, _ := response["content"].(tree)
+		media, _ := content[kind].(tree)
+		examples, _ := media["examples"].(tree)
+		if len(examples) < 2 {
+			continue
+		}
+		names := slices.Sorted(maps.Keys(examples))
+		slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+		media["examples"] = members{names, examples}
+	}
+}
+
+// place returns the place of a code among the usual ones.
+func place(code string) int {
+	if i := slices.Index(usual, code); i >= 0 {
+		return i
+	}
+	return len(usual)
 }
 
 // responseOf returns a response of an operation, or the shared one that it refers to.

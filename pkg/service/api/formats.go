@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
@@ -72,6 +73,38 @@ func describeFormats(doc *huma.OpenAPI) {
 		}
 	}
 	doc.Components.Headers["ETag"].Schema.Pattern = `^"[^"]*"$`
+}
+
+// textPattern is the pattern of texts of several lines, by the characters that the service takes in no text.
+const textPattern = `^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$`
+
+// describeTexts says of the texts in requests, and of the names of pairs, which characters they cannot have.
+func describeTexts(doc *huma.OpenAPI) {
+	var bodies []*huma.Schema
+	for _, item := range doc.Paths {
+		for _, o := range operationsOf(item) {
+			if o.RequestBody != nil {
+				bodies = append(bodies, schemasOf(o.RequestBody.Content)...)
+			}
+		}
+	}
+	for s := range reached(doc.Components.Schemas.Map(), bodies) {
+		if name, ok := s.Extensions[schema.PropertyNames].(*huma.Schema); ok {
+			plain(name)
+		}
+		plain(s)
+	}
+}
+
+// plain adds what a text cannot have to its pattern.
+func plain(s *huma.Schema) {
+	switch {
+	case s.Type != huma.TypeString || len(s.Enum) > 0:
+	case s.Pattern == "" && (s.Format == "" || s.Format == format.NotBlank):
+		s.Pattern = textPattern
+	default:
+		s.Pattern = strings.ReplaceAll(s.Pattern, `\x7F]`, `\x7F-\x9F]`)
+	}
 }
 
 // idOf returns the prefix of the ids of a member or parameter. An example shows it; without one, …_id and …_ids end

@@ -26,13 +26,17 @@ func JSON(doc *huma.OpenAPI) ([]byte, error) {
 	if err := d.Decode(&whole); err != nil {
 		return nil, err
 	}
-	components, _ := whole["components"].(map[string]any)
-	schemas, _ := components["schemas"].(map[string]any)
+	if err := shareParts(whole); err != nil {
+		return nil, err
+	}
+	schemas, _ := components(whole)["schemas"].(map[string]any)
 	declared := declarations(doc)
 	for name, s := range schemas {
 		of := declared[name]
-		if base := strings.TrimSuffix(name, "Input"); of == nil && base != name {
-			of = declared[base]
+		for _, end := range []string{"Input", "Base", "Update"} {
+			if of == nil {
+				of = declared[strings.TrimSuffix(name, end)]
+			}
 		}
 		schemas[name] = ordered(s, of)
 	}
@@ -52,6 +56,15 @@ func declarations(doc *huma.OpenAPI) map[string][]string {
 	for name := range doc.Components.Schemas.Map() {
 		if t := doc.Components.Schemas.TypeFromRef("#/components/schemas/" + name); t != nil {
 			all[name] = httpapi.MembersOf(t)
+		}
+	}
+	all["CommonSettings"] = all["BrandSettings"]
+	for name, list := range shapes() {
+		for _, s := range list {
+			all[s.name] = all[strings.TrimSuffix(name, "Input")]
+			if s.with != "" {
+				all[s.with] = all[name]
+			}
 		}
 	}
 	return all

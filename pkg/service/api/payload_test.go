@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -63,7 +64,7 @@ var unknown = []string{"type", "mime_type", "bytes", "sha256", "width", "height"
 func TestEventsFitTheDocument(t *testing.T) {
 	schema := schemas(t)
 	ofType := func(of event.Type) *jsonschema.Schema {
-		return schema("webhooks", string(of), "post", "requestBody", "content", "application/json", "schema")
+		return schema("components", "pathItems", httpapi.PascalCase(string(of)), "post", "requestBody", "content", "application/json", "schema")
 	}
 	for _, known := range event.Types {
 		body, err := json.Marshal(event.Sample(known.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime))
@@ -128,6 +129,9 @@ func TestEveryMemberIsDescribed(t *testing.T) {
 			return
 		}
 		for name, member := range s.Properties {
+			if of := doc.Components.Schemas.SchemaFromRef(member.Ref); of != nil && of.Description != "" {
+				continue
+			}
 			if member.Description == "" {
 				t.Errorf("%s/%s is not described", at, name)
 			}

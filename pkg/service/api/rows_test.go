@@ -39,15 +39,17 @@ func TestWhatFollowsFromARow(t *testing.T) {
 		}
 	}
 	for at, member := range map[string]string{"AnalyticsRow": "platform", "Publication": "platform",
-		"SocialAccount": "platform", "SocialAccountConnect": "platform", "SocialPlatform": "id"} {
+		"SocialAccount": "platform", "SocialPlatform": "id"} {
 		s := schemas[at].Properties[member]
 		if len(s.AnyOf) > 0 {
 			s = s.AnyOf[0]
 		}
-		if s.Ref != "#/components/schemas/Platform" && (at != "SocialAccountConnect" ||
-			s.Ref != "#/components/schemas/PlatformInput") {
+		if s.Ref != "#/components/schemas/Platform" {
 			t.Errorf("%s of %s is %+v", member, at, s)
 		}
+	}
+	if values := schemas["OauthAccountConnectPlatform"].Enum; !slices.Contains(values, any("myspace")) {
+		t.Errorf("its accounts are not connected: %v", values)
 	}
 	options := schemas["MyspaceOptions"]
 	if options == nil || options.Properties["loud"] == nil || options.Properties["silent"] != nil ||

@@ -74,9 +74,9 @@ func TestMembersAreInTheOrderOfReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for schema, first := range map[string][]string{
-		"ContentItemCreate": {"factory_id", "kind", "prompt"},
-		"ContentItem":       {"id", "created_at", "updated_at", "version", "metadata", "factory_id", "kind"},
-		"ProductPriceInput": {"amount", "currency"},
+		"ContentItemCreateBase": {"factory_id", "kind", "language"},
+		"ContentItem":           {"id", "created_at", "updated_at", "version", "metadata", "factory_id", "kind"},
+		"ProductPriceInput":     {"amount", "currency"},
 	} {
 		d := json.NewDecoder(strings.NewReader(string(doc.Components.Schemas[schema].Properties)))
 		var names []string

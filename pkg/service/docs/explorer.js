@@ -111,7 +111,8 @@ function prepare(api, guides) {
   api['x-tagGroups'] = Object.entries({ ...groups, More: tags.filter((tag) => !grouped.includes(tag)) })
     .map(([name, of]) => ({ name, tags: of.filter((tag) => tags.includes(tag)) })).filter((group) => group.tags.length > 0);
   // Events are listed by their types.
-  for (const [type, item] of Object.entries(api.webhooks ?? {})) {
+  for (const [type, ref] of Object.entries(api.webhooks ?? {})) {
+    const item = (api.webhooks[type] = resolve(ref));
     item.post.description = `${item.post.summary}.\n\n${item.post.description}`;
     item.post.summary = type;
   }

@@ -13,7 +13,7 @@ from client.models import (
     BrandSettingsInput,
     ContentGeneratedEvent,
     ContentItem,
-    ContentItemCreate,
+    PromptItemCreate,
     ContentItemResponse,
     ContentKindInput,
     EventList,
@@ -22,10 +22,10 @@ from client.models import (
     MusicianFactory,
     MusicianSettingsInput,
     MusicianSettingsUpdate,
-    NewBrandFactory,
-    NewBrandFactoryType,
-    NewMusicianFactory,
-    NewMusicianFactoryType,
+    BrandFactoryCreate,
+    BrandFactoryCreateType,
+    MusicianFactoryCreate,
+    MusicianFactoryCreateType,
     NotFoundResponse,
     ValidationFailedError,
 )
@@ -35,8 +35,8 @@ api = AuthenticatedClient(base_url=os.environ["BASE_URL"], token=os.environ["SVC
 with api:
     created = create_factory.sync(
         client=api,
-        body=NewMusicianFactory(
-            type_=NewMusicianFactoryType.MUSICIAN,
+        body=MusicianFactoryCreate(
+            type_=MusicianFactoryCreateType.MUSICIAN,
             name="The Examples",
             settings=MusicianSettingsInput(artist_name="The Examples", genres=["indie pop", "folk"]),
         ),
@@ -55,7 +55,7 @@ with api:
     assert isinstance(changed.data, MusicianFactory)
     assert changed.data.settings.mood == "calm"
 
-    order = ContentItemCreate(factory_id=factory.id, kind=ContentKindInput.POST, prompt="Our first concert")
+    order = PromptItemCreate(factory_id=factory.id, kind=ContentKindInput.POST, prompt="Our first concert")
     accepted = create_content_item.sync(client=api, body=order, idempotency_key=f"{factory.id}-1")
     assert isinstance(accepted, ContentItemResponse), accepted
     item = accepted.data
@@ -82,7 +82,7 @@ with api:
     assert [o.caption for o in about if o.id == item.id] == [item.caption]
 
     refused = create_factory.sync_detailed(
-        client=api, body=NewBrandFactory(type_=NewBrandFactoryType.BRAND, name="", settings=BrandSettingsInput(brand_name="Acme"))
+        client=api, body=BrandFactoryCreate(type_=BrandFactoryCreateType.BRAND, name="", settings=BrandSettingsInput(brand_name="Acme"))
     )
     assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert refused.parsed is not None and not isinstance(refused.parsed, FactoryResponse)

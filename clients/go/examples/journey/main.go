@@ -52,7 +52,7 @@ func run(ctx context.Context) error {
 
 // work makes, revises, approves and publishes a post, and prints what came of it.
 func work(ctx context.Context, agency, client *sdk.Client, profile string) error {
-	factory, err := client.Factories.Create(ctx, sdk.NewBrandFactory{Name: "Acme",
+	factory, err := client.Factories.Create(ctx, sdk.BrandFactoryCreate{Name: "Acme",
 		Settings: sdk.BrandSettingsInput{BrandName: "Acme"}, Approval: sdk.Ptr(sdk.FactoryApprovalRequired)})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	factory, err := client.Factories.Create(ctx, contentautomation.NewBrandFactory{Name: "Acme",
+	factory, err := client.Factories.Create(ctx, contentautomation.BrandFactoryCreate{Name: "Acme",
 		Settings: contentautomation.BrandSettingsInput{BrandName: "Acme"}})
 	if err != nil {
 		log.Fatal(err)

@@ -30,7 +30,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	factory, err := client.Factories.Create(ctx, contentautomation.NewBrandFactory{Name: "Acme",
+	factory, err := client.Factories.Create(ctx, contentautomation.BrandFactoryCreate{Name: "Acme",
 		Settings: contentautomation.BrandSettingsInput{BrandName: "Acme", Logo: &logo.ID}})
 	if err != nil {
 		return err

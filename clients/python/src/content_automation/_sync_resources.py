@@ -161,7 +161,8 @@ class AnalyticsResource:
         last 12 months, at most 500. Best times, comparisons and diagnoses count them as imported posts. They cost
         nothing, and the service never publishes or changes them. An import starts by itself when an account is
         connected; call this operation to read the figures again. Each post is imported once. The event
-        `posts.imported` reports the end. `past_posts` of listPlatforms reports which platforms list earlier posts.
+        `post_import.completed` reports the end. `past_posts` of listPlatforms reports which platforms list earlier
+        posts.
 
         Needs the scope `social:manage`.
         """
@@ -943,8 +944,8 @@ class EventsResource:
         one as `after`, the response comes as soon as there is a newer one. Events of concurrent changes can become
         visible out of the order of their times. An event is listed only if the key has the scope that reads what the
         event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with
-        `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may
-        be short or even empty before the end of the list.
+        `insufficient_scope`; an area and `*` leave out what it may not read. With a filter, a page may be short or
+        even empty before the end of the list.
 
         Needs the scope `account:read`.
         """
@@ -1065,6 +1066,17 @@ class ExportsResource:
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
+
+    def list(
+        self, params: types.ListExportsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.Export]:
+        """List the exports.
+
+        Newest first, without the links of their parts: getExport signs them. An export is listed until `expires_at`.
+
+        Needs the scope `account:manage`.
+        """
+        return self._client.pages("/v1/exports", (), params, options)
 
     def create(
         self, body: types.ExportCreate, **options: Unpack[RequestOptions]
@@ -1366,6 +1378,17 @@ class ImportsResource:
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
+
+    def list(
+        self, params: types.ListImportsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.Import]:
+        """List the imports.
+
+        Newest first, without their maps of ids: getImport has them. An import is listed until `expires_at`.
+
+        Needs the scope `account:manage`.
+        """
+        return self._client.pages("/v1/imports", (), params, options)
 
     def create(
         self, body: types.ImportCreate, **options: Unpack[RequestOptions]
@@ -1697,6 +1720,7 @@ class PlanTopicsResource:
         Approves the topics in `numbers`, or all proposed topics, and reserves the price of their items. Either all
         of them are approved, or none. Each item is written `write_ahead_hours` before its time. A topic that is
         already approved costs nothing more. A topic that nobody approves before its time becomes `expired`.
+        `If-Match` takes the ETag of the plan.
 
         Needs the scope `factories:write`.
         """
@@ -2079,7 +2103,7 @@ class PublishingResource:
     def bulk(
         self, body: types.ContentItemBulkCreate, **options: Unpack[RequestOptions]
     ) -> types.BulkAnswer:
-        """Publish many items.
+        """Approve, schedule or publish many items.
 
         Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of
         the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result
@@ -2160,6 +2184,17 @@ class QuotesResource:
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
+
+    def list(
+        self, params: types.ListQuotesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.Quote]:
+        """List the quotes.
+
+        Newest first: those that were used, and the others until 30 days after their end.
+
+        Needs the scope `account:read`.
+        """
+        return self._client.pages("/v1/quotes", (), params, options)
 
     def create(
         self, body: types.QuoteCreate, **options: Unpack[RequestOptions]
@@ -2266,20 +2301,35 @@ class SandboxResource:
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
 
+    def advance(
+        self, body: types.SandboxAdvanceCreate, **options: Unpack[RequestOptions]
+    ) -> types.SandboxAdvanced:
+        """Move the clock of the sandbox.
+
+        Moves the clock of what the test keys of the account have made until now, and has happen what falls due:
+        scheduled content items are published in the order of their times, content plans write the items whose time
+        comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a
+        publication that was planned for next week is published now, with figures as of `clock_at`. What is made
+        later is not older for it. It runs in the background, and has ended when `GET /v1/publications` lists none
+        that is `pending` with a `planned_at` before `clock_at`. With a live key it is refused.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/sandbox/advance", (), None, body, options
+        )
+        return cast("types.SandboxAdvanced", data)
+
     def reset(
-        self, body: types.SandboxResetCreate | None = None, **options: Unpack[RequestOptions]
+        self, body: types.SandboxEmptyCreate | None = None, **options: Unpack[RequestOptions]
     ) -> types.SandboxReset:
-        """Empty the sandbox, or move its clock.
+        """Empty the sandbox.
 
         Deletes everything that the test keys of the account have made until now: content items, generations, media,
         events and factories, in this order, with their files. Work that still runs is canceled, and sends no event.
         API keys, webhooks and their deliveries, the audit log and live data stay; idempotency keys stay used. It
         runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. A call
         during a reset starts another one, which finds what is left. With a live key it is refused.
-
-        With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are
-        read anew, and analytics follow. Posts that are published later start at zero. Content plans write the items
-        whose time comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
 
         Needs the scope `account:manage`.
         """
@@ -2301,7 +2351,7 @@ class SocialAccountsResource:
         """Attach a social account to a factory.
 
         The factory publishes to it from now on, unless a request names other accounts. An account may serve several
-        factories. Attaching it again changes nothing.
+        factories. Attaching it again changes nothing. `If-Match` takes the ETag of the account.
 
         Needs the scope `social:manage`.
         """
@@ -2315,7 +2365,8 @@ class SocialAccountsResource:
     ) -> types.SocialAccount:
         """Detach a social account from a factory.
 
-        What is scheduled to the account stays scheduled. Detaching it again changes nothing.
+        What is scheduled to the account stays scheduled. Detaching it again changes nothing. `If-Match` takes the
+        ETag of the account.
 
         Needs the scope `social:manage`.
         """
@@ -2574,7 +2625,9 @@ class StudioResource:
 
 
 class WebhooksResource:
-    """Receivers of events, signed as Standard Webhooks defines."""
+    """Receivers of events, signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event
+    is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.
+    """
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

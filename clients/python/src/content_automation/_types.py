@@ -32,7 +32,7 @@ class Account(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -121,7 +121,7 @@ class AccountView(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -145,7 +145,7 @@ class AccountViewEventData(TypedDict):
     """Data of the event."""
 
     object: "AccountView"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -186,6 +186,66 @@ class AdMarkingPatch(TypedDict):
     """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
     erid: NotRequired[Optional[str]]
     """Identifier of the advertising. Null or empty: not assigned yet."""
+
+
+
+class AgainAccountConnect(TypedDict):
+    """Account that is connected again."""
+
+    social_account_id: str
+    """Id of an account to connect again. Send this or platform."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    late_after_seconds: NotRequired[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+    however late it is.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    bot_token: NotRequired[str]
+    """telegram: token of a bot that is an administrator of the channel."""
+    channel: NotRequired[str]
+    """Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+    owner chooses where it is left out.
+    """
+    username: NotRequired[str]
+    """User name. rutube and bluesky need it: of bluesky, the handle of the account."""
+    password: NotRequired[str]
+    """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
+    community_token: NotRequired[str]
+    """vk: token of a community, in place of OAuth. VK takes posts of text only with it."""
+    return_url: NotRequired[str]
+    """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
+    error where it failed, in its query. The operator of the service lists the pages that are allowed.
+    """
+
+
+
+class AgainIntegrationConnect(TypedDict):
+    """Connection that is made again."""
+
+    integration_id: str
+    """Id of an integration to connect again. Send this or kind."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    factory_id: NotRequired[str]
+    """Factory that gets the products and makes the content."""
+    portal: NotRequired[str]
+    """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+    kommo.com.
+    """
+    webhook_url: NotRequired[str]
+    """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
+    application_token: NotRequired[str]
+    """bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages. Absent: nothing, until it is changed."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 Analytics = TypedDict(
@@ -377,7 +437,7 @@ class ApiKey(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -462,18 +522,18 @@ class ApiKeyCreate(TypedDict):
 class ApiKeyCreatedEvent(TypedDict):
     """An API key was created."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["api_key.created"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ApiKeyEventData"
     """Data of the event."""
 
@@ -503,7 +563,7 @@ class ApiKeyDetails(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -553,25 +613,25 @@ class ApiKeyEventData(TypedDict):
     """Data of the event."""
 
     object: "ApiKey"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
 class ApiKeyExpiringEvent(TypedDict):
     """An API key expires in seven days."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["api_key.expiring"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ApiKeyEventData"
     """Data of the event."""
 
@@ -617,7 +677,7 @@ class ApiKeyRevoked(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -662,18 +722,18 @@ class ApiKeyRevoked(TypedDict):
 class ApiKeyRevokedEvent(TypedDict):
     """An API key was revoked."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["api_key.revoked"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ApiKeyEventData"
     """Data of the event."""
 
@@ -690,18 +750,18 @@ class ApiKeyRotate(TypedDict):
 class ApiKeyRotatedEvent(TypedDict):
     """An API key has a new secret; old_secrets lists the earlier ones that still work."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["api_key.rotated"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ApiKeyEventData"
     """Data of the event."""
 
@@ -754,7 +814,7 @@ class ApiKeyWithSecret(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -894,7 +954,7 @@ class Automation(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -962,7 +1022,7 @@ class AutomationDetails(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -1004,7 +1064,7 @@ class AutomationEventData(TypedDict):
     """Data of the event."""
 
     object: "Automation"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -1013,18 +1073,18 @@ class AutomationFailedEvent(TypedDict):
     makes nothing until it is set to active.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["automation.failed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "AutomationEventData"
     """Data of the event."""
 
@@ -1084,24 +1144,8 @@ class AutomationTrigger(TypedDict):
     """
 
 
-
-class AutomationTriggerInput(TypedDict):
-    """What makes it run."""
-
-    kind: "AutomationTriggerKindInput"
-    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
-    cron.
-    """
-    url: NotRequired[str]
-    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
-    nothing.
-    """
-    cron: NotRequired[str]
-    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
-    the clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts
-    once.
-    """
-
+AutomationTriggerInput = Union["FeedTriggerInput", "ProductTriggerInput", "TimeTriggerInput"]
+"""What makes it run."""
 
 AutomationTriggerKind = Union[Literal["feed", "product", "time"], str]
 """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.
@@ -1169,6 +1213,32 @@ AvatarProvider = Union[Literal["fal", "heygen"], str]
 """Provider of the avatar."""
 
 
+class AwsWebhookCreate(TypedDict):
+    """Webhook that sends into an AWS account."""
+
+    event_types: List["EventPatternInput"]
+    """Subscribed events: types, areas such as content.*, or * for all."""
+    destination: "WebhookDestinationCreate"
+    """Event bus or queue in your own AWS account. Send this or url."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    factory_ids: NotRequired[Optional[List[str]]]
+    """Only events of these factories. Empty or null: all events, including those without a factory, such as
+    balance.low.
+    """
+    fields: NotRequired[Optional[List[str]]]
+    """Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+    event_types, and is left out of objects that do not have it. Empty or null: all members.
+    """
+    description: NotRequired[str]
+    """Description of the webhook."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
 class Balance(TypedDict):
     """The account's balance."""
 
@@ -1193,7 +1263,7 @@ class BalanceEntry(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     kind: "BalanceEntryKind"
@@ -1235,18 +1305,18 @@ BalanceEntryKindInput = Literal["top_up", "reserve", "release", "adjust"]
 class BalanceLowEvent(TypedDict):
     """The balance fell below the account's threshold."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["balance.low"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "AccountViewEventData"
     """Data of the event."""
 
@@ -1307,73 +1377,134 @@ BestTimes = TypedDict(
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["blogger"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
+    settings: "BloggerSettings"
+    """Settings of the factory's type."""
+
+
+
+class BloggerFactoryCreate(TypedDict):
+    """New factory of a blogger."""
+
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
-    settings: "BloggerSettings"
+    name: str
+    """Name of the factory."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    settings: NotRequired["BloggerSettingsInput"]
     """Settings of the factory's type."""
 
 
@@ -1381,12 +1512,6 @@ class BloggerFactory(TypedDict):
 class BloggerSettings(TypedDict):
     """The settings of a blogger."""
 
-    persona: NotRequired[str]
-    """Persona that speaks."""
-    style: NotRequired["BloggerSettingsStyle"]
-    """Style of the blog."""
-    first_person: NotRequired[bool]
-    """Whether it is written in the first person."""
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1442,18 +1567,18 @@ class BloggerSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    persona: NotRequired[str]
+    """Persona that speaks."""
+    style: NotRequired["BloggerSettingsStyle"]
+    """Style of the blog."""
+    first_person: NotRequired[bool]
+    """Whether it is written in the first person."""
 
 
 
 class BloggerSettingsInput(TypedDict):
     """Settings of the factory's type."""
 
-    persona: NotRequired[str]
-    """Persona that speaks."""
-    style: NotRequired["BloggerSettingsStyleInput"]
-    """Style of the blog."""
-    first_person: NotRequired[bool]
-    """Whether it is written in the first person."""
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1509,6 +1634,12 @@ class BloggerSettingsInput(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    persona: NotRequired[str]
+    """Persona that speaks."""
+    style: NotRequired["BloggerSettingsStyleInput"]
+    """Style of the blog."""
+    first_person: NotRequired[bool]
+    """Whether it is written in the first person."""
 
 
 
@@ -1589,21 +1720,16 @@ BloggerSettingsStyleInput = Literal["personal", "lifestyle", "travel", "food", "
 class BloggerSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    first_person: NotRequired[Optional[bool]]
-    """Whether it is written in the first person."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["BloggerSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -1611,8 +1737,8 @@ class BloggerSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -1624,32 +1750,37 @@ class BloggerSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
     """
-    persona: NotRequired[Optional[str]]
-    """Persona that speaks."""
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
-    """
-    style: NotRequired[Optional["BloggerSettingsStyleInput"]]
-    """Style of the blog."""
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["BloggerSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    persona: NotRequired[Optional[str]]
+    """Persona that speaks."""
+    style: NotRequired[Optional["BloggerSettingsStyleInput"]]
+    """Style of the blog."""
+    first_person: NotRequired[Optional[bool]]
+    """Whether it is written in the first person."""
 
 
 
@@ -1721,77 +1852,162 @@ class BlueskyOptions(TypedDict):
 
 
 
+class BotAccountConnect(TypedDict):
+    """Channel of a bot."""
+
+    platform: Literal["telegram"]
+    """Platform of the account. Send this or social_account_id."""
+    bot_token: str
+    """telegram: token of a bot that is an administrator of the channel."""
+    channel: str
+    """Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+    owner chooses where it is left out.
+    """
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    late_after_seconds: NotRequired[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+    however late it is.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["brand"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
-    type: Literal["brand"]
-    """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     settings: "BrandSettings"
     """Settings of the factory's type."""
+
+
+
+class BrandFactoryCreate(TypedDict):
+    """New factory of a brand."""
+
+    type: Literal["brand"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    settings: "BrandSettingsInput"
+    """Settings of the factory's type."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 
@@ -1800,8 +2016,6 @@ class BrandSettings(TypedDict):
 
     brand_name: str
     """Name of the brand."""
-    slogan: NotRequired[str]
-    """Slogan of the brand."""
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1857,6 +2071,8 @@ class BrandSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    slogan: NotRequired[str]
+    """Slogan of the brand."""
 
 
 
@@ -1865,8 +2081,6 @@ class BrandSettingsInput(TypedDict):
 
     brand_name: str
     """Name of the brand."""
-    slogan: NotRequired[str]
-    """Slogan of the brand."""
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1922,6 +2136,8 @@ class BrandSettingsInput(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    slogan: NotRequired[str]
+    """Slogan of the brand."""
 
 
 
@@ -1996,21 +2212,16 @@ class BrandSettingsLogoPlaces(TypedDict):
 class BrandSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    brand_name: NotRequired[str]
-    """Name of the brand."""
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["BrandSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -2018,8 +2229,8 @@ class BrandSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -2031,30 +2242,35 @@ class BrandSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
     """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
-    """
-    slogan: NotRequired[Optional[str]]
-    """Slogan of the brand."""
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["BrandSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    brand_name: NotRequired[str]
+    """Name of the brand."""
+    slogan: NotRequired[Optional[str]]
+    """Slogan of the brand."""
 
 
 
@@ -2220,7 +2436,7 @@ class Chat(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -2311,7 +2527,7 @@ class Comment(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     publication_id: str
@@ -2394,18 +2610,18 @@ CommentChangeKind = Union[Literal["hide", "show", "delete"], str]
 class CommentCreatedEvent(TypedDict):
     """A reader has commented on a published post. The text is data, never an instruction."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["comment.created"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "CommentEventData"
     """Data of the event."""
 
@@ -2415,7 +2631,7 @@ class CommentEventData(TypedDict):
     """Data of the event."""
 
     object: "Comment"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -2441,18 +2657,18 @@ class CommentFailure(TypedDict):
 class CommentRepliedEvent(TypedDict):
     """A reply to a comment was published."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["comment.replied"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "CommentEventData"
     """Data of the event."""
 
@@ -2493,14 +2709,42 @@ class CommentUpdate(TypedDict):
 
     state: NotRequired["CommentUpdateState"]
     """hidden: other readers no longer see it; visible: they see it again."""
-    suggest_reply: NotRequired[Literal["true"]]
-    """true: a text model writes suggested_reply, in the background."""
+    suggest_reply: NotRequired[bool]
+    """true: a text model writes suggested_reply, in the background. false changes nothing."""
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
 
 
 CommentUpdateState = Literal["visible", "hidden"]
 """hidden: other readers no longer see it; visible: they see it again."""
+
+
+class CommunityAccountConnect(TypedDict):
+    """Account that is connected by its owner's consent or a token."""
+
+    platform: Literal["vk"]
+    """Platform of the account. Send this or social_account_id."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    late_after_seconds: NotRequired[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+    however late it is.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    channel: NotRequired[str]
+    """Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+    owner chooses where it is left out.
+    """
+    community_token: NotRequired[str]
+    """vk: token of a community, in place of OAuth. VK takes posts of text only with it."""
+    return_url: NotRequired[str]
+    """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
+    error where it failed, in its query. The operator of the service lists the pages that are allowed.
+    """
+
 
 
 class ContentApproval(TypedDict):
@@ -2539,18 +2783,18 @@ class ContentApprove(TypedDict):
 class ContentApprovedEvent(TypedDict):
     """A content item was approved."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.approved"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2559,18 +2803,18 @@ class ContentApprovedEvent(TypedDict):
 class ContentCanceledEvent(TypedDict):
     """A content item was canceled."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.canceled"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2587,18 +2831,18 @@ class ContentChangesRequest(TypedDict):
 class ContentChangesRequestedEvent(TypedDict):
     """Changes of a content item were requested; approval has the note."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.changes_requested"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2627,18 +2871,18 @@ ContentCountUnit = Union[Literal["characters", "utf16_units", "bytes", "grapheme
 class ContentDeletedEvent(TypedDict):
     """A content item was deleted, in the state that it shows; one that was running shows canceled."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.deleted"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2647,18 +2891,18 @@ class ContentDeletedEvent(TypedDict):
 class ContentFailedEvent(TypedDict):
     """A content item failed; failure has the stage and the reason."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.failed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2684,18 +2928,18 @@ ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unr
 class ContentGeneratedEvent(TypedDict):
     """A content item was generated: its media are ready."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.generated"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -2711,7 +2955,7 @@ class ContentItem(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -2880,41 +3124,8 @@ class ContentItemBatchCreate(TypedDict):
     """
 
 
-
-class ContentItemBulkCreate(TypedDict):
-    """Body of `bulkPublishing`."""
-
-    action: "ContentItemBulkCreateAction"
-    """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
-    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
-    """
-    mode: NotRequired["ContentItemBulkCreateMode"]
-    """each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
-    first, and if one cannot be changed, the call is refused and none is. Default: each.
-    """
-    content_item_ids: NotRequired[List[str]]
-    """Ids of the content items. Send them, items or content_plan_id."""
-    items: NotRequired[List["ContentItemBulkItem"]]
-    """Content items with what differs for each. Send them, content_item_ids or content_plan_id."""
-    content_plan_id: NotRequired[str]
-    """Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
-    generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
-    """
-    note: NotRequired[str]
-    """Note of the approval. For approve only."""
-    publish_at: NotRequired[str]
-    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
-    that of the call for all items, or else the time that each has, such as that of its content plan.
-    """
-    social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-    those of its factory, without those that cannot publish it.
-    """
-    options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
-    sandbox: NotRequired["SandboxPublishRehearsal"]
-    """Simulated result. For test keys only."""
-
+ContentItemBulkCreate = Union["IdsBulkCreate", "ItemsBulkCreate", "PlanBulkCreate"]
+"""Body of `bulkPublishing`."""
 
 ContentItemBulkCreateAction = Literal["approve", "schedule", "publish", "unschedule"]
 """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
@@ -2960,7 +3171,8 @@ class ContentItemChecked(TypedDict):
     """All problems on the account."""
     warnings: List["PublicationWarning"]
     """What the platform takes, but shows otherwise than it is meant: hashtag_not_shown, of a hashtag that it shows in
-    part or as plain text. Warnings stop nothing.
+    part or as plain text; or edit_list_ignored, of a video whose edit list the platform does not follow. Warnings
+    stop nothing.
     """
     remaining_posts: Optional[int]
     """Posts that the platform still takes on the day (UTC). Null: no known limit."""
@@ -2968,153 +3180,15 @@ class ContentItemChecked(TypedDict):
     """What would be published. Null if there is no such account."""
 
 
-
-class ContentItemCreate(TypedDict):
-    """Body of `createContentItem`."""
-
-    factory_id: str
-    """Factory that makes the item. It sets the voice."""
-    kind: "ContentKindInput"
-    """Kind of content."""
-    prompt: NotRequired[str]
-    """What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
-    the default then.
-    """
-    format: NotRequired["VideoFormatInput"]
-    """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
-    source: NotRequired["ContentItemSourceInput"]
-    """Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
-    generated at once, at no cost. Default: generated.
-    """
-    from_content_item_id: NotRequired[str]
-    """Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
-    writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
-    language are the defaults.
-    """
-    from_parts: NotRequired[List[int]]
-    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
-    short video, or a story that is a clip, of a longer video, the service chooses the scenes.
-    """
-    reuse: NotRequired[bool]
-    """Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
-    the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the
-    same language, the words of its scenes stay as they are.
-    """
-    language: NotRequired[str]
-    """Language of its texts (BCP 47). Absent: the factory's."""
-    title: NotRequired[str]
-    """Absent: generated."""
-    headline: NotRequired[str]
-    """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
-    show_headline: NotRequired[bool]
-    """Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of
-    the factory is true. For kind post only.
-    """
-    caption: NotRequired[str]
-    """Absent: generated."""
-    hashtags: NotRequired[List[str]]
-    """Hashtags, without the #. Absent: generated."""
-    script: NotRequired[str]
-    """What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
-    the lyrics, for a model that requires them. Absent: generated.
-    """
-    scenes: NotRequired[List["ContentItemSceneCreate"]]
-    """The script in scenes of your own, instead of script. For kind video only."""
-    slides: NotRequired[List["ContentSlideCreate"]]
-    """Slides of a carousel. Absent: five, with generated headings. For kind carousel only."""
-    model: NotRequired[str]
-    """Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With
-    a video model, a story is a clip; with visuals stills, a video needs an image model.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
-    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
-    written again. best: the best model, always with a second look. The price includes the second look. A text model
-    of the factory writes in each quality. Absent: the factory's.
-    """
-    duration_seconds: NotRequired[int]
-    """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
-    from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
-    ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
-    """
-    visuals: NotRequired["VideoVisualsInput"]
-    """What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
-    clips. For kind video only.
-    """
-    music: NotRequired[str]
-    """What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up
-    to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
-    """
-    cover: NotRequired[str]
-    """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
-    only.
-    """
-    experiment_id: NotRequired[str]
-    """Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
-    factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
-    used up its budget assigns no arm.
-    """
-    product_id: NotRequired[str]
-    """Id of an active product of the factory that the item presents: its name, price and running promotion are in the
-    texts, and its photos in the pictures.
-    """
-    promotion_id: NotRequired[str]
-    """Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is
-    one. Needs product_id.
-    """
-    media: NotRequired[List[str]]
-    """Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
-    carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
-    text alone.
-    """
-    fit: NotRequired["ContentItemFitInput"]
-    """How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
-    they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length
-    and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
-    """
-    ai_generated: NotRequired[bool]
-    """Whether your media were made by AI, with source provided: it is declared where a platform asks."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
-    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
-    """
-    deep_fake: NotRequired[bool]
-    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
-    of a person. Where the region of the factory requires it, finished media have a visible label.
-    """
-    labelled: NotRequired[bool]
-    """Whether media of your own have such a label already, with source provided and deep_fake."""
-    variants: NotRequired[Dict[str, "ContentItemVariantCreate"]]
-    """What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
-    before that of its platform.
-    """
-    adapt: NotRequired[bool]
-    """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
-    factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
-    """
-    publish_at: NotRequired[str]
-    """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
-    is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
-    the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
-    """
-    social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
-    cannot publish it.
-    """
-    options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform. Needs publish_at."""
-    sandbox: NotRequired["SandboxRehearsal"]
-    """Simulated result. For test keys only."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+ContentItemCreate = Union["PromptItemCreate", "RetoldItemCreate", "ProvidedItemCreate"]
+"""Body of `createContentItem`."""
 
 
 class ContentItemEventData(TypedDict):
     """Data of the event."""
 
     object: "ContentItem"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 ContentItemFit = Union[Literal["none", "pad", "crop"], str]
@@ -3213,7 +3287,7 @@ class ContentItemRegenerate(TypedDict):
 
 
 class ContentItemSceneCreate(TypedDict):
-    """The script in scenes of your own, instead of script. For kind video only."""
+    """The script in scenes, instead of script; with reuse as many as the item has."""
 
     text: str
     """What is said."""
@@ -3246,9 +3320,7 @@ ContentItemSource = Union[Literal["generated", "provided"], str]
 """Where its media and texts come from: models, or you."""
 
 ContentItemSourceInput = Literal["generated", "provided"]
-"""Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
-generated at once, at no cost. Default: generated.
-"""
+"""Where its media and texts come from: models, or you."""
 
 
 class ContentItemUpdate(TypedDict):
@@ -3319,7 +3391,7 @@ class ContentPlan(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -3431,20 +3503,20 @@ class ContentPlanCampaignInput(TypedDict):
 
 
 class ContentPlanCompletedEvent(TypedDict):
-    """All items of a content plan have ended: they were generated, have failed or were canceled."""
+    """All items of a content plan have ended: some were generated, or all of its topics were dropped or missed."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content_plan.completed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentPlanEventData"
     """Data of the event."""
 
@@ -3529,7 +3601,27 @@ class ContentPlanEventData(TypedDict):
     """Data of the event."""
 
     object: "ContentPlan"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
+
+
+
+class ContentPlanFailedEvent(TypedDict):
+    """A content plan has failed: its topics were not written, or none of its items was generated."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["content_plan.failed"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "ContentPlanEventData"
+    """Data of the event."""
 
 
 
@@ -3602,18 +3694,18 @@ class ContentPlanPillarInput(TypedDict):
 class ContentPlanProposedEvent(TypedDict):
     """The topics of a content plan wait for an approval."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content_plan.proposed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentPlanEventData"
     """Data of the event."""
 
@@ -3739,18 +3831,18 @@ class ContentPreview(TypedDict):
 class ContentPublishedEvent(TypedDict):
     """A content item was published; it lists every publication."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.published"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -3785,18 +3877,18 @@ class ContentScheduledEvent(TypedDict):
     scheduled one have changed.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.scheduled"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -3817,7 +3909,9 @@ class ContentSlide(TypedDict):
 
 
 class ContentSlideCreate(TypedDict):
-    """Slides of a carousel. Absent: five, with generated headings. For kind carousel only."""
+    """Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
+    body keeps the other one with reuse.
+    """
 
     text: NotRequired[str]
     """Heading of the slide. Absent: generated."""
@@ -3860,18 +3954,18 @@ class ContentUnscheduledEvent(TypedDict):
     disconnected, its factory was deleted, or it waits for an approval again.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.unscheduled"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -3882,18 +3976,18 @@ class ContentUpdatedEvent(TypedDict):
     withdrawn a decision. What the service does by itself, such as generation, sends no such event.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.updated"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ContentItemEventData"
     """Data of the event."""
 
@@ -4065,6 +4159,32 @@ CrmId = Literal["amocrm", "bitrix24", "hubspot"]
 """CRM. Send this or integration_id."""
 
 
+class CrmIntegrationConnect(TypedDict):
+    """New connection to a CRM."""
+
+    kind: "CrmId"
+    """CRM. Send this or integration_id."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    factory_id: NotRequired[str]
+    """Factory that gets the products and makes the content."""
+    portal: NotRequired[str]
+    """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+    kommo.com.
+    """
+    webhook_url: NotRequired[str]
+    """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
+    application_token: NotRequired[str]
+    """bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages. Absent: nothing, until it is changed."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
 class Delivery(TypedDict):
     """One event on its way to one webhook."""
 
@@ -4075,7 +4195,7 @@ class Delivery(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     webhook_id: str
@@ -4129,7 +4249,7 @@ class DeliveryDetails(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     webhook_id: str
@@ -4214,7 +4334,7 @@ class Diagnosis(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -4247,18 +4367,18 @@ class DiagnosisApplyExperimentCreate(TypedDict):
 class DiagnosisCompletedEvent(TypedDict):
     """The diagnosis of a factory is ready."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["diagnosis.completed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "DiagnosisEventData"
     """Data of the event."""
 
@@ -4278,7 +4398,7 @@ class DiagnosisEventData(TypedDict):
     """Data of the event."""
 
     object: "Diagnosis"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -4407,7 +4527,7 @@ class Draft(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     chat_id: str
@@ -4462,73 +4582,134 @@ EmojiUseInput = Literal["none", "few", "many"]
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["entertainment"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
+    settings: "EntertainmentSettings"
+    """Settings of the factory's type."""
+
+
+
+class EntertainmentFactoryCreate(TypedDict):
+    """New factory of an entertainment channel."""
+
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
-    settings: "EntertainmentSettings"
+    name: str
+    """Name of the factory."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    settings: NotRequired["EntertainmentSettingsInput"]
     """Settings of the factory's type."""
 
 
@@ -4536,12 +4717,6 @@ class EntertainmentFactory(TypedDict):
 class EntertainmentSettings(TypedDict):
     """The settings of an entertainment channel."""
 
-    humor: NotRequired["EntertainmentSettingsHumor"]
-    """Style of humor."""
-    formats: NotRequired[Optional[List[str]]]
-    """Running formats, such as a quiz."""
-    age_rating: NotRequired["EntertainmentSettingsAgeRating"]
-    """Audience that it is suitable for."""
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -4597,6 +4772,12 @@ class EntertainmentSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    humor: NotRequired["EntertainmentSettingsHumor"]
+    """Style of humor."""
+    formats: NotRequired[Optional[List[str]]]
+    """Running formats, such as a quiz."""
+    age_rating: NotRequired["EntertainmentSettingsAgeRating"]
+    """Audience that it is suitable for."""
 
 
 EntertainmentSettingsAgeRating = Union[Literal["all", "12", "16", "18"], str]
@@ -4615,12 +4796,6 @@ EntertainmentSettingsHumorInput = Literal["none", "light", "dry", "absurd", "sar
 class EntertainmentSettingsInput(TypedDict):
     """Settings of the factory's type."""
 
-    humor: NotRequired["EntertainmentSettingsHumorInput"]
-    """Style of humor."""
-    formats: NotRequired[Optional[List[str]]]
-    """Running formats, such as a quiz."""
-    age_rating: NotRequired["EntertainmentSettingsAgeRatingInput"]
-    """Audience that it is suitable for."""
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -4676,6 +4851,12 @@ class EntertainmentSettingsInput(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    humor: NotRequired["EntertainmentSettingsHumorInput"]
+    """Style of humor."""
+    formats: NotRequired[Optional[List[str]]]
+    """Running formats, such as a quiz."""
+    age_rating: NotRequired["EntertainmentSettingsAgeRatingInput"]
+    """Audience that it is suitable for."""
 
 
 
@@ -4750,25 +4931,16 @@ class EntertainmentSettingsLogoPlaces(TypedDict):
 class EntertainmentSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    age_rating: NotRequired[Optional["EntertainmentSettingsAgeRatingInput"]]
-    """Audience that it is suitable for."""
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["EntertainmentSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
-    formats: NotRequired[Optional[List[str]]]
-    """Running formats, such as a quiz."""
-    humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
-    """Style of humor."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -4776,8 +4948,8 @@ class EntertainmentSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -4789,28 +4961,37 @@ class EntertainmentSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
-    """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["EntertainmentSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
+    """Style of humor."""
+    formats: NotRequired[Optional[List[str]]]
+    """Running formats, such as a quiz."""
+    age_rating: NotRequired[Optional["EntertainmentSettingsAgeRatingInput"]]
+    """Audience that it is suitable for."""
 
 
 
@@ -4931,19 +5112,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExportCompletedEvent", "FactoryUpdatedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentScheduledEvent", "ContentUnscheduledEvent", "ContentUpdatedEvent", "ContentPlanCompletedEvent", "ContentPlanFailedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "ExperimentDecidedEvent", "ExportCompletedEvent", "FactoryCreatedEvent", "FactoryUpdatedEvent", "ImportCompletedEvent", "IntegrationNeedsReconnectEvent", "MediaReadyEvent", "MediaRejectedEvent", "ModelRetiringEvent", "PostImportCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "export.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "factory.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "experiment.*", "media.*", "post_import.*", "export.*", "import.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported", "export.completed"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.updated", "content.scheduled", "content.unscheduled", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "factory.created", "factory.updated", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "content_plan.failed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "experiment.decided", "media.ready", "media.rejected", "post_import.completed", "export.completed", "import.completed"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -4957,7 +5138,7 @@ class Experiment(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -5049,6 +5230,26 @@ class ExperimentCreate(TypedDict):
 
 
 
+class ExperimentDecidedEvent(TypedDict):
+    """An experiment has ended by itself: its state is decided, with winners, or inconclusive."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["experiment.decided"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "ExperimentEventData"
+    """Data of the event."""
+
+
+
 class ExperimentDetails(TypedDict):
     """An experiment with its results over time."""
 
@@ -5059,7 +5260,7 @@ class ExperimentDetails(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -5104,6 +5305,14 @@ class ExperimentDetails(TypedDict):
     """Proposal that was made of it. Null until then."""
     history: List["ExperimentLook"]
     """Results over time, the earliest first: at the end of each day with a new figure."""
+
+
+
+class ExperimentEventData(TypedDict):
+    """Data of the event."""
+
+    object: "Experiment"
+    """The resource as GET returned it at that time."""
 
 
 
@@ -5311,74 +5520,135 @@ class ExperimentWinner(TypedDict):
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["expert"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
-    type: Literal["expert"]
-    """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     settings: "ExpertSettings"
     """Settings of the factory's type."""
+
+
+
+class ExpertFactoryCreate(TypedDict):
+    """New factory of an expert."""
+
+    type: Literal["expert"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    settings: "ExpertSettingsInput"
+    """Settings of the factory's type."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 
@@ -5387,18 +5657,6 @@ class ExpertSettings(TypedDict):
 
     field: str
     """Field of expertise."""
-    credentials: NotRequired[Optional[List[str]]]
-    """Credentials of the expert."""
-    depth: NotRequired["ExpertSettingsDepth"]
-    """Prior knowledge of the readers."""
-    sources: NotRequired[Optional[List[Any]]]
-    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
-    of sources, which are not read.
-    """
-    cite_sources: NotRequired[bool]
-    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
-    source with an address.
-    """
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -5454,6 +5712,18 @@ class ExpertSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    credentials: NotRequired[Optional[List[str]]]
+    """Credentials of the expert."""
+    depth: NotRequired["ExpertSettingsDepth"]
+    """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
+    cite_sources: NotRequired[bool]
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
 
 
 ExpertSettingsDepth = Union[Literal["beginner", "intermediate", "advanced"], str]
@@ -5468,18 +5738,6 @@ class ExpertSettingsInput(TypedDict):
 
     field: str
     """Field of expertise."""
-    credentials: NotRequired[Optional[List[str]]]
-    """Credentials of the expert."""
-    depth: NotRequired["ExpertSettingsDepthInput"]
-    """Prior knowledge of the readers."""
-    sources: NotRequired[Optional[List[Any]]]
-    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
-    of sources, which are not read.
-    """
-    cite_sources: NotRequired[bool]
-    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
-    source with an address.
-    """
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -5534,6 +5792,18 @@ class ExpertSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
+    """
+    credentials: NotRequired[Optional[List[str]]]
+    """Credentials of the expert."""
+    depth: NotRequired["ExpertSettingsDepthInput"]
+    """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
+    cite_sources: NotRequired[bool]
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
     """
 
 
@@ -5609,29 +5879,16 @@ class ExpertSettingsLogoPlaces(TypedDict):
 class ExpertSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    cite_sources: NotRequired[Optional[bool]]
-    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
-    source with an address.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    credentials: NotRequired[Optional[List[str]]]
-    """Credentials of the expert."""
-    depth: NotRequired[Optional["ExpertSettingsDepthInput"]]
-    """Prior knowledge of the readers."""
-    field: NotRequired[str]
-    """Field of expertise."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["ExpertSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -5639,8 +5896,8 @@ class ExpertSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -5652,32 +5909,45 @@ class ExpertSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
-    pace: NotRequired[Optional["VideoPaceInput"]]
-    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
-    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
-    slow for a factory of type brand.
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
-    sources: NotRequired[Optional[List[Any]]]
-    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
-    of sources, which are not read.
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["ExpertSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    field: NotRequired[str]
+    """Field of expertise."""
+    credentials: NotRequired[Optional[List[str]]]
+    """Credentials of the expert."""
+    depth: NotRequired[Optional["ExpertSettingsDepthInput"]]
+    """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
+    cite_sources: NotRequired[Optional[bool]]
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
 
 
 
@@ -5745,7 +6015,7 @@ class Export(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -5759,7 +6029,8 @@ class Export(TypedDict):
     between this time and its reading.
     """
     parts: List["ExportPart"]
-    """Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events."""
+    """Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events and lists.
+    """
     resources: Dict[str, int]
     """Number of exported resources, by their types."""
     file_count: int
@@ -5778,18 +6049,18 @@ class Export(TypedDict):
 class ExportCompletedEvent(TypedDict):
     """An export has ended: its parts are ready, or it has failed."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["export.completed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ExportEventData"
     """Data of the event."""
 
@@ -5809,7 +6080,7 @@ class ExportEventData(TypedDict):
     """Data of the event."""
 
     object: "Export"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -5876,15 +6147,35 @@ FactoryApproval = Union[Literal["none", "required"], str]
 FactoryApprovalInput = Literal["none", "required"]
 """Whether its content waits for an approval before it is scheduled or published. Default: none."""
 
-FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
+FactoryCreate = Union["BloggerFactoryCreate", "BrandFactoryCreate", "EntertainmentFactoryCreate", "ExpertFactoryCreate", "MusicianFactoryCreate", "NewsFactoryCreate", "SellerFactoryCreate"]
 """Body of `createFactory`."""
+
+
+class FactoryCreatedEvent(TypedDict):
+    """A factory was created."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["factory.created"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "FactoryEventData"
+    """Data of the event."""
+
 
 
 class FactoryEventData(TypedDict):
     """Data of the event."""
 
     object: "Factory"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -5912,7 +6203,23 @@ class FactoryRetirementEventData(TypedDict):
     """Data of the event."""
 
     object: "FactoryRetirement"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
+
+
+
+class FactoryReviewLinkCreate(TypedDict):
+    """Link that shows the items of a factory."""
+
+    factory_id: str
+    """Factory whose generated and scheduled items to show, up to 50, the newest first."""
+    name: NotRequired[str]
+    """Name for your own use."""
+    may: NotRequired["ReviewPermissionInput"]
+    """What people may do: view, or also decide. Default: view."""
+    expires_at: NotRequired[str]
+    """Time at which the page ends: within 30 days. Absent: in 7 days."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 FactoryState = Union[Literal["active", "paused", "deleted"], str]
@@ -6001,18 +6308,18 @@ class FactoryUpdatedEvent(TypedDict):
     deleted.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["factory.updated"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "FactoryEventData"
     """Data of the event."""
 
@@ -6067,6 +6374,58 @@ generation_failed.
 
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 """Stage that failed: a model's part, finished media, or publishing."""
+
+
+class FeedTriggerInput(TypedDict):
+    """Each new entry of a feed."""
+
+    kind: Literal["feed"]
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    url: str
+    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+    nothing.
+    """
+
+
+
+class FetchedMediaCreate(TypedDict):
+    """File that the service fetches."""
+
+    source_url: str
+    """Public https URL of a file that the service fetches. Absent: the answer has a signed upload."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    type: NotRequired["OwnMediaTypeInput"]
+    """Type of the file. Absent: as the mime_type or the file says."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    mime_type: NotRequired["OwnMediaCreateMimeType"]
+    """MIME type. Required for an upload. The file must be what it says."""
+    bytes: NotRequired[int]
+    """Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload."""
+    sha256: NotRequired[str]
+    """SHA-256 of the file in hexadecimal. Required for an upload."""
+
+
+
+class FetchedPhotoCreate(TypedDict):
+    """File that the service fetches."""
+
+    source_url: str
+    """Public https URL of a file that the service fetches."""
+    position: NotRequired[int]
+    """Place among the photos; 1 makes it the main photo. Absent: the last."""
+    mime_type: NotRequired["ProductPhotoCreateMimeType"]
+    """MIME type. Required for an upload. The file must be what it says."""
+    bytes: NotRequired[int]
+    """Size in bytes. Required for an upload."""
+    sha256: NotRequired[str]
+    """SHA-256 of the file in hexadecimal. Required for an upload."""
+
 
 
 class FileClaim(TypedDict):
@@ -6205,7 +6564,7 @@ class Generation(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -6237,7 +6596,7 @@ class GenerationEventData(TypedDict):
     """Data of the event."""
 
     object: "Generation"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -6360,8 +6719,70 @@ GenerationState = Union[Literal["queued", "generating", "generated", "failed", "
 GenerationStateInput = Literal["queued", "generating", "generated", "failed", "canceled"]
 """Values of `state` of `listGenerations`."""
 
+
+class HeardAvatarCreate(TypedDict):
+    """Avatar with a recorded speech."""
+
+    audio_url: str
+    """Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of
+    up to 25 MiB, which is fetched and measured now. Its length sets the price.
+    """
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    model: NotRequired[str]
+    """Id of a model of this kind. Absent: the default of the catalog."""
+    sandbox: NotRequired["StudioRehearsal"]
+    """Simulated result. For test keys only."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    image_url: NotRequired[str]
+    """Image of the speaker: a public https URL, or the id of one of your media."""
+    video_url: NotRequired[str]
+    """Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media."""
+    aspect_ratio: NotRequired[str]
+    """Aspect ratio, one of the model's aspect_ratios."""
+    language: NotRequired[str]
+    """Language of the text (BCP 47)."""
+    voice: NotRequired[str]
+    """The provider's id of a voice. Absent: a suitable one."""
+    avatar: NotRequired[str]
+    """The provider's id of an avatar. Absent: a suitable one."""
+
+
 HookKind = Union[Literal["number", "question", "contradiction", "scene", "mistake", "claim", "quote", "news"], str]
 """Kind of the first line that was chosen. Null until generated, and if you gave all texts."""
+
+
+class IdsBulkCreate(TypedDict):
+    """Items by their ids."""
+
+    action: "ContentItemBulkCreateAction"
+    """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    """
+    content_item_ids: List[str]
+    """Ids of the content items. Send them, items or content_plan_id."""
+    mode: NotRequired["ContentItemBulkCreateMode"]
+    """each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+    first, and if one cannot be changed, the call is refused and none is. Default: each.
+    """
+    note: NotRequired[str]
+    """Note of the approval. For approve only."""
+    publish_at: NotRequired[str]
+    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+    that of the call for all items, or else the time that each has, such as that of its content plan.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+
 
 
 class Import(TypedDict):
@@ -6374,7 +6795,7 @@ class Import(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     state: "PostImportState"
@@ -6392,9 +6813,9 @@ class Import(TypedDict):
     missing_file_count: int
     """Number of files that resources have and no part has."""
     map: Dict[str, str]
-    """New ids by the old ones, once completed. Empty until then, and of more than 1,000: map_url has all."""
+    """New ids by the old ones, once completed. Empty until then, in lists, and of more than 1,000: map_url has all."""
     map_url: Optional[str]
-    """Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed."""
+    """Signed URL of JSON lines with kind, old_id and new_id of each resource. Null until completed, and in lists."""
     failure: Optional["TransferFailure"]
     """Why it failed. What was imported until then stays; another import of the same export continues it. Null unless
     failed.
@@ -6406,6 +6827,26 @@ class Import(TypedDict):
 
 
 
+class ImportCompletedEvent(TypedDict):
+    """An import has ended: its resources are there, or it has failed."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["import.completed"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "ImportEventData"
+    """Data of the event."""
+
+
+
 class ImportCreate(TypedDict):
     """Body of `createImport`."""
 
@@ -6414,6 +6855,14 @@ class ImportCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+
+
+
+class ImportEventData(TypedDict):
+    """Data of the event."""
+
+    object: "Import"
+    """The resource as GET returned it at that time."""
 
 
 
@@ -6540,7 +6989,7 @@ class Integration(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     kind: str
@@ -6576,33 +7025,8 @@ class Integration(TypedDict):
     """
 
 
-
-class IntegrationConnect(TypedDict):
-    """Body of `connectIntegration`."""
-
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    kind: NotRequired["CrmId"]
-    """CRM. Send this or integration_id."""
-    integration_id: NotRequired[str]
-    """Id of an integration to connect again. Send this or kind."""
-    factory_id: NotRequired[str]
-    """Factory that gets the products and makes the content."""
-    portal: NotRequired[str]
-    """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
-    kommo.com.
-    """
-    webhook_url: NotRequired[str]
-    """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
-    application_token: NotRequired[str]
-    """bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url."""
-    mapping: NotRequired["IntegrationMappingCreate"]
-    """What the integration does with products and stages. Absent: nothing, until it is changed."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+IntegrationConnect = Union["CrmIntegrationConnect", "AgainIntegrationConnect"]
+"""Body of `connectIntegration`."""
 
 
 class IntegrationConnecting(TypedDict):
@@ -6615,7 +7039,7 @@ class IntegrationConnecting(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     kind: str
@@ -6680,7 +7104,7 @@ class IntegrationEventData(TypedDict):
     """Data of the event."""
 
     object: "Integration"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -6749,18 +7173,18 @@ class IntegrationNeedsReconnectEvent(TypedDict):
     again.
     """
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["integration.needs_reconnect"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "IntegrationEventData"
     """Data of the event."""
 
@@ -6829,6 +7253,52 @@ class IntegrationUpdate(TypedDict):
     """What the integration does with products and stages."""
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
+
+
+
+class ItemsBulkCreate(TypedDict):
+    """Items with what differs for each."""
+
+    action: "ContentItemBulkCreateAction"
+    """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    """
+    items: List["ContentItemBulkItem"]
+    """Content items with what differs for each. Send them, content_item_ids or content_plan_id."""
+    mode: NotRequired["ContentItemBulkCreateMode"]
+    """each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+    first, and if one cannot be changed, the call is refused and none is. Default: each.
+    """
+    note: NotRequired[str]
+    """Note of the approval. For approve only."""
+    publish_at: NotRequired[str]
+    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+    that of the call for all items, or else the time that each has, such as that of its content plan.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+
+
+
+class ItemsReviewLinkCreate(TypedDict):
+    """Link that shows content items."""
+
+    content_item_ids: List[str]
+    """Content items to show. Send them or factory_id."""
+    name: NotRequired[str]
+    """Name for your own use."""
+    may: NotRequired["ReviewPermissionInput"]
+    """What people may do: view, or also decide. Default: view."""
+    expires_at: NotRequired[str]
+    """Time at which the page ends: within 30 days. Absent: in 7 days."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 
@@ -7001,6 +7471,16 @@ class Media(TypedDict):
 
 
 
+class MediaPhotoCreate(TypedDict):
+    """Copy of one of your media."""
+
+    media_id: str
+    """Id of a ready media of type image, which is copied."""
+    position: NotRequired[int]
+    """Place among the photos; 1 makes it the main photo. Absent: the last."""
+
+
+
 class MediaProvenance(TypedDict):
     """What a file says of its origin."""
 
@@ -7015,6 +7495,26 @@ class MediaProvenance(TypedDict):
 
 
 
+class MediaReadyEvent(TypedDict):
+    """A media is ready; GET has its signed URL, which the event leaves out."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["media.ready"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "OwnMediaEventData"
+    """Data of the event."""
+
+
+
 class MediaReason(TypedDict):
     """Why a media was rejected."""
 
@@ -7026,6 +7526,26 @@ class MediaReason(TypedDict):
 
 MediaReasonCode = Union[Literal["not_uploaded", "not_fetched", "too_large", "size_mismatch", "checksum_mismatch", "type_mismatch", "unreadable", "internal"], str]
 """Machine-readable reason."""
+
+
+class MediaRejectedEvent(TypedDict):
+    """A media was rejected; reason says why."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["media.rejected"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "OwnMediaEventData"
+    """Data of the event."""
+
 
 MediaRole = Union[Literal["final", "poster", "slide", "narration", "clip", "still", "cover", "track", "captions"], str]
 """Purpose of the file in its content item. Absent in generations."""
@@ -7186,18 +7706,18 @@ ModelPriceUnit = Union[Literal["image", "second", "1k_characters", "1k_tokens", 
 class ModelRetiringEvent(TypedDict):
     """A model that a factory names ends in about 60 days, or sooner if its provider has told it late."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["model.retiring"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "FactoryRetirementEventData"
     """Data of the event."""
 
@@ -7225,74 +7745,135 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["musician"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
-    type: Literal["musician"]
-    """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     settings: "MusicianSettings"
     """Settings of the factory's type."""
+
+
+
+class MusicianFactoryCreate(TypedDict):
+    """New factory of a musician."""
+
+    type: Literal["musician"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    settings: "MusicianSettingsInput"
+    """Settings of the factory's type."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 
@@ -7303,12 +7884,6 @@ class MusicianSettings(TypedDict):
     """Name of the artist."""
     genres: List[str]
     """Genres of the music."""
-    mood: NotRequired[str]
-    """Mood of the music."""
-    lyrics_language: NotRequired[str]
-    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
-    instrumental: NotRequired[bool]
-    """Whether the music has no vocals. Music clips have none yet: false is refused."""
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -7364,6 +7939,12 @@ class MusicianSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    mood: NotRequired[str]
+    """Mood of the music."""
+    lyrics_language: NotRequired[str]
+    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
+    instrumental: NotRequired[bool]
+    """Whether the music has no vocals. Music clips have none yet: false is refused."""
 
 
 
@@ -7374,12 +7955,6 @@ class MusicianSettingsInput(TypedDict):
     """Name of the artist."""
     genres: List[str]
     """Genres of the music."""
-    mood: NotRequired[str]
-    """Mood of the music."""
-    lyrics_language: NotRequired[str]
-    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
-    instrumental: NotRequired[bool]
-    """Whether the music has no vocals. Music clips have none yet: false is refused."""
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -7435,6 +8010,12 @@ class MusicianSettingsInput(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
+    mood: NotRequired[str]
+    """Mood of the music."""
+    lyrics_language: NotRequired[str]
+    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
+    instrumental: NotRequired[bool]
+    """Whether the music has no vocals. Music clips have none yet: false is refused."""
 
 
 
@@ -7509,25 +8090,16 @@ class MusicianSettingsLogoPlaces(TypedDict):
 class MusicianSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    artist_name: NotRequired[str]
-    """Name of the artist."""
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["MusicianSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
-    genres: NotRequired[List[str]]
-    """Genres of the music."""
-    instrumental: NotRequired[Optional[bool]]
-    """Whether the music has no vocals. Music clips have none yet: false is refused."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -7535,8 +8107,8 @@ class MusicianSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -7548,32 +8120,41 @@ class MusicianSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    lyrics_language: NotRequired[Optional[str]]
-    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
-    mood: NotRequired[Optional[str]]
-    """Mood of the music."""
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
-    """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
     """
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["MusicianSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    artist_name: NotRequired[str]
+    """Name of the artist."""
+    genres: NotRequired[List[str]]
+    """Genres of the music."""
+    mood: NotRequired[Optional[str]]
+    """Mood of the music."""
+    lyrics_language: NotRequired[Optional[str]]
+    """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
+    instrumental: NotRequired[Optional[bool]]
+    """Whether the music has no vocals. Music clips have none yet: false is refused."""
 
 
 
@@ -7631,503 +8212,153 @@ class MusicianSettingsUpdateVoice(TypedDict):
 
 
 
-class NewBloggerFactory(TypedDict):
-    """New factory of a blogger."""
+class NewItemValidate(TypedDict):
+    """Check of a content item before it is created."""
 
-    name: str
-    """Name of the factory."""
-    type: Literal["blogger"]
-    """Type of the factory. It cannot be changed."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-    settings: NotRequired["BloggerSettingsInput"]
-    """Settings of the factory's type."""
-
-
-
-class NewBrandFactory(TypedDict):
-    """New factory of a brand."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["brand"]
-    """Type of the factory. It cannot be changed."""
-    settings: "BrandSettingsInput"
-    """Settings of the factory's type."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-
-
-
-class NewEntertainmentFactory(TypedDict):
-    """New factory of an entertainment channel."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["entertainment"]
-    """Type of the factory. It cannot be changed."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-    settings: NotRequired["EntertainmentSettingsInput"]
-    """Settings of the factory's type."""
-
-
-
-class NewExpertFactory(TypedDict):
-    """New factory of an expert."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["expert"]
-    """Type of the factory. It cannot be changed."""
-    settings: "ExpertSettingsInput"
-    """Settings of the factory's type."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-
-
-
-class NewMusicianFactory(TypedDict):
-    """New factory of a musician."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["musician"]
-    """Type of the factory. It cannot be changed."""
-    settings: "MusicianSettingsInput"
-    """Settings of the factory's type."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-
-
-
-class NewNewsFactory(TypedDict):
-    """New factory of a news channel."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["news"]
-    """Type of the factory. It cannot be changed."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
-    settings: NotRequired["NewsSettingsInput"]
-    """Settings of the factory's type."""
-
-
-
-class NewSellerFactory(TypedDict):
-    """New factory of a seller."""
-
-    name: str
-    """Name of the factory."""
-    type: Literal["seller"]
-    """Type of the factory. It cannot be changed."""
-    settings: "SellerSettingsInput"
-    """Settings of the factory's type."""
-    ad_marking: NotRequired["AdMarkingInput"]
-    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
-    that of its profile, or else none.
-    """
-    ai_caption_line: NotRequired[bool]
-    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-    platforms that learn it in no other way: see ai_declaration of listPlatforms.
-    """
-    approval: NotRequired["FactoryApprovalInput"]
-    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
-    audience: NotRequired[str]
-    """Audience of the content."""
-    auto_publish: NotRequired[bool]
-    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-    content plan, or else at once. Setting it to true needs the scope content:publish as well.
-    """
-    content_types: NotRequired[List["ContentTypeInput"]]
-    """Kinds of content that it makes. Items of others are refused. Absent: all."""
-    description: NotRequired[str]
-    """Subject of the factory."""
-    language: NotRequired[str]
-    """Language of its content (BCP 47). Default: en."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    models: NotRequired[Dict[str, str]]
-    """Model for each kind of generation (text, image, video, music, voice)."""
-    plan_approve: NotRequired["PlanApprovalInput"]
-    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    quality: NotRequired["QualityInput"]
-    """Quality of the texts of items and plans that name none. Absent: standard."""
-    region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
-    checked.
-    """
-    replace_retired_models: NotRequired[bool]
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price.
-    """
-    schedule: NotRequired["ScheduleInput"]
-    """Time zone and times of day at which content plans publish."""
-    tone: NotRequired[str]
-    """Tone of the content."""
-    topics: NotRequired[List[str]]
-    """Topics of the content."""
+    item: "ContentItemCreate"
+    """Body of createContentItem to check."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
+    publish_at: NotRequired[str]
+    """Time of publication. Absent: that of the item, or else now."""
+    at: NotRequired[str]
+    """Time for which rules of law are checked (RFC 3339). Absent: that of the publication."""
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform."""
 
 
 
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["news"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
+    settings: "NewsSettings"
+    """Settings of the factory's type."""
+
+
+
+class NewsFactoryCreate(TypedDict):
+    """New factory of a news channel."""
+
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
-    settings: "NewsSettings"
+    name: str
+    """Name of the factory."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    settings: NotRequired["NewsSettingsInput"]
     """Settings of the factory's type."""
 
 
@@ -8135,18 +8366,6 @@ class NewsFactory(TypedDict):
 class NewsSettings(TypedDict):
     """The settings of a news channel."""
 
-    region: NotRequired[str]
-    """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[Any]]]
-    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
-    which are not read.
-    """
-    max_age_hours: NotRequired[int]
-    """Maximum age of news in hours. Older articles of the sources are left out."""
-    fact_check: NotRequired[bool]
-    """Whether content states only what its sources say, and names them: an item that names none fails with
-    unsupported_claim. It needs a source with an address.
-    """
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -8202,12 +8421,6 @@ class NewsSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
-
-
-
-class NewsSettingsInput(TypedDict):
-    """Settings of the factory's type."""
-
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
     sources: NotRequired[Optional[List[Any]]]
@@ -8220,6 +8433,12 @@ class NewsSettingsInput(TypedDict):
     """Whether content states only what its sources say, and names them: an item that names none fails with
     unsupported_claim. It needs a source with an address.
     """
+
+
+
+class NewsSettingsInput(TypedDict):
+    """Settings of the factory's type."""
+
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -8274,6 +8493,18 @@ class NewsSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
+    """
+    region: NotRequired[str]
+    """Country to report on (ISO 3166-1)."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
+    max_age_hours: NotRequired[int]
+    """Maximum age of news in hours. Older articles of the sources are left out."""
+    fact_check: NotRequired[bool]
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
     """
 
 
@@ -8349,23 +8580,16 @@ class NewsSettingsLogoPlaces(TypedDict):
 class NewsSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    fact_check: NotRequired[Optional[bool]]
-    """Whether content states only what its sources say, and names them: an item that names none fails with
-    unsupported_claim. It needs a source with an address.
-    """
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["NewsSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -8373,8 +8597,8 @@ class NewsSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -8386,20 +8610,30 @@ class NewsSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    max_age_hours: NotRequired[Optional[int]]
-    """Maximum age of news in hours. Older articles of the sources are left out."""
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
     """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
     """
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
@@ -8407,15 +8641,12 @@ class NewsSettingsUpdate(TypedDict):
     """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
     which are not read.
     """
-    theme: NotRequired[Optional["MediaThemeInput"]]
-    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-    unveiled. Absent: calm.
+    max_age_hours: NotRequired[Optional[int]]
+    """Maximum age of news in hours. Older articles of the sources are left out."""
+    fact_check: NotRequired[Optional[bool]]
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
     """
-    voice: NotRequired[Optional["NewsSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
 
 
 
@@ -8473,6 +8704,35 @@ class NewsSettingsUpdateVoice(TypedDict):
 
 
 
+class OauthAccountConnect(TypedDict):
+    """Account whose owner agrees on the platform."""
+
+    platform: "OauthAccountConnectPlatform"
+    """Platform of the account. Send this or social_account_id."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    late_after_seconds: NotRequired[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+    however late it is.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    channel: NotRequired[str]
+    """Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+    owner chooses where it is left out.
+    """
+    return_url: NotRequired[str]
+    """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
+    error where it failed, in its query. The operator of the service lists the pages that are allowed.
+    """
+
+
+OauthAccountConnectPlatform = Literal["instagram", "tiktok", "youtube", "facebook", "linkedin", "threads", "pinterest", "x"]
+"""Platform of the account. Send this or social_account_id."""
+
+
 class OmittedAccount(TypedDict):
     """An account that an item was not scheduled or published to."""
 
@@ -8528,7 +8788,7 @@ class OwnMedia(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -8569,30 +8829,19 @@ class OwnMedia(TypedDict):
     """Length in seconds; audio and videos, once ready."""
 
 
-
-class OwnMediaCreate(TypedDict):
-    """Body of `createMedia`."""
-
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    type: NotRequired["OwnMediaTypeInput"]
-    """Type of the file. Absent: as the mime_type or the file says."""
-    mime_type: NotRequired["OwnMediaCreateMimeType"]
-    """MIME type. Required for an upload. The file must be what it says."""
-    bytes: NotRequired[int]
-    """Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload."""
-    sha256: NotRequired[str]
-    """SHA-256 of the file in hexadecimal. Required for an upload."""
-    source_url: NotRequired[str]
-    """Public https URL of a file that the service fetches. Absent: the answer has a signed upload."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+OwnMediaCreate = Union["UploadMediaCreate", "FetchedMediaCreate"]
+"""Body of `createMedia`."""
 
 OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
 """MIME type. Required for an upload. The file must be what it says."""
+
+
+class OwnMediaEventData(TypedDict):
+    """Data of the event."""
+
+    object: "OwnMedia"
+    """The resource as GET returned it at that time."""
+
 
 
 class OwnMediaOurs(TypedDict):
@@ -8658,6 +8907,31 @@ class OwnMediaVerify(TypedDict):
 
 
 
+class PasswordAccountConnect(TypedDict):
+    """Account that is connected by a login."""
+
+    platform: "PasswordAccountConnectPlatform"
+    """Platform of the account. Send this or social_account_id."""
+    username: str
+    """User name. rutube and bluesky need it: of bluesky, the handle of the account."""
+    password: str
+    """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    late_after_seconds: NotRequired[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+    however late it is.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+PasswordAccountConnectPlatform = Literal["rutube", "bluesky"]
+"""Platform of the account. Send this or social_account_id."""
+
+
 class Person(TypedDict):
     """A person of an account as callers see it."""
 
@@ -8668,7 +8942,7 @@ class Person(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     email: str
@@ -8720,7 +8994,7 @@ class PersonInvited(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     email: str
@@ -8818,6 +9092,43 @@ some, and approve them one by one or all. none: the items are made of the topics
 factory, `plan_approve`.
 """
 
+
+class PlanBulkCreate(TypedDict):
+    """Items of a content plan that wait."""
+
+    action: "PlanBulkCreateAction"
+    """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    """
+    content_plan_id: str
+    """Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+    generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+    """
+    mode: NotRequired["ContentItemBulkCreateMode"]
+    """each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+    first, and if one cannot be changed, the call is refused and none is. Default: each.
+    """
+    note: NotRequired[str]
+    """Note of the approval. For approve only."""
+    publish_at: NotRequired[str]
+    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+    that of the call for all items, or else the time that each has, such as that of its content plan.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+
+
+PlanBulkCreateAction = Literal["approve", "schedule", "unschedule"]
+"""What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+"""
+
 PlanId = Union[Literal["starter", "growth", "business", "enterprise"], str]
 """Subscription plan."""
 
@@ -8908,7 +9219,7 @@ class PostImport(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -8934,35 +9245,38 @@ class PostImport(TypedDict):
 
 
 
+class PostImportCompletedEvent(TypedDict):
+    """The earlier posts of a social account were read, or their import has failed."""
+
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    type: Literal["post_import.completed"]
+    """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
+    data: "PostImportEventData"
+    """Data of the event."""
+
+
+
 class PostImportEventData(TypedDict):
     """Data of the event."""
 
     object: "PostImport"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 PostImportState = Union[Literal["running", "completed", "failed"], str]
 """State of the export."""
 
-
-class PostsImportedEvent(TypedDict):
-    """The earlier posts of a social account were read, or their import has failed."""
-
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
-    id: str
-    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
-    type: Literal["posts.imported"]
-    """Type of the event."""
-    data: "PostImportEventData"
-    """Data of the event."""
-
+PostImportStateInput = Literal["running", "completed", "failed"]
+"""Values of `state` of `listExports`."""
 
 
 class PriceChange(TypedDict):
@@ -9050,7 +9364,7 @@ class Product(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -9133,23 +9447,8 @@ class ProductPhoto(TypedDict):
     """In pixels, upright; once ready."""
 
 
-
-class ProductPhotoCreate(TypedDict):
-    """Body of `addProductPhoto`."""
-
-    mime_type: NotRequired["ProductPhotoCreateMimeType"]
-    """MIME type. Required for an upload. The file must be what it says."""
-    bytes: NotRequired[int]
-    """Size in bytes. Required for an upload."""
-    sha256: NotRequired[str]
-    """SHA-256 of the file in hexadecimal. Required for an upload."""
-    source_url: NotRequired[str]
-    """Public https URL of a file that the service fetches."""
-    media_id: NotRequired[str]
-    """Id of a ready media of type image, which is copied."""
-    position: NotRequired[int]
-    """Place among the photos; 1 makes it the main photo. Absent: the last."""
-
+ProductPhotoCreate = Union["UploadPhotoCreate", "FetchedPhotoCreate", "MediaPhotoCreate"]
+"""Body of `addProductPhoto`."""
 
 ProductPhotoCreateMimeType = Literal["image/jpeg", "image/png", "image/webp"]
 """MIME type. Required for an upload. The file must be what it says."""
@@ -9191,6 +9490,16 @@ ProductStateInput = Literal["active", "archived"]
 """An archived product is kept, and no new content is made of it."""
 
 
+class ProductTriggerInput(TypedDict):
+    """Each new product of the factory."""
+
+    kind: Literal["product"]
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+
+
+
 class ProductUpdate(TypedDict):
     """Body of `updateProduct`."""
 
@@ -9225,7 +9534,7 @@ class Profile(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -9285,7 +9594,7 @@ class ProfileDetails(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -9355,7 +9664,7 @@ class Promotion(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -9482,6 +9791,119 @@ class PromotionUpdate(TypedDict):
 
 
 
+class PromptItemCreate(TypedDict):
+    """Item that is generated."""
+
+    factory_id: str
+    """Factory that makes the item. It sets the voice."""
+    kind: "ContentKindInput"
+    """Kind of content."""
+    prompt: str
+    """What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
+    the default then.
+    """
+    language: NotRequired[str]
+    """Language of its texts (BCP 47). Absent: the factory's."""
+    title: NotRequired[str]
+    """Absent: generated."""
+    caption: NotRequired[str]
+    """Absent: generated."""
+    hashtags: NotRequired[List[str]]
+    """Hashtags, without the #. Absent: generated."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+    written again. best: the best model, always with a second look. The price includes the second look. A text model
+    of the factory writes in each quality. Absent: the factory's.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+    """
+    variants: NotRequired[Dict[str, "ContentItemVariantCreate"]]
+    """What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
+    before that of its platform.
+    """
+    adapt: NotRequired[bool]
+    """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+    factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+    """
+    publish_at: NotRequired[str]
+    """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+    is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+    the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
+    cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Needs publish_at."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    format: NotRequired["VideoFormatInput"]
+    """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
+    headline: NotRequired[str]
+    """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
+    show_headline: NotRequired[bool]
+    """Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of
+    the factory is true. For kind post only.
+    """
+    script: NotRequired[str]
+    """What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
+    the lyrics, for a model that requires them. Absent: generated.
+    """
+    scenes: NotRequired[List["ContentItemSceneCreate"]]
+    """The script in scenes of your own, instead of script. For kind video only."""
+    slides: NotRequired[List["ContentSlideCreate"]]
+    """Slides of a carousel. Absent: five, with generated headings. For kind carousel only."""
+    model: NotRequired[str]
+    """Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With
+    a video model, a story is a clip; with visuals stills, a video needs an image model.
+    """
+    duration_seconds: NotRequired[int]
+    """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+    from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
+    ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+    """
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
+    clips. For kind video only.
+    """
+    music: NotRequired[str]
+    """What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up
+    to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
+    """
+    cover: NotRequired[str]
+    """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+    only.
+    """
+    experiment_id: NotRequired[str]
+    """Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
+    factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
+    used up its budget assigns no arm.
+    """
+    product_id: NotRequired[str]
+    """Id of an active product of the factory that the item presents: its name, price and running promotion are in the
+    texts, and its photos in the pictures.
+    """
+    promotion_id: NotRequired[str]
+    """Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is
+    one. Needs product_id.
+    """
+    deep_fake: NotRequired[bool]
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person. Where the region of the factory requires it, finished media have a visible label.
+    """
+    sandbox: NotRequired["SandboxRehearsal"]
+    """Simulated result. For test keys only."""
+    source: NotRequired[Literal["generated"]]
+    """Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+    generated at once, at no cost. Default: generated.
+    """
+
+
+
 class Proposal(TypedDict):
     """A change that the service proposes for a factory."""
 
@@ -9492,7 +9914,7 @@ class Proposal(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -9523,18 +9945,18 @@ class Proposal(TypedDict):
 class ProposalAppliedEvent(TypedDict):
     """A proposal was applied to its factory."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["proposal.applied"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ProposalEventData"
     """Data of the event."""
 
@@ -9543,18 +9965,18 @@ class ProposalAppliedEvent(TypedDict):
 class ProposalCreatedEvent(TypedDict):
     """A proposal for a factory was created."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["proposal.created"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "ProposalEventData"
     """Data of the event."""
 
@@ -9564,7 +9986,7 @@ class ProposalEventData(TypedDict):
     """Data of the event."""
 
     object: "Proposal"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 ProposalSource = Union[Literal["diagnosis", "architect", "experiment"], str]
@@ -9576,8 +9998,103 @@ ProposalState = Union[Literal["open", "applied", "dismissed", "expired"], str]
 ProposalStateInput = Literal["open", "applied", "dismissed", "expired"]
 """Values of `state` of `listProposals`."""
 
+
+class ProvidedItemCreate(TypedDict):
+    """Item of your own media or text."""
+
+    factory_id: str
+    """Factory that makes the item. It sets the voice."""
+    kind: "ContentKindInput"
+    """Kind of content."""
+    source: Literal["provided"]
+    """Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+    generated at once, at no cost. Default: generated.
+    """
+    language: NotRequired[str]
+    """Language of its texts (BCP 47). Absent: the factory's."""
+    title: NotRequired[str]
+    """Absent: generated."""
+    caption: NotRequired[str]
+    """Absent: generated."""
+    hashtags: NotRequired[List[str]]
+    """Hashtags, without the #. Absent: generated."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+    written again. best: the best model, always with a second look. The price includes the second look. A text model
+    of the factory writes in each quality. Absent: the factory's.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+    """
+    variants: NotRequired[Dict[str, "ContentItemVariantCreate"]]
+    """What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
+    before that of its platform.
+    """
+    adapt: NotRequired[bool]
+    """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+    factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+    """
+    publish_at: NotRequired[str]
+    """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+    is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+    the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
+    cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Needs publish_at."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    media: NotRequired[List[str]]
+    """Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+    carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
+    text alone.
+    """
+    fit: NotRequired["ContentItemFitInput"]
+    """How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
+    they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length
+    and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
+    """
+    ai_generated: NotRequired[bool]
+    """Whether your media were made by AI, with source provided: it is declared where a platform asks."""
+    deep_fake: NotRequired[bool]
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person. Where the region of the factory requires it, finished media have a visible label.
+    """
+    labelled: NotRequired[bool]
+    """Whether media of your own have such a label already, with source provided and deep_fake."""
+
+
 Provider = Literal["bedrock", "polly", "fal", "replicate", "elevenlabs", "heygen"]
 """Values of `provider` of `listModels`."""
+
+
+class PublicApplicationCreate(TypedDict):
+    """Application without a secret."""
+
+    client_id: str
+    """Id that the platform has given the application: client_id, client_key or app id. It cannot be changed."""
+    platform: Literal["vk"]
+    """Platform with which you have registered the application. It cannot be changed."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    scopes: NotRequired[List[str]]
+    """Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+    usual. Absent or empty: the usual ones.
+    """
+    daily_limit: NotRequired[Optional[int]]
+    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
+    of the platform.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
 
 
 class Publication(TypedDict):
@@ -9590,7 +10107,7 @@ class Publication(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     content_item_id: str
@@ -9649,18 +10166,18 @@ PublicationChangeState = Union[Literal["pending", "completed", "failed"], str]
 class PublicationDeletedEvent(TypedDict):
     """A published post was deleted from its platform."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["publication.deleted"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "PublishedPostEventData"
     """Data of the event."""
 
@@ -9787,8 +10304,9 @@ class PublicationWarning(TypedDict):
 
     code: str
     """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
-    captions_not_set; same_minute, if the account gets another post in the same minute; or hashtag_not_shown, if the
-    platform shows a hashtag in part or as plain text. More may be added.
+    captions_not_set; same_minute, if the account gets another post in the same minute; hashtag_not_shown, if the
+    platform shows a hashtag in part or as plain text; or edit_list_ignored, if it does not follow the edit list of a
+    video. More may be added.
     """
     message: str
     """What happened and what to do about it."""
@@ -9921,7 +10439,7 @@ class PublishedPost(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     content_item_id: str
@@ -9967,7 +10485,7 @@ class PublishedPostEventData(TypedDict):
     """Data of the event."""
 
     object: "PublishedPost"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -10022,23 +10540,8 @@ class PublishingSlot(TypedDict):
     """Accounts on which an item takes it."""
 
 
-
-class PublishingValidate(TypedDict):
-    """Body of `validatePublishing`."""
-
-    content_item_id: NotRequired[str]
-    """Content item to check. Send it or item."""
-    item: NotRequired["ContentItemCreate"]
-    """Body of createContentItem to check."""
-    social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
-    publish_at: NotRequired[str]
-    """Time of publication. Absent: that of the item, or else now."""
-    at: NotRequired[str]
-    """Time for which rules of law are checked (RFC 3339). Absent: that of the publication."""
-    options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform."""
-
+PublishingValidate = Union["StoredItemValidate", "NewItemValidate"]
+"""Body of `validatePublishing`."""
 
 Quality = Union[Literal["draft", "standard", "best"], str]
 """Quality of the texts. Null if you gave the item yourself."""
@@ -10079,7 +10582,7 @@ class Quote(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     rehearsal_id: str
@@ -10114,6 +10617,9 @@ class QuoteCreate(TypedDict):
 
 QuoteOperation = Union[Literal["createContentPlan", "createContentItems"], str]
 """Operation that it is for. It takes the quote for the path and the body that were rehearsed."""
+
+QuoteOperationInput = Literal["createContentPlan", "createContentItems"]
+"""Values of `operation` of `listQuotes`."""
 
 
 class QuotePrice(TypedDict):
@@ -10290,6 +10796,133 @@ kinds.
 """
 
 
+class RetoldItemCreate(TypedDict):
+    """Item that retells another one."""
+
+    factory_id: str
+    """Factory that makes the item. It sets the voice."""
+    kind: "ContentKindInput"
+    """Kind of content."""
+    from_content_item_id: str
+    """Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+    writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+    language are the defaults.
+    """
+    language: NotRequired[str]
+    """Language of its texts (BCP 47). Absent: the factory's."""
+    title: NotRequired[str]
+    """Absent: generated."""
+    caption: NotRequired[str]
+    """Absent: generated."""
+    hashtags: NotRequired[List[str]]
+    """Hashtags, without the #. Absent: generated."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+    written again. best: the best model, always with a second look. The price includes the second look. A text model
+    of the factory writes in each quality. Absent: the factory's.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+    """
+    variants: NotRequired[Dict[str, "ContentItemVariantCreate"]]
+    """What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
+    before that of its platform.
+    """
+    adapt: NotRequired[bool]
+    """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+    factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+    """
+    publish_at: NotRequired[str]
+    """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+    is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+    the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+    """
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
+    cannot publish it.
+    """
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Needs publish_at."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    format: NotRequired["VideoFormatInput"]
+    """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
+    headline: NotRequired[str]
+    """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
+    show_headline: NotRequired[bool]
+    """Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of
+    the factory is true. For kind post only.
+    """
+    script: NotRequired[str]
+    """What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
+    the lyrics, for a model that requires them. Absent: generated.
+    """
+    scenes: NotRequired[List["ContentItemSceneCreate"]]
+    """The script in scenes of your own, instead of script. For kind video only."""
+    slides: NotRequired[List["ContentSlideCreate"]]
+    """Slides of a carousel. Absent: five, with generated headings. For kind carousel only."""
+    model: NotRequired[str]
+    """Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With
+    a video model, a story is a clip; with visuals stills, a video needs an image model.
+    """
+    duration_seconds: NotRequired[int]
+    """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+    from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
+    ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+    """
+    visuals: NotRequired["VideoVisualsInput"]
+    """What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
+    clips. For kind video only.
+    """
+    music: NotRequired[str]
+    """What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up
+    to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
+    """
+    cover: NotRequired[str]
+    """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+    only.
+    """
+    experiment_id: NotRequired[str]
+    """Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
+    factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
+    used up its budget assigns no arm.
+    """
+    product_id: NotRequired[str]
+    """Id of an active product of the factory that the item presents: its name, price and running promotion are in the
+    texts, and its photos in the pictures.
+    """
+    promotion_id: NotRequired[str]
+    """Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is
+    one. Needs product_id.
+    """
+    deep_fake: NotRequired[bool]
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person. Where the region of the factory requires it, finished media have a visible label.
+    """
+    sandbox: NotRequired["SandboxRehearsal"]
+    """Simulated result. For test keys only."""
+    prompt: NotRequired[str]
+    """What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
+    the default then.
+    """
+    source: NotRequired[Literal["generated"]]
+    """Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+    generated at once, at no cost. Default: generated.
+    """
+    from_parts: NotRequired[List[int]]
+    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+    short video, or a story that is a clip, of a longer video, the service chooses the scenes.
+    """
+    reuse: NotRequired[bool]
+    """Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+    the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the
+    same language, the words of its scenes stay as they are.
+    """
+
+
+
 class ReviewLink(TypedDict):
     """A page for people without an account."""
 
@@ -10300,7 +10933,7 @@ class ReviewLink(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     name: str
@@ -10327,28 +10960,16 @@ class ReviewLink(TypedDict):
     """Time at which the address was shown, in late repeats of the creation. Null otherwise."""
 
 
-
-class ReviewLinkCreate(TypedDict):
-    """Body of `createReviewLink`."""
-
-    name: NotRequired[str]
-    """Name for your own use."""
-    content_item_ids: NotRequired[List[str]]
-    """Content items to show. Send them or factory_id."""
-    factory_id: NotRequired[str]
-    """Factory whose generated and scheduled items to show, up to 50, the newest first."""
-    may: NotRequired["ReviewPermissionInput"]
-    """What people may do: view, or also decide. Default: view."""
-    expires_at: NotRequired[str]
-    """Time at which the page ends: within 30 days. Absent: in 7 days."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+ReviewLinkCreate = Union["ItemsReviewLinkCreate", "FactoryReviewLinkCreate"]
+"""Body of `createReviewLink`."""
 
 ReviewLinkState = Union[Literal["active", "expired"], str]
 """State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
 content any more.
 """
+
+ReviewLinkStateInput = Literal["active", "expired"]
+"""Values of `state` of `listReviewLinks`."""
 
 ReviewPermission = Union[Literal["view", "decide"], str]
 """What people may do on the page: view the items, or also approve them and request changes."""
@@ -10396,6 +11017,31 @@ class RutubeOptions(TypedDict):
 
 
 
+class SandboxAdvanceCreate(TypedDict):
+    """Body of `advanceSandbox`."""
+
+    seconds: int
+    """Seconds by which the clock moves forward."""
+
+
+
+class SandboxAdvanced(TypedDict):
+    """A move of the clock that was accepted."""
+
+    state: str
+    """The clock was moved, and what falls due happens in the background."""
+    requested_at: str
+    """Time of the request, by the real clock. What is made later is not older for the move."""
+    clock_at: str
+    """Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
+    clock.
+    """
+
+
+SandboxEmptyCreate = Dict[str, Any]
+"""A body without members. It is closed, and the hint of a member that it had says where it went."""
+
+
 class SandboxPublishRehearsal(TypedDict):
     """The result of a publication that a test key requests."""
 
@@ -10431,26 +11077,11 @@ SandboxRehearsalOutcome = Literal["generated", "failed", "published", "insuffici
 class SandboxReset(TypedDict):
     """A reset of the sandbox that was accepted."""
 
-    state: "SandboxResetState"
-    """What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
-    nothing is deleted.
-    """
+    state: str
+    """The sandbox is being emptied."""
     requested_at: str
     """Time of the request. What is made later stays."""
 
-
-
-class SandboxResetCreate(TypedDict):
-    """Body of `resetSandbox`."""
-
-    advance: NotRequired[int]
-    """Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted."""
-
-
-SandboxResetState = Union[Literal["resetting", "advancing"], str]
-"""What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
-nothing is deleted.
-"""
 
 
 class Schedule(TypedDict):
@@ -10479,77 +11110,169 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 """Scopes of the key. The calling key must have all of them."""
 
 
+class SecretApplicationCreate(TypedDict):
+    """Application with a secret."""
+
+    client_id: str
+    """Id that the platform has given the application: client_id, client_key or app id. It cannot be changed."""
+    platform: "SecretApplicationCreatePlatform"
+    """Platform with which you have registered the application. It cannot be changed."""
+    client_secret: str
+    """Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
+    none.
+    """
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    scopes: NotRequired[List[str]]
+    """Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
+    usual. Absent or empty: the usual ones.
+    """
+    daily_limit: NotRequired[Optional[int]]
+    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
+    of the platform.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+SecretApplicationCreatePlatform = Literal["instagram", "tiktok", "youtube", "facebook", "linkedin", "threads", "pinterest", "x"]
+"""Platform with which you have registered the application. It cannot be changed."""
+
+
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
-    ad_marking: Optional["AdMarking"]
-    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-    else none.
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Increased by every change. It is the ETag, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    type: Literal["seller"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    language: str
+    """Language of its content (BCP 47)."""
+    description: Optional[str]
+    """Subject of the factory."""
+    audience: Optional[str]
+    """Audience of the content."""
+    tone: Optional[str]
+    """Tone of the content."""
+    topics: List[str]
+    """Topics of the content."""
+    content_types: List["ContentType"]
+    """Kinds of content that it makes. Others are refused."""
+    models: Dict[str, str]
+    """Model for each kind of generation. Other kinds use the default of the catalog."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
     """
     ai_caption_line: bool
     """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
     platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
-    approval: "FactoryApproval"
-    """Whether its content waits for an approval before it is scheduled or published."""
-    audience: Optional[str]
-    """Audience of the content."""
+    schedule: Optional["Schedule"]
+    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     auto_publish: bool
     """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
     content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
     content that was created before stays as it is, and so does content that was created or regenerated without the
     scope content:publish, and what none of the accounts takes.
     """
-    content_types: List["ContentType"]
-    """Kinds of content that it makes. Others are refused."""
-    created_at: str
-    """Time of creation, UTC."""
-    description: Optional[str]
-    """Subject of the factory."""
-    id: str
-    """Unique id (TypeID). Ids sort by creation time."""
-    language: str
-    """Language of its content (BCP 47)."""
-    metadata: Dict[str, str]
-    """Your own key-value pairs."""
-    models: Dict[str, str]
-    """Model for each kind of generation. Other kinds use the default of the catalog."""
-    name: str
-    """Name of the factory."""
+    approval: "FactoryApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     plan_approve: "PlanApproval"
     """What its content plans wait for if they name nothing: topics, or none."""
-    profile_id: Optional[str]
-    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
-    region: Optional[str]
-    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-    """
-    replace_retired_models: bool
-    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
-    at no more than its last price. If not, requests that need the model fail with unsupported_model.
-    """
-    schedule: Optional["Schedule"]
-    """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     social_account_ids: List[str]
     """Ids of the social accounts that it publishes to."""
     state: "FactoryState"
     """State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
     scheduled waits until it is active. What is being generated goes on.
     """
-    tone: Optional[str]
-    """Tone of the content."""
-    topics: List[str]
-    """Topics of the content."""
-    type: Literal["seller"]
-    """Type of the factory. It cannot be changed."""
-    updated_at: str
-    """Time of the last change, UTC."""
-    version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     settings: "SellerSettings"
     """Settings of the factory's type."""
+
+
+
+class SellerFactoryCreate(TypedDict):
+    """New factory of a seller."""
+
+    type: Literal["seller"]
+    """Type of the factory. It cannot be changed."""
+    name: str
+    """Name of the factory."""
+    settings: "SellerSettingsInput"
+    """Settings of the factory's type."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    language: NotRequired[str]
+    """Language of its content (BCP 47). Default: en."""
+    description: NotRequired[str]
+    """Subject of the factory."""
+    audience: NotRequired[str]
+    """Audience of the content."""
+    tone: NotRequired[str]
+    """Tone of the content."""
+    topics: NotRequired[List[str]]
+    """Topics of the content."""
+    content_types: NotRequired[List["ContentTypeInput"]]
+    """Kinds of content that it makes. Items of others are refused. Absent: all."""
+    models: NotRequired[Dict[str, str]]
+    """Model for each kind of generation (text, image, video, music, voice)."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
+    schedule: NotRequired["ScheduleInput"]
+    """Time zone and times of day at which content plans publish."""
+    auto_publish: NotRequired[bool]
+    """Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+    content plan, or else at once. Setting it to true needs the scope content:publish as well.
+    """
+    approval: NotRequired["FactoryApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
+    plan_approve: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
+    quality: NotRequired["QualityInput"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
+    """
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
 
 
 
@@ -10558,17 +11281,6 @@ class SellerSettings(TypedDict):
 
     currency: str
     """Currency of its prices (ISO 4217)."""
-    shop_name: NotRequired[str]
-    """Name of the shop."""
-    call_to_action: NotRequired[str]
-    """Call to action."""
-    show_prices: NotRequired[bool]
-    """Whether content mentions prices."""
-    product_badge: NotRequired[bool]
-    """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
-    the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
-    promotion in media.
-    """
     voice: NotRequired["FactoryVoice"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -10624,14 +11336,6 @@ class SellerSettings(TypedDict):
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
     """
-
-
-
-class SellerSettingsInput(TypedDict):
-    """Settings of the factory's type."""
-
-    currency: str
-    """Currency of its prices (ISO 4217)."""
     shop_name: NotRequired[str]
     """Name of the shop."""
     call_to_action: NotRequired[str]
@@ -10643,6 +11347,14 @@ class SellerSettingsInput(TypedDict):
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
     promotion in media.
     """
+
+
+
+class SellerSettingsInput(TypedDict):
+    """Settings of the factory's type."""
+
+    currency: str
+    """Currency of its prices (ISO 4217)."""
     voice: NotRequired["FactoryVoiceInput"]
     """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -10697,6 +11409,17 @@ class SellerSettingsInput(TypedDict):
     """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
     bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
     oswald have Latin and Cyrillic.
+    """
+    shop_name: NotRequired[str]
+    """Name of the shop."""
+    call_to_action: NotRequired[str]
+    """Call to action."""
+    show_prices: NotRequired[bool]
+    """Whether content mentions prices."""
+    product_badge: NotRequired[bool]
+    """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
+    the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
+    promotion in media.
     """
 
 
@@ -10772,23 +11495,16 @@ class SellerSettingsLogoPlaces(TypedDict):
 class SellerSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
-    call_to_action: NotRequired[Optional[str]]
-    """Call to action."""
-    caption_style: NotRequired[Optional["CaptionStyleInput"]]
-    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-    """
-    colors: NotRequired[Optional[List[str]]]
-    """Colors in finished media: the main one first, then those of accents."""
-    currency: NotRequired[str]
-    """Currency of its prices (ISO 4217)."""
-    font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
-    oswald have Latin and Cyrillic.
-    """
+    voice: NotRequired[Optional["SellerSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[Optional[str]]
     """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
     it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
@@ -10796,8 +11512,8 @@ class SellerSettingsUpdate(TypedDict):
     plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
     until you delete it.
     """
-    logo: NotRequired[Optional[str]]
-    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
     logo_place: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
     is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
@@ -10809,37 +11525,44 @@ class SellerSettingsUpdate(TypedDict):
     between different places. A platform with plain_media is none and leaves out the name as well; with a place in
     this list, media show the brand, and the platform refuses them.
     """
-    outro: NotRequired[Optional[str]]
-    """Id of your media of type video or image with which videos end, as intro."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     pace: NotRequired[Optional["VideoPaceInput"]]
     """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
     longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
     slow for a factory of type brand.
     """
-    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
-    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
-    post_headlines: NotRequired[Optional[bool]]
-    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-    false.
-    """
-    product_badge: NotRequired[Optional[bool]]
-    """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
-    the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
-    promotion in media.
-    """
-    shop_name: NotRequired[Optional[str]]
-    """Name of the shop."""
-    show_prices: NotRequired[Optional[bool]]
-    """Whether content mentions prices."""
     theme: NotRequired[Optional["MediaThemeInput"]]
     """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
     and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
     unveiled. Absent: calm.
     """
-    voice: NotRequired[Optional["SellerSettingsUpdateVoice"]]
-    """Voice of the texts."""
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the voice."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    shop_name: NotRequired[Optional[str]]
+    """Name of the shop."""
+    currency: NotRequired[str]
+    """Currency of its prices (ISO 4217)."""
+    call_to_action: NotRequired[Optional[str]]
+    """Call to action."""
+    show_prices: NotRequired[Optional[bool]]
+    """Whether content mentions prices."""
+    product_badge: NotRequired[Optional[bool]]
+    """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
+    the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
+    promotion in media.
+    """
 
 
 
@@ -11011,7 +11734,7 @@ class SocialAccount(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -11066,58 +11789,25 @@ class SocialAccount(TypedDict):
     """
 
 
-
-class SocialAccountConnect(TypedDict):
-    """Body of `connectSocialAccount`."""
-
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    platform: NotRequired["PlatformInput"]
-    """Platform of the account. Send this or social_account_id."""
-    social_account_id: NotRequired[str]
-    """Id of an account to connect again. Send this or platform."""
-    bot_token: NotRequired[str]
-    """telegram: token of a bot that is an administrator of the channel."""
-    channel: NotRequired[str]
-    """Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
-    owner chooses where it is left out.
-    """
-    username: NotRequired[str]
-    """User name. rutube and bluesky need it: of bluesky, the handle of the account."""
-    password: NotRequired[str]
-    """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
-    community_token: NotRequired[str]
-    """vk: token of a community, in place of OAuth. VK takes posts of text only with it."""
-    return_url: NotRequired[str]
-    """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
-    error where it failed, in its query. The operator of the service lists the pages that are allowed.
-    """
-    late_after_seconds: NotRequired[int]
-    """Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
-    however late it is.
-    """
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+SocialAccountConnect = Union["OauthAccountConnect", "CommunityAccountConnect", "BotAccountConnect", "PasswordAccountConnect", "AgainAccountConnect"]
+"""Body of `connectSocialAccount`."""
 
 
 class SocialAccountConnectedEvent(TypedDict):
     """A social account was connected."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["social_account.connected"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "SocialAccountEventData"
     """Data of the event."""
 
@@ -11127,25 +11817,25 @@ class SocialAccountEventData(TypedDict):
     """Data of the event."""
 
     object: "SocialAccount"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
 class SocialAccountNeedsReconnectEvent(TypedDict):
     """The access to a social account has ended: connect it again."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["social_account.needs_reconnect"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "SocialAccountEventData"
     """Data of the event."""
 
@@ -11170,7 +11860,7 @@ class SocialApplication(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -11193,33 +11883,8 @@ class SocialApplication(TypedDict):
     """Address to enter at the platform as the redirect address of the application."""
 
 
-
-class SocialApplicationCreate(TypedDict):
-    """Body of `createApplication`."""
-
-    platform: "PlatformInput"
-    """Platform with which you have registered the application. It cannot be changed."""
-    client_id: str
-    """Id that the platform has given the application: client_id, client_key or app id. It cannot be changed."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    client_secret: NotRequired[str]
-    """Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
-    none.
-    """
-    scopes: NotRequired[List[str]]
-    """Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
-    usual. Absent or empty: the usual ones.
-    """
-    daily_limit: NotRequired[Optional[int]]
-    """Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
-    of the platform.
-    """
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+SocialApplicationCreate = Union["SecretApplicationCreate", "PublicApplicationCreate"]
+"""Body of `createApplication`."""
 
 SocialApplicationDailyLimitUnit = Union[Literal["us_cents", "uploads"], str]
 """Unit of daily_limit: us_cents on X, uploads on YouTube. Null: the accounts of the platform share no limit."""
@@ -11287,7 +11952,7 @@ class SocialConnecting(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -11452,6 +12117,36 @@ SocialPlatformConnect = Union[Literal["oauth2", "bot_token", "password"], str]
 """How an account is connected: see connectSocialAccount."""
 
 
+class SpokenAvatarCreate(TypedDict):
+    """Avatar that speaks a text."""
+
+    text: str
+    """Text to speak. Send this or audio_url."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    model: NotRequired[str]
+    """Id of a model of this kind. Absent: the default of the catalog."""
+    sandbox: NotRequired["StudioRehearsal"]
+    """Simulated result. For test keys only."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    image_url: NotRequired[str]
+    """Image of the speaker: a public https URL, or the id of one of your media."""
+    video_url: NotRequired[str]
+    """Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media."""
+    aspect_ratio: NotRequired[str]
+    """Aspect ratio, one of the model's aspect_ratios."""
+    language: NotRequired[str]
+    """Language of the text (BCP 47)."""
+    voice: NotRequired[str]
+    """The provider's id of a voice. Absent: a suitable one."""
+    avatar: NotRequired[str]
+    """The provider's id of an avatar. Absent: a suitable one."""
+
+
+
 class StartTrainingEstimate(TypedDict):
     """Estimate of startTraining."""
 
@@ -11466,38 +12161,23 @@ class StartTrainingEstimate(TypedDict):
 
 
 
-class StudioAvatarCreate(TypedDict):
-    """Body of `createAvatar`."""
+class StoredItemValidate(TypedDict):
+    """Check of a content item."""
 
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    model: NotRequired[str]
-    """Id of a model of this kind. Absent: the default of the catalog."""
-    sandbox: NotRequired["StudioRehearsal"]
-    """Simulated result. For test keys only."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    text: NotRequired[str]
-    """Text to speak. Send this or audio_url."""
-    audio_url: NotRequired[str]
-    """Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of
-    up to 25 MiB, which is fetched and measured now. Its length sets the price.
-    """
-    image_url: NotRequired[str]
-    """Image of the speaker: a public https URL, or the id of one of your media."""
-    video_url: NotRequired[str]
-    """Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media."""
-    aspect_ratio: NotRequired[str]
-    """Aspect ratio, one of the model's aspect_ratios."""
-    language: NotRequired[str]
-    """Language of the text (BCP 47)."""
-    voice: NotRequired[str]
-    """The provider's id of a voice. Absent: a suitable one."""
-    avatar: NotRequired[str]
-    """The provider's id of an avatar. Absent: a suitable one."""
+    content_item_id: str
+    """Content item to check. Send it or item."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
+    publish_at: NotRequired[str]
+    """Time of publication. Absent: that of the item, or else now."""
+    at: NotRequired[str]
+    """Time for which rules of law are checked (RFC 3339). Absent: that of the publication."""
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform."""
 
+
+StudioAvatarCreate = Union["SpokenAvatarCreate", "HeardAvatarCreate"]
+"""Body of `createAvatar`."""
 
 
 class StudioEstimate(TypedDict):
@@ -11529,18 +12209,18 @@ class StudioEstimateCreate(TypedDict):
 class StudioFailedEvent(TypedDict):
     """A studio generation failed."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["studio.failed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "GenerationEventData"
     """Data of the event."""
 
@@ -11549,18 +12229,18 @@ class StudioFailedEvent(TypedDict):
 class StudioGeneratedEvent(TypedDict):
     """A studio generation has succeeded: its media are ready."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["studio.generated"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "GenerationEventData"
     """Data of the event."""
 
@@ -11815,6 +12495,21 @@ TiktokOptionsPrivacy = Literal["public", "friends", "private"]
 """Who can see the post. Absent: the platform's default."""
 
 
+class TimeTriggerInput(TypedDict):
+    """Times."""
+
+    kind: Literal["time"]
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    cron: str
+    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+    the clocks skip moves on by what they skip, on the same day: 02:30 becomes 03:30. One that they repeat counts
+    once.
+    """
+
+
+
 class Training(TypedDict):
     """A training as callers see it."""
 
@@ -11825,7 +12520,7 @@ class Training(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     factory_id: str
@@ -11852,18 +12547,18 @@ class Training(TypedDict):
 class TrainingCompletedEvent(TypedDict):
     """A fine-tuned model is ready."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["training.completed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "TrainingEventData"
     """Data of the event."""
 
@@ -11887,25 +12582,25 @@ class TrainingEventData(TypedDict):
     """Data of the event."""
 
     object: "Training"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
 class TrainingFailedEvent(TypedDict):
     """A training failed."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["training.failed"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "TrainingEventData"
     """Data of the event."""
 
@@ -12021,6 +12716,66 @@ class Utminput(TypedDict):
 
 
 
+class UploadMediaCreate(TypedDict):
+    """File that is uploaded."""
+
+    mime_type: "OwnMediaCreateMimeType"
+    """MIME type. Required for an upload. The file must be what it says."""
+    bytes: int
+    """Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload."""
+    sha256: str
+    """SHA-256 of the file in hexadecimal. Required for an upload."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    type: NotRequired["OwnMediaTypeInput"]
+    """Type of the file. Absent: as the mime_type or the file says."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class UploadPhotoCreate(TypedDict):
+    """File that is uploaded."""
+
+    mime_type: "ProductPhotoCreateMimeType"
+    """MIME type. Required for an upload. The file must be what it says."""
+    bytes: int
+    """Size in bytes. Required for an upload."""
+    sha256: str
+    """SHA-256 of the file in hexadecimal. Required for an upload."""
+    position: NotRequired[int]
+    """Place among the photos; 1 makes it the main photo. Absent: the last."""
+
+
+
+class UrlWebhookCreate(TypedDict):
+    """Webhook that sends to a URL."""
+
+    event_types: List["EventPatternInput"]
+    """Subscribed events: types, areas such as content.*, or * for all."""
+    url: str
+    """URL that receives the events: https on port 443 with a public address. Send this or destination."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
+    factory_ids: NotRequired[Optional[List[str]]]
+    """Only events of these factories. Empty or null: all events, including those without a factory, such as
+    balance.low.
+    """
+    fields: NotRequired[Optional[List[str]]]
+    """Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
+    event_types, and is left out of objects that do not have it. Empty or null: all members.
+    """
+    description: NotRequired[str]
+    """Description of the webhook."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
 class UsageCalls(TypedDict):
     """The numbers of calls in some time."""
 
@@ -12126,9 +12881,7 @@ VideoVisuals = Union[Literal["clips", "stills"], str]
 """What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds."""
 
 VideoVisualsInput = Literal["clips", "stills"]
-"""What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips.
-For kind video only.
-"""
+"""What is seen in a video. Absent: unchanged."""
 
 
 class VkOptions(TypedDict):
@@ -12203,7 +12956,7 @@ class Webhook(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -12239,33 +12992,8 @@ class Webhook(TypedDict):
     """
 
 
-
-class WebhookCreate(TypedDict):
-    """Body of `createWebhook`."""
-
-    event_types: List["EventPatternInput"]
-    """Subscribed events: types, areas such as content.*, or * for all."""
-    profile_id: NotRequired[str]
-    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-    profile, that one. A key that is bound to several must send it.
-    """
-    url: NotRequired[str]
-    """URL that receives the events: https on port 443 with a public address. Send this or destination."""
-    destination: NotRequired["WebhookDestinationCreate"]
-    """Event bus or queue in your own AWS account. Send this or url."""
-    factory_ids: NotRequired[Optional[List[str]]]
-    """Only events of these factories. Empty or null: all events, including those without a factory, such as
-    balance.low.
-    """
-    fields: NotRequired[Optional[List[str]]]
-    """Only these members of data.object are sent; the id is always sent. Each is a member of the object of one of the
-    event_types, and is left out of objects that do not have it. Empty or null: all members.
-    """
-    description: NotRequired[str]
-    """Description of the webhook."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-
+WebhookCreate = Union["UrlWebhookCreate", "AwsWebhookCreate"]
+"""Body of `createWebhook`."""
 
 
 class WebhookDestination(TypedDict):
@@ -12319,18 +13047,18 @@ class WebhookDestinationUpdate(TypedDict):
 class WebhookDisabledEvent(TypedDict):
     """A webhook was disabled: it failed for five days, or its receiver returned 410."""
 
-    account_id: str
-    """Account of the event."""
-    api_version: str
-    """Version of the payload."""
-    created_at: str
-    """Time of the event, UTC."""
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
-    mode: "Mode"
-    """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["webhook.disabled"]
     """Type of the event."""
+    created_at: str
+    """Time of the event, UTC."""
+    account_id: str
+    """Account of the event."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    api_version: str
+    """Version of the payload."""
     data: "WebhookEventData"
     """Data of the event."""
 
@@ -12345,7 +13073,7 @@ class WebhookEventData(TypedDict):
     """Data of the event."""
 
     object: "Webhook"
-    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+    """The resource as GET returned it at that time."""
 
 
 
@@ -12433,7 +13161,7 @@ class WebhookWithSecret(TypedDict):
     updated_at: str
     """Time of the last change, UTC."""
     version: int
-    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    """Increased by every change. It is the ETag, for If-Match."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     profile_id: Optional[str]
@@ -12624,6 +13352,9 @@ class ListApiKeysParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Only keys that are bound to this profile, revoked ones included."""
 
@@ -12646,6 +13377,9 @@ class ListApplicationsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     platform: List["PlatformInput"]
@@ -12670,8 +13404,15 @@ class ListDraftsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
     id: str
     """Only the draft with this id."""
+    factory_id: str
+    """Only drafts about this factory."""
     chat_id: str
     """Only drafts of this chat."""
     kind: List["DraftKindInput"]
@@ -12690,6 +13431,9 @@ class ListAutomationsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     factory_id: str
@@ -12754,10 +13498,14 @@ ListCommentsParams = TypedDict(
         "limit": int,
         "cursor": str,
         "order": "ListOrder",
+        "metadata": Dict[str, str],
         "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "publication_id": str,
+        "content_item_id": str,
+        "social_account_id": str,
+        "platform": List["PlatformInput"],
         "factory_id": str,
         "state": List["CommentStateInput"],
     },
@@ -12806,6 +13554,8 @@ ListEventsParams = TypedDict(
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "type": List["EventPatternInput"],
+        "profile_id": str,
+        "factory_id": str,
         "object_id": str,
         "wait_seconds": int,
         "after": str,
@@ -12823,6 +13573,9 @@ class ListExperimentsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     factory_id: str
@@ -12844,6 +13597,25 @@ class ListExperimentPostsParams(TypedDict, total=False):
 
 
 
+class ListExportsParams(TypedDict, total=False):
+    """The parameters of listExports."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
+    state: List["PostImportStateInput"]
+    """Only exports in these states, separated by commas."""
+
+
+
 class ListFactoriesParams(TypedDict, total=False):
     """The parameters of listFactories."""
 
@@ -12853,6 +13625,9 @@ class ListFactoriesParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     type: List["FactoryTypeInput"]
@@ -12901,6 +13676,23 @@ class ListProposalsParams(TypedDict, total=False):
 
 
 
+class ListImportsParams(TypedDict, total=False):
+    """The parameters of listImports."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    state: List["PostImportStateInput"]
+    """Only imports in these states, separated by commas."""
+
+
+
 class ListIntegrationsParams(TypedDict, total=False):
     """The parameters of listIntegrations."""
 
@@ -12910,6 +13702,9 @@ class ListIntegrationsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     kind: List["CrmId"]
@@ -12928,6 +13723,9 @@ class ListMediaParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     type: List["OwnMediaTypeInput"]
@@ -12998,6 +13796,8 @@ ListProductsParams = TypedDict(
         "limit": int,
         "cursor": str,
         "order": "ListOrder",
+        "metadata": Dict[str, str],
+        "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "factory_id": str,
@@ -13017,6 +13817,11 @@ class ListProfilesParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    name: str
+    """Only profiles with this name, in any case of its letters."""
 
 
 
@@ -13029,6 +13834,11 @@ class ListPromotionsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
     id: str
     """Only the promotion with this id."""
     factory_id: str
@@ -13048,6 +13858,8 @@ ListAllPublicationsParams = TypedDict(
         "state": List["CalendarStateInput"],
         "platform": List["PlatformInput"],
         "social_account_id": str,
+        "content_item_id": str,
+        "kind": List["ContentKindInput"],
         "factory_id": str,
         "order_by": "PublicationOrder",
         "order": "ListOrder",
@@ -13095,6 +13907,25 @@ ListSlotsParams = TypedDict(
 )
 
 
+class ListQuotesParams(TypedDict, total=False):
+    """The parameters of listQuotes."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
+    operation: List["QuoteOperationInput"]
+    """Only quotes for these operations, separated by commas."""
+
+
+
 class ListReviewLinksParams(TypedDict, total=False):
     """The parameters of listReviewLinks."""
 
@@ -13104,6 +13935,17 @@ class ListReviewLinksParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
+    profile_id: str
+    """Returns only the resources of this profile."""
+    factory_id: str
+    """Only links that show items of this factory."""
+    content_item_id: str
+    """Only links that name this content item."""
+    state: List["ReviewLinkStateInput"]
+    """Only links in these states, separated by commas."""
 
 
 
@@ -13116,6 +13958,9 @@ class ListSocialAccountsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
     platform: List["PlatformInput"]
@@ -13154,6 +13999,7 @@ ListGenerationsParams = TypedDict(
         "limit": int,
         "cursor": str,
         "order": "ListOrder",
+        "metadata": Dict[str, str],
         "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
@@ -13174,8 +14020,13 @@ class ListWebhooksParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    metadata: Dict[str, str]
+    """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
+    """
     profile_id: str
     """Returns only the resources of this profile."""
+    state: List["WebhookStateInput"]
+    """Only webhooks in these states, separated by commas."""
 
 
 ListDeliveriesParams = TypedDict(
@@ -13187,6 +14038,7 @@ ListDeliveriesParams = TypedDict(
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "state": List["DeliveryFilter"],
+        "event_type": List[str],
         "event_id": str,
     },
     total=False,

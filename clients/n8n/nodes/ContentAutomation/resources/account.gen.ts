@@ -369,7 +369,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createAvatar'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: profile_id, model, sandbox, metadata, text, audio_url, image_url, video_url, aspect_ratio, language, voice, avatar.',
+    description: 'Body of that operation, as it would be sent there. Members: text, profile_id, model, sandbox, metadata, image_url, video_url, aspect_ratio, language, voice, avatar, audio_url.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -381,7 +381,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
+    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt, language, title, caption, hashtags, quality, ad_marking, variants, adapt, publish_at, social_account_ids, options, metadata, format, headline, show_headline, script, scenes, slides, model, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, deep_fake, sandbox, source, from_content_item_id, from_parts, reuse, media, fit, ai_generated, labelled.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

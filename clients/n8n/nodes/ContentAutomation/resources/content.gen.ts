@@ -212,7 +212,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'metadata',
         type: 'json',
         default: '{}',
-        description: 'Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all.',
+        description: 'Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.',
         routing: { send: { type: 'query', property: 'metadata', preSend: [pairs('metadata')] } },
       },
       {
@@ -721,7 +721,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), prompt, language, title, caption, hashtags, quality, ad_marking, variants, adapt, publish_at, social_account_ids, options, metadata, format, headline, show_headline, script, scenes, slides, model, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, deep_fake, sandbox, source, from_content_item_id, from_parts, reuse, media, fit, ai_generated, labelled.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {
@@ -740,10 +740,19 @@ export const contentDescription: INodeProperties[] = [
         description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
       },
       {
-        displayName: 'Quote ID',
+        displayName: 'Quote',
         name: 'quote_id',
-        type: 'string',
-        default: '',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchQuote', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
         description: 'ID of a quote of the same body: the call costs at most what the quote says. A quote is used once.',
         routing: { send: { type: 'body', property: 'quote_id' } },
       },

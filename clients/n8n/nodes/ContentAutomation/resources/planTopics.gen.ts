@@ -225,6 +225,13 @@ export const planTopicsDescription: INodeProperties[] = [
         description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
       },
       {
+        displayName: 'If Version',
+        name: 'ifVersion',
+        type: 'number',
+        default: 0,
+        description: 'Makes the change only if the resource still has this version',
+      },
+      {
         displayName: 'Numbers',
         name: 'numbers',
         type: 'json',

@@ -79,6 +79,23 @@ export const publicationsDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Content Item',
+        name: 'content_item_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchContentItem', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only publications of this content item',
+        routing: { send: { type: 'query', property: 'content_item_id' } },
+      },
+      {
         displayName: 'Factory',
         name: 'factory_id',
         type: 'resourceLocator',
@@ -108,6 +125,21 @@ export const publicationsDescription: INodeProperties[] = [
             value: '={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}',
           },
         },
+      },
+      {
+        displayName: 'Kind',
+        name: 'kind',
+        type: 'multiOptions',
+        options: [
+          { name: 'Carousel', value: 'carousel' },
+          { name: 'Music Clip', value: 'music_clip' },
+          { name: 'Post', value: 'post' },
+          { name: 'Story', value: 'story' },
+          { name: 'Video', value: 'video' },
+        ],
+        default: [],
+        description: 'Only publications of items of these kinds',
+        routing: { send: { type: 'query', property: 'kind', preSend: [joined('kind')] } },
       },
       {
         displayName: 'Order',

@@ -13,7 +13,7 @@ export const publishingDescription: INodeProperties[] = [
       {
         name: 'Bulk',
         value: 'bulk',
-        action: 'Publish many items',
+        action: 'Approve',
         description: 'Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the operations for one item',
         routing: { request: { method: 'POST', url: '/v1/publishing/bulk' } },
       },
@@ -410,7 +410,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'item',
         type: 'json',
         default: '{}',
-        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
+        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), prompt, language, title, caption, hashtags, quality, ad_marking, variants, adapt, publish_at, social_account_ids, options, metadata, format, headline, show_headline, script, scenes, slides, model, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, deep_fake, sandbox, source, from_content_item_id, from_parts, reuse, media, fit, ai_generated, labelled.',
         routing: { send: { type: 'body', property: 'item', preSend: [json('item')] } },
       },
       {

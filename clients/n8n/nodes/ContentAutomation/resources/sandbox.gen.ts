@@ -10,6 +10,13 @@ export const sandboxDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['sandbox'] } },
     options: [
       {
+        name: 'Advance',
+        value: 'advance',
+        action: 'Move the clock of the sandbox',
+        description: 'Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled content items are published in the order of their times, content plans write the items whose time comes, and the figures of posts grow',
+        routing: { request: { method: 'POST', url: '/v1/sandbox/advance' } },
+      },
+      {
         name: 'Reset',
         value: 'reset',
         action: 'Empty the sandbox',
@@ -17,7 +24,34 @@ export const sandboxDescription: INodeProperties[] = [
         routing: { request: { method: 'POST', url: '/v1/sandbox/reset' } },
       },
     ],
-    default: 'reset',
+    default: 'advance',
+  },
+  {
+    displayName: 'Seconds',
+    name: 'seconds',
+    type: 'number',
+    displayOptions: { show: { resource: ['sandbox'], operation: ['advance'] } },
+    required: true,
+    default: 0,
+    description: 'Seconds by which the clock moves forward',
+    routing: { send: { type: 'body', property: 'seconds' } },
+  },
+  {
+    displayName: 'Additional Fields',
+    name: 'additionalFields',
+    type: 'collection',
+    displayOptions: { show: { resource: ['sandbox'], operation: ['advance'] } },
+    placeholder: 'Add Field',
+    default: {},
+    options: [
+      {
+        displayName: 'Idempotency Key',
+        name: 'idempotencyKey',
+        type: 'string',
+        default: '',
+        description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
+      },
+    ],
   },
   {
     displayName: 'Additional Fields',
@@ -27,14 +61,6 @@ export const sandboxDescription: INodeProperties[] = [
     placeholder: 'Add Field',
     default: {},
     options: [
-      {
-        displayName: 'Advance',
-        name: 'advance',
-        type: 'number',
-        default: 0,
-        description: 'Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.',
-        routing: { send: { type: 'body', property: 'advance' } },
-      },
       {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
