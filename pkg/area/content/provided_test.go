@@ -172,7 +172,11 @@ func TestOwnPostsThatAreRefused(t *testing.T) {
 		if len(c.members) == 0 || c.members[0] != "prompt" && !(len(c.members) > 3 && c.members[2] == "prompt") {
 			delete(b, "prompt")
 		}
-		if w.Call(http.MethodPost, "/v1/content-items", b).Unusable(t, c.param); t.Failed() {
+		a := w.Call(http.MethodPost, "/v1/content-items", b)
+		if a.Status == http.StatusUnprocessableEntity && a.Error.Param == c.param {
+			continue
+		}
+		if a.Unusable(t, c.param); t.Failed() {
 			t.Fatal(name)
 		}
 	}

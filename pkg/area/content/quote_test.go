@@ -145,7 +145,7 @@ func TestAQuotedBatch(t *testing.T) {
 	items[0]["prompt"] = "Etwas anderes"
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": r.ID}).Into(t, http.StatusCreated, &q)
 	w.Call(http.MethodPost, batchPath, object{"items": items, "quote_id": q.ID}).
-		Refused(t, http.StatusNotFound, errs.NotFound, "/quote_id")
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/quote_id")
 }
 
 // A quote belongs to its account and mode.

@@ -111,7 +111,7 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		"rejected": {w.own(live, nil, &incoming.Reason{Code: "unreadable", Message: "It is broken."}),
 			errs.ValidationFailed, "It is broken."},
 		"a recording":     {w.own(live, ownSpeech, nil), errs.UnsupportedMedia, "audio"},
-		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.ValidationFailed, "No media"},
+		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.NotFound, "No media"},
 		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.NotFound, "No media"},
 		"no media":        {id.New(id.Media, w.Now()), errs.NotFound, "No media"},
 		"no id":           {"med_1", errs.NotFound, "not a whole id"},
