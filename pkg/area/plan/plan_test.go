@@ -151,7 +151,6 @@ func TestAPlanWithoutMoneyMakesNothing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
-	clips := w.makeFactory("content_types", []string{"music_clip"})
 	posts := w.makeFactory("content_types", []string{"post", "story"})
 	for _, c := range []struct {
 		name, factory string
