@@ -3,6 +3,5 @@ package webhook
 // The identifiers that the tests of the whole path need.
 const (
 	LeaseTime = leaseTime
-	WakePage  = wakePage
 	KeptBody  = keptBody
 )
