@@ -41,7 +41,7 @@ func (w *world) quiet() bool {
 	if !w.calm {
 		w.calm, w.calmed = true, time.Now()
 		w.note("calm")
-		w.torn = w.whole() // work is still under way
+		w.torn = append(w.whole(), w.checkHeld()...) // work is still under way
 	}
 	if !w.stopped && (len(w.pending()) == 0 || time.Since(w.calmed) > longest) {
 		w.stopped = true
@@ -153,6 +153,11 @@ func (w *world) check() (broken []string) {
 					fail("event %s %s did not reach %s", doc.Type, textOf(e, "pk"), url)
 				}
 			}
+		}
+	}
+	for r, n := range w.repeated {
+		if n > 1 {
+			fail("event %s was sent %d times to %s without a fault", r.event, n, r.url)
 		}
 	}
 	for id, n := range w.ends {

@@ -35,7 +35,11 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 		case r.breaker.holds(&r.record, now):
 			return Admission{Held: true}, nil
 		}
-		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
+		next := r.breaker.probed(now, r.chance())
+		if now.Sub(*r.breaker.ProbeAt) > timerLost {
+			next.Timer = "" // a new one is made
+		}
+		if err = r.saveBreaker(ctx, next); err == nil {
 			return Admission{Probe: true}, nil
 		}
 		if !errors.Is(err, store.ErrConflict) {

@@ -24,6 +24,10 @@ const (
 	longestProbe  = 5 * time.Minute
 )
 
+// timerLost is the time after which a probe that the timer has not made shows that the timer is missing: a restored
+// table may have one half of a transaction.
+const timerLost = 6 * longestProbe
+
 // breakerKind is the kind of a circuit breaker's item, and keepBreakers how long it is
 // kept: longer than a webhook may fail.
 const (

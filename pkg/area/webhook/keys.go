@@ -3,6 +3,7 @@ package webhook
 import (
 	"hash/fnv"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
@@ -56,6 +57,12 @@ func (r Ref) Held() []string {
 
 func (r Ref) heldIn(shard int) string {
 	return "held#" + r.Owner.String() + "#" + r.ID + "#" + strconv.Itoa(shard)
+}
+
+// HeldFor returns the id of the webhook whose held deliveries a partition lists.
+func HeldFor(partition string) string {
+	parts := strings.Split(partition, "#")
+	return parts[max(0, len(parts)-2)]
 }
 
 // heldKey is the delivery's key in Held. It stays the same for as long as the delivery is held back.
