@@ -221,7 +221,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
 	}
-	was, state, now := r.GoesTo(), r.State, s.now()
+	was, state, failing, now := r.GoesTo(), r.State, r.FailingSince != nil, s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {
 		return out, err
 	}
@@ -234,7 +234,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	tx.Replace(it)
-	if moved || r.State != state {
+	if failing && (moved || r.State != state) {
 		// Deliveries that wait for the old receiver go to the new one at once. Those of a disabled webhook fail.
 		err = s.wakeTimer(ctx, tx, &r)
 	}
