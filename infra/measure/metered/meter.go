@@ -42,8 +42,8 @@ func (p Places) Sum() (sum float64) {
 	return sum
 }
 
-// Meter measures the usage of a client of DynamoDB. It takes concurrent calls one after another; its fields are read and
-// changed between calls.
+// Meter measures the usage of a client of DynamoDB. It takes concurrent calls one after another; its fields are read
+// and changed between calls.
 type Meter struct {
 	// Used is the usage so far.
 	Used Reading

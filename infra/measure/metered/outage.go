@@ -41,8 +41,8 @@ func (m *mute) Do(r *http.Request) (*http.Response, error) {
 	return taker{}.Do(r)
 }
 
-// Outage lets the receiver of the webhook be silent while n events happen, and then answer. It removes the other webhooks
-// of the account, which would get these events, too.
+// Outage lets the receiver of the webhook be silent while n events happen, and then answer. It removes the other
+// webhooks of the account, which would get these events, too.
 func (w *World) Outage(ctx context.Context, n int) (o Outage, err error) {
 	receiver := &mute{silent: true}
 	env := w.Workers

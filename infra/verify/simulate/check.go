@@ -155,11 +155,6 @@ func (w *world) check() (broken []string) {
 			}
 		}
 	}
-	for r, n := range w.repeated {
-		if n > 1 {
-			fail("event %s was sent %d times to %s without a fault", r.event, n, r.url)
-		}
-	}
 	for id, n := range w.ends {
 		if told[id] != n {
 			fail("%s ended %d times, and %d events report it", id, n, told[id])
@@ -229,6 +224,7 @@ func (w *world) check() (broken []string) {
 	broken = append(broken, w.torn...)
 	broken = append(broken, w.whole()...)
 	broken = append(broken, w.checkAnalytics(content)...)
+	w.checkRepeated(fail)
 	w.checkApplied(fail)
 	w.checkPlans(fail)
 	w.checkTrainings(fail)

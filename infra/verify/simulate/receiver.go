@@ -91,3 +91,12 @@ func (w *world) checkHeld() (broken []string) {
 	}
 	return broken
 }
+
+// checkRepeated checks that nothing was sent twice after the faults.
+func (w *world) checkRepeated(fail func(format string, args ...any)) {
+	for r, n := range w.repeated {
+		if n > 1 {
+			fail("event %s was sent %d times to %s without a fault", r.event, n, r.url)
+		}
+	}
+}

@@ -62,7 +62,8 @@ var _ task.Handler = (*Comparer)(nil)
 func Compare(ctx context.Context, db *store.DB, now time.Time) error {
 	day, tx := now.UTC().Format(time.DateOnly), &store.Tx{}
 	if err := task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(CompareKind, day, 1), Kind: CompareKind,
-		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}}, Compared{}); err != nil {
+		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}},
+		Compared{}); err != nil {
 		return err
 	}
 	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {

@@ -45,7 +45,7 @@ func breakerKey(ref Ref) store.Key {
 // breaker is the circuit breaker of a receiver that does not answer, which functions share by the table. While it is
 // open one attempt at a time probes the receiver, and all other events are held back, which counts as no failure. Held
 // deliveries have no tasks: the one task of the breaker, its timer, probes the receiver and sends them when it answers.
-// The transaction that opens the breaker creates the timer, and the transaction that ends the timer deletes the breaker.
+// The transaction that opens the breaker creates the timer, and the one that ends the timer deletes the breaker.
 type breaker struct {
 	// To is the destination at that time. A new destination starts with a closed breaker.
 	To string `json:"to"`

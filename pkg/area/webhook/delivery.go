@@ -171,8 +171,8 @@ func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) DeliveryRecord {
 	}
 }
 
-// CreateIn adds a new delivery, and its task unless it is held back, to the transaction, whose commit returns store.ErrConflict if the delivery
-// exists.
+// CreateIn adds a new delivery to the transaction, and its task unless it is held back. The commit returns
+// store.ErrConflict if the delivery exists.
 func (d *DeliveryRecord) CreateIn(tx *store.Tx, now time.Time) error {
 	it := store.Item{Key: d.Key(), Kind: DeliveryKind, Owner: d.Owner, ExpireAt: d.expireAt()}
 	if err := d.WriteTo(&it); err != nil {

@@ -68,7 +68,8 @@ func (t Timer) load(ctx context.Context, r *Receiver, items []store.Item) ([]*he
 			continue
 		}
 		seen := *r // an attempt reads it while the outcome of another one is noted
-		all = append(all, &held{attempt: attempt{Deliverer: t.Deliverer, item: it, delivery: d, receiver: &seen}, notes: r})
+		all = append(all, &held{notes: r,
+			attempt: attempt{Deliverer: t.Deliverer, item: it, delivery: d, receiver: &seen}})
 		keys = append(keys, store.IDKey(d.EventID), MakerKey(d.Owner.Account, d.Maker))
 	}
 	there, err := t.DB.GetAll(ctx, keys...)

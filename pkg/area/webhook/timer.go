@@ -22,8 +22,8 @@ const MostASecond = 100
 // pace is the time between two rounds of deliveries.
 const pace = time.Second
 
-// settling are the waits between the last looks for held deliveries. A function that has read the circuit breaker before
-// it closed may hold an event back after that: together they are longer than a function lives and the index lags.
+// settling are the waits between the last looks for held deliveries. A function that has read the circuit breaker
+// before it closed may hold an event back after that: together they are longer than a function lives and the index lags.
 var settling = []time.Duration{5 * time.Second, 20 * time.Second, 40 * time.Second}
 
 // Return is the payload of such a task.
@@ -124,6 +124,7 @@ func (t Timer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 // that the receiver never answers must not keep it down. It returns how long to wait then. Without a held delivery, the
 // next event makes the probe.
 func (t Timer) probe(ctx context.Context, s *task.Step, r *Receiver, p *Return) (time.Duration, error) {
+	p.Looks = 0
 	now := t.Now()
 	if r.breaker.holds(&r.record, now) {
 		return r.breaker.ProbeAt.Sub(now), nil
@@ -137,7 +138,7 @@ func (t Timer) probe(ctx context.Context, s *task.Step, r *Receiver, p *Return) 
 		return pace, err
 	}
 	p.Probes++
-	p.Rate, p.After, p.Looks = 1, "", 0
+	p.Rate, p.After = 1, ""
 	if _, err := t.send(ctx, s, r, []store.Item{oldest}, admission.Probe); err != nil {
 		return 0, err
 	}

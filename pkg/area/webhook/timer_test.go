@@ -87,7 +87,8 @@ func TestAHeldDeliveryHasNoMessageAndNoLook(t *testing.T) {
 	for _, key := range after {
 		perShard[key.PK]++
 	}
-	if most := slices.Max(slices.Collect(maps.Values(perShard))); len(perShard) != webhook.HeldShards || most > events/4 {
+	most := slices.Max(slices.Collect(maps.Values(perShard)))
+	if len(perShard) != webhook.HeldShards || most > events/4 {
 		t.Errorf("the shards have %v", perShard)
 	}
 	for _, d := range w.Deliveries(r.Hook.ID) {
@@ -156,7 +157,8 @@ func TestAFailureHalvesTheRate(t *testing.T) {
 	if got := webhook.NextRate(1, webhook.Round{Sent: 1, Failed: 1}); got != 1 {
 		t.Errorf("the lowest rate is %d", got)
 	}
-	if got := webhook.NextRate(webhook.MostASecond, webhook.Round{Sent: webhook.MostASecond}); got != webhook.MostASecond {
+	const most = webhook.MostASecond
+	if got := webhook.NextRate(most, webhook.Round{Sent: most}); got != most {
 		t.Errorf("the highest rate is %d", got)
 	}
 	if got := webhook.NextRate(64, webhook.Round{Sent: 64, Slow: 1}); got != webhook.SlowLimit {
