@@ -159,7 +159,7 @@ func newWorld(seed uint64, c Config) *world {
 		replies:   map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, repeated: map[receipt]int{},
-		ends: map[string]int{},
+		ends:   map[string]int{},
 		recent: map[kind][]time.Time{}, team: newTeamwork(), forbidden: map[string]bool{},
 	}
 	w.faults = drawFaults(w.random)

@@ -23,7 +23,8 @@ const MostASecond = 100
 const pace = time.Second
 
 // settling are the waits between the last looks for held deliveries. A function that has read the circuit breaker
-// before it closed may hold an event back after that: together they are longer than a function lives and the index lags.
+// before it closed may hold an event back after that: together they are longer than a function lives
+// and the index lags.
 var settling = []time.Duration{5 * time.Second, 20 * time.Second, 40 * time.Second}
 
 // Return is the payload of such a task.
