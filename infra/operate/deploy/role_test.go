@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/verify/judge/iam"
 )
 
 // The tests of this package run in the folder of cdk.json.
@@ -242,6 +245,9 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 	have, err := os.ReadFile(roleFile)
 	if err != nil || string(have) != string(want) {
 		t.Errorf("role.json is not what deploy-all needs, %v: run go test ./infra/operate/deploy -update", err)
+	}
+	if err := errors.Join(iam.Check(have, iam.Levels()), iam.Secrets(have)); err != nil {
+		t.Error(err)
 	}
 	for _, action := range []string{"dynamodb:UpdateTable", "cloudformation:UpdateTerminationProtection",
 		"cognito-idp:UpdateUserPoolClient", "lambda:DeleteFunction", "lambda:GetAccountSettings", "kms:DescribeKey",
