@@ -4,6 +4,7 @@ package customer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,6 +147,14 @@ type Throughput struct {
 
 // FreshTable is what a new table on demand takes at first, by AWS's guide ("Understanding DynamoDB warm throughput").
 var FreshTable = Throughput{Reads: 12_000, Writes: 4_000}
+
+func (t *Throughput) check() error {
+	if t != nil && (t.Reads < FreshTable.Reads || t.Writes < FreshTable.Writes) {
+		return fmt.Errorf("warmThroughput has at least the %d reads and the %d writes a second that a new table takes, "+
+			"not %+v", FreshTable.Reads, FreshTable.Writes, *t)
+	}
+	return nil
+}
 
 // DefaultKeylessLimit is the KeylessLimit of customers that set none.
 const DefaultKeylessLimit = 100
@@ -290,10 +299,6 @@ func (s Settings) validate() error {
 			s.PermissionsBoundary, s.Customer)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
-	case s.WarmThroughput != nil && (s.WarmThroughput.Reads < FreshTable.Reads ||
-		s.WarmThroughput.Writes < FreshTable.Writes):
-		return fmt.Errorf("warmThroughput has at least the %d reads and the %d writes a second that a new table takes, "+
-			"not %+v", FreshTable.Reads, FreshTable.Writes, *s.WarmThroughput)
 	case s.KeylessLimit < leastLimit:
 		return fmt.Errorf("keylessLimit is %d or more, not %d: AWS counts no fewer calls", leastLimit, s.KeylessLimit)
 	case s.Guardrail != "" && !guardrail.MatchString(s.Guardrail):
@@ -338,7 +343,7 @@ func (s Settings) validate() error {
 			return fmt.Errorf("the provider %s is named twice", name)
 		}
 	}
-	if err := s.checkPlatforms(); err != nil {
+	if err := errors.Join(s.checkPlatforms(), s.WarmThroughput.check()); err != nil {
 		return err
 	}
 	if !slices.Contains(Retentions, s.LogRetentionDays) {

@@ -85,8 +85,9 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 }
 
 // functions adds the alarms for functions that fail, and for messages that Lambda dropped because
-// it mistook a chain of calls for an endless loop. Each watches the metric that Lambda has for all functions of the account in the region: one
-// for each function would cost as much as all the other alarms. The runbooks say how to find the function.
+// it mistook a chain of calls for an endless loop. Each watches the metric that Lambda has for all functions of the
+// account in the region: one for each function would cost as much as all the other alarms. The runbooks say how to find
+// the function.
 func (a alarms) functions() {
 	a.add("ErrorsAlarm", alarm{
 		says:    "A function reports errors. Find it by the command of the runbook, and read its log.",

@@ -30,8 +30,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestTheFirstDeploymentCanBeRunAsWritten holds the commands of the page against what is here: targets of make, commands
-// of the operator, paths of the API and files. A variable or a function is set before its use.
+// TestTheFirstDeploymentCanBeRunAsWritten holds the commands of the page against what is here: targets of make,
+// commands of the operator, paths of the API and files. A variable or a function is set before its use.
 func TestTheFirstDeploymentCanBeRunAsWritten(t *testing.T) {
 	makefile, operations := read(t, "Makefile"), read(t, "testdata/operations.tsv")
 	set, commands := map[string]bool{}, 0

@@ -239,7 +239,8 @@ func (r run) subscription(ctx context.Context) (finding, error) {
 	return found(OK, "%s", r.AlarmEmail)
 }
 
-// trail checks that the alarm for a key that was disabled can be raised: EventBridge has calls of KMS from a trail alone.
+// trail checks that the alarm for a key that was disabled can be raised: EventBridge has calls of KMS from a trail
+// alone.
 func (r run) trail(ctx context.Context) (finding, error) {
 	if r.Local() {
 		return found(Skipped, "the local system has no one to alarm")
