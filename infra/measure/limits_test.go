@@ -45,7 +45,7 @@ func TestTheModels(t *testing.T) {
 				t.Errorf("%+v", l)
 			}
 		}
-		if first.what != "Lambda: concurrency of the region" {
+		if first.what != "DynamoDB: writes of a new state table" {
 			t.Errorf("the first quota is %s", first.what)
 		}
 		if n := strings.Count(limitsTable(ways), "\n| "); n != len(ways)+1 {

@@ -30,7 +30,7 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 	var filter []string
 	// DynamoDB refuses a filter by an attribute that the index does not have. GetAll, which reads the items of an index
 	// of keys, leaves out the expired ones.
-	if !q.Index.keysOnly {
+	if !q.Index.keysOnly && !q.Expired {
 		filter = append(filter, "(attribute_not_exists(#ttl) OR #ttl > :now)")
 		names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
 	}

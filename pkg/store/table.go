@@ -161,6 +161,8 @@ type Query struct {
 	After *Cursor
 	// OldestFirst reverses the order, which is newest first.
 	OldestFirst bool
+	// Expired also returns items that have expired, until DynamoDB removes them.
+	Expired bool
 }
 
 // Range has the values from a text up to but excluding another. An empty bound is open.

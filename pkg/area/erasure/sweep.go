@@ -72,7 +72,7 @@ func (w *Worker) sweepLast(ctx context.Context, s *task.Step, r *Record, p progr
 	}
 	b := w.broom(s, r, p)
 	people := store.Query{Index: store.Table, Partition: credential.People(r.Scope.Account), Limit: mostRemoved,
-		OldestFirst: true}
+		OldestFirst: true, Expired: true}
 	page, err := w.DB.List(ctx, people)
 	if err != nil {
 		return o, err
