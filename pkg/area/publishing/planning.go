@@ -117,9 +117,6 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	}
 	accounts := f.SocialAccountIDs
 	if in.AccountID != "" {
-		if !id.Valid(id.SocialAccount, in.AccountID) {
-			return page, errs.NotID("social_account_id", "social account", in.AccountID)
-		}
 		accounts = nil
 		for _, attached := range f.SocialAccountIDs {
 			if attached == in.AccountID {
