@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
