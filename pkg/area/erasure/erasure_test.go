@@ -68,9 +68,11 @@ func TestAProfileIsErased(t *testing.T) {
 			}
 		}
 		w.Clock.Add(mediaarea.KeepTime) // the files of deleted media stay for it
-		for range 100 {
-			w.engine.Step()
-		}
+		w.until("the end of its files", func() bool {
+			return !slices.ContainsFunc(w.engine.Objects.Keys(), func(key string) bool {
+				return strings.Contains(key, gone.item) || strings.Contains(key, gone.media)
+			})
+		})
 		left := strings.Join(w.engine.Objects.Keys(), " ")
 		for of, want := range map[string]bool{gone.item: false, gone.media: false, stays.media: true, stays.item: true,
 			own.media: true, own.item: true} {
