@@ -9,8 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // contractFile has the rules that the tests of this file hold, and their exceptions.
@@ -256,6 +260,18 @@ func TestAnswersHaveNullForNothing(t *testing.T) {
 	}
 	for op, answer := range answers {
 		walk(op, "", answer.Response)
+	}
+	for _, of := range event.Types {
+		text, err := json.Marshal(event.Sample(of.Type, tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test),
+			time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sample any
+		if err := json.Unmarshal(text, &sample); err != nil {
+			t.Fatal(err)
+		}
+		walk(string(of.Type), "", sample)
 	}
 }
 
