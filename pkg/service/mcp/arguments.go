@@ -138,11 +138,32 @@ func coerced(at *jsonschema.Schema, value any) any {
 		members, ok := value.(object)
 		if ok && at.AdditionalProperties != nil {
 			for name, one := range members {
+				if at.AdditionalProperties.Type == "string" {
+					one = joined(one)
+				}
 				members[name] = coerced(at.AdditionalProperties, one)
 			}
 		}
 	}
 	return value
+}
+
+// joined returns the values of a list as one text with commas between them, as filters take several. Other values stay.
+func joined(value any) any {
+	all, ok := value.([]any)
+	if !ok {
+		return value
+	}
+	texts := make([]string, 0, len(all))
+	for _, one := range all {
+		switch one.(type) {
+		case string, json.Number, bool:
+			texts = append(texts, fmt.Sprint(one))
+		default:
+			return value
+		}
+	}
+	return strings.Join(texts, ",")
 }
 
 // means says what an argument is, for one that is missing.
