@@ -87,6 +87,11 @@ func decode[In any](tool string, schema *jsonschema.Schema, raw json.RawMessage)
 			delete(given, name)
 			continue
 		}
+		if members, ok := value.(object); ok && name == "query" {
+			for parameter, one := range members {
+				members[parameter] = joined(one)
+			}
+		}
 		given[name] = coerced(at, value)
 		if err := fits(name, at, given[name]); err != nil {
 			return in, err
@@ -138,9 +143,6 @@ func coerced(at *jsonschema.Schema, value any) any {
 		members, ok := value.(object)
 		if ok && at.AdditionalProperties != nil {
 			for name, one := range members {
-				if at.AdditionalProperties.Type == "string" {
-					one = joined(one)
-				}
 				members[name] = coerced(at.AdditionalProperties, one)
 			}
 		}
