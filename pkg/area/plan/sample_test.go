@@ -28,7 +28,7 @@ func TestTheSubjectOfASampleIsNotCutInAPhrase(t *testing.T) {
 func TestGoalsAreInTheLanguageOfTheFactory(t *testing.T) {
 	for _, language := range []string{"de-AT", "en", "es-MX", "fr", "it", "pt-BR", "ru"} {
 		p := Plan{Timezone: "UTC", Days: 1, PostsPerDay: 1}
-		places, err := p.thread([]Slot{{At: time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC), goal: 2}},
+		places, err := p.thread([]Slot{{At: time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC), cell: cell{goal: 2}}},
 			Recipe{Language: language})
 		if err != nil {
 			t.Fatal(err)
