@@ -54,7 +54,7 @@ type Topic struct {
 	Angle resource.Text `json:"angle" example:"a mistake that we made"`
 	// Idea of its first line. Null: none.
 	Hook resource.Text `json:"hook"`
-	// What it is to lead to, in the language of the factory. Null: none.
+	// What it is to lead to, in English. Null: none.
 	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
 	// Day that is celebrated at that time, in English. Null: none.
 	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`

@@ -58,9 +58,9 @@ func TestTheGridIsBalanced(t *testing.T) {
 				near(fmt.Sprint("pillar type ", i, typed), pairs[fmt.Sprint("pillar type ", i, typed)],
 					want/float64(len(p.ContentTypes)), 2.5)
 			}
-			for goal := range goalCount {
+			for goal := range goals {
 				near(fmt.Sprint("pillar goal ", i, goal), pairs[fmt.Sprint("pillar goal ", i, goal)],
-					want/float64(goalCount), 2.5)
+					want/float64(len(goals)), 2.5)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -33,8 +32,9 @@ type Campaign struct {
 	EndsOn string `json:"ends_on,omitempty" format:"date"`
 }
 
-// goalCount is the number of goals that items of a plan have in turn. samples has them in each language.
-const goalCount = 4
+// goals are what items are to lead to, in turn.
+var goals = []string{"readers answer in a comment", "readers save it or send it on", "readers follow the channel",
+	"readers open the profile or the link"}
 
 // place is the place of a slot in the thread of a plan.
 type place struct {
@@ -51,7 +51,6 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	}
 	all := make([]place, len(slots))
 	told, last := map[string]int{}, time.Time{}
-	goals := samples.Of(r.Language).Goals
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)

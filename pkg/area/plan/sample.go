@@ -85,10 +85,7 @@ func (j *job) subject(n int) (subject string, thing bool) {
 	if p := j.productOf(n); p != nil {
 		subjects, thing = []string{p.Name}, true
 	}
-	full := clean(subjects[n%len(subjects)])
-	if subject = provider.Clip(full, sampleSubject); subject != full {
-		subject = withoutRest(subject)
-	}
+	subject = provider.Clip(clean(subjects[n%len(subjects)]), sampleSubject)
 	return samples.Capital(strings.TrimRight(subject, ".!?…,;: ")), thing
 }
 
@@ -116,22 +113,4 @@ func some(texts []string, numbers []int) (all []string) {
 		}
 	}
 	return all
-}
-
-// joining are words of the languages of the samples that join what follows them to what precedes.
-var joining = strings.Fields("and at for from in of on or the to with a an am an auf aus bei das dem den der des die " +
-	"ein eine einem einer für im ins mit oder und vom von zu zum zur con de del el en la las los para por un una y " +
-	"au aux avec dans des du et le les ou pour sur al alla con da dal della di e il lo nel per com do da dos na no " +
-	"os o à в во для и из к на о от по с со у")
-
-// withoutRest cuts a text whose end was cut off before a word that joins the missing part to it: "Advent und Winter im
-// ersten" becomes "Advent und Winter". The first word stays.
-func withoutRest(text string) string {
-	all := strings.Fields(text)
-	for i := len(all) - 1; i > 0 && i >= len(all)-2; i-- {
-		if slices.Contains(joining, strings.ToLower(all[i])) {
-			return strings.Join(all[:i], " ")
-		}
-	}
-	return text
 }

@@ -22,8 +22,6 @@ var Languages = []string{"en", "de", "es", "fr", "it", "pt", "ru"}
 
 // Texts are the texts of a language for plans and proposals. Names in braces stand for what they are about; see Fill.
 type Texts struct {
-	// Goals are what items of a plan are to lead to, in the order in which plans count them.
-	Goals []string `json:"goals"`
 	// Angles and Twists make topics of a plan: one of each.
 	Angles    []string  `json:"angles"`
 	Twists    []string  `json:"twists"`
