@@ -1325,7 +1325,7 @@ type BloggerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -1755,7 +1755,7 @@ type BrandFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -3393,7 +3393,7 @@ type ContentPlan struct {
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality"`
 	// What waits for an approval before it costs anything: the topics, or none.
-	Approve PlanApprove `json:"approve"`
+	Approve PlanApproval `json:"approve"`
 	// Experiment that its items take part in. Null: none.
 	ExperimentID *string `json:"experiment_id"`
 	// What it has from decided experiments of its factory. What the settings of the factory have is told once its topics
@@ -4598,7 +4598,7 @@ type EntertainmentFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -6093,7 +6093,7 @@ type ExpertFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -6658,7 +6658,7 @@ type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -8403,7 +8403,7 @@ type MusicianFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -8816,7 +8816,7 @@ type NewsFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -9565,18 +9565,18 @@ type Plan struct {
 	Features []string `json:"features"`
 }
 
-// PlanApprove: What waits for an approval before it costs anything: the topics, or none.
+// PlanApproval: What waits for an approval before it costs anything: the topics, or none.
 // A newer service may have more values.
-type PlanApprove string
+type PlanApproval string
 
-// The values of PlanApprove.
+// The values of PlanApproval.
 const (
-	PlanApprovalNone   PlanApprove = "none"
-	PlanApprovalTopics PlanApprove = "topics"
+	PlanApprovalNone   PlanApproval = "none"
+	PlanApprovalTopics PlanApproval = "topics"
 )
 
-// PlanApprovalInput has the values of PlanApprove.
-type PlanApprovalInput = PlanApprove
+// PlanApprovalInput has the values of PlanApproval.
+type PlanApprovalInput = PlanApproval
 
 // PlanBulkCreateAction: What is done with each item, as by the operation for one item: approve as approveContentItem,
 // schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at
@@ -11434,7 +11434,7 @@ type SellerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApprove PlanApprove `json:"plan_approve"`
+	PlanApprove PlanApproval `json:"plan_approve"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
