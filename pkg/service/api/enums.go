@@ -111,7 +111,7 @@ var enumNames = map[string]string{
 	"BrandSettings.post_aspect_ratio": "PostAspectRatio",
 	"ContentItem.hook_kind":           "HookKind",
 	"FactoryVoice.emoji":              "EmojiUse",
-	"ContentPlan.approve":             "PlanApprove",
+	"ContentPlan.approve":             "PlanApproval",
 	"ContentPlan.content_types":       "ContentType",
 	"listLookups.kind":                "LookupKind",
 	"PublishOptions.trial":            "ReelTrial",
