@@ -96,17 +96,19 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	if known.OperationID == "" {
 		return unknown(req, allowed)
 	}
-	var err error
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
 	if known.conditional {
 		if err := conditions(req.Header); err != nil {
 			return err
 		}
 	}
-	if _, err := url.ParseQuery(req.URL.RawQuery); err != nil {
+	query, err := url.ParseQuery(req.URL.RawQuery)
+	if err != nil {
 		return errs.Invalid("query", "has a part that cannot be read: separate parameters by &, and write %% as "+
-			"%%25 and "+
-			"; as %%3B")
+			"%%25 and ; as %%3B")
+	}
+	if err := checkIDs(query, known.ids); err != nil {
+		return err
 	}
 	if reads {
 		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")

@@ -81,6 +81,8 @@ type Route struct {
 
 	// conditional reports whether the operation takes the header If-Match.
 	conditional bool
+	// ids are the parameters of the query that take the id of a resource.
+	ids []string
 }
 
 // Router collects the operations of a function and serves them.
@@ -347,7 +349,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	codes := op.errors(takesBody)
 	first := !slices.ContainsFunc(r.routes, func(known Route) bool { return known.Path == op.Path })
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Also, op.Opens, op.Function,
-		op.status(), codes, takesIfMatch(reflect.TypeFor[I]())})
+		op.status(), codes, takesIfMatch(reflect.TypeFor[I]()), idParameters(reflect.TypeFor[I]())})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it

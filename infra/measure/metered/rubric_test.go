@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// docs/error-texts.md has the rubric in words. These are its parts that a program can judge.
+// docs/contract.md has the rubric in words. These are its parts that a program can judge.
 var (
 	// foreign are words of libraries, which say nothing to a caller.
 	foreign = regexp.MustCompile(`(?i)strconv|json:|unmarshal|unexpected end of JSON|invalid character '|parsing "|` +

@@ -11,7 +11,7 @@ import (
 // sums are the analytics of a factory that its content determines.
 type sums struct {
 	Made, Failed int64
-	SpendCredits int64 `json:"cost_credits"`
+	CostCredits  int64 `json:"cost_credits"`
 }
 
 // truth returns the analytics that the work implies.
@@ -26,7 +26,7 @@ func (b books) truth() (t sums) {
 		case "failed":
 			t.Failed++
 		}
-		t.SpendCredits += e.CostCredits
+		t.CostCredits += e.CostCredits
 	}
 	return t
 }

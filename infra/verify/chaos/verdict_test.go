@@ -36,7 +36,7 @@ func goodBooks() (done []accepted, b books) {
 			{Kind: "release", Subject: "gen_2", Credits: 9},
 			{Kind: "reserve", Subject: "gen_3", Credits: -5, State: state("charged")},
 		},
-		balance: 88, sums: sums{Made: 1, SpendCredits: 7},
+		balance: 88, sums: sums{Made: 1, CostCredits: 7},
 	}
 }
 
@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 			b *books) {
 			b.broken = 1
 		},
-		"the analytics show {Made:2 Failed:0 SpendCredits:7} of content that is {Made:1 Failed:0 SpendCredits:7}": func(
+		"the analytics show {Made:2 Failed:0 CostCredits:7} of content that is {Made:1 Failed:0 CostCredits:7}": func(
 			b *books) {
 			b.sums.Made++
 		},

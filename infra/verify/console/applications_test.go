@@ -17,6 +17,9 @@ func TestApplicationsOfACustomer(t *testing.T) {
 	if p.status != http.StatusOK || !strings.Contains(p.body, "acme-app") || strings.Contains(p.body, "first-secret") {
 		t.Fatalf("%d %s", p.status, p.body)
 	}
+	if !strings.Contains(p.body, "Limit of a day: 400 uploads") {
+		t.Errorf("the limit is shown without its unit: %s", p.body)
+	}
 	at := strings.Index(p.body, "/settings/applications/app_")
 	if at < 0 {
 		t.Fatalf("it is not listed: %s", p.body)

@@ -13,7 +13,7 @@ import (
 // amounts are the figures of analytics about the tests' content.
 type amounts struct {
 	Made, Failed, Published int
-	SpendCredits            int64 `json:"cost_credits"`
+	CostCredits             int64 `json:"cost_credits"`
 }
 
 type analytics struct {
@@ -54,7 +54,7 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 	made := into[contentItem](call(t, live, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post",
 		"prompt": "A shoe"}), http.StatusAccepted)
 	ended(t, live, made.ID)
-	want = amounts{Made: 1, SpendCredits: 1000 - c.balance()}
+	want = amounts{Made: 1, CostCredits: 1000 - c.balance()}
 	poll.Until(t, "analytics", func() bool { return of(live, path).Totals == want })
 	into[contentItem](call(t, live, http.MethodDelete, contentPath+"/"+made.ID, nil), http.StatusOK)
 	if got := of(live, path); got.Totals != want {

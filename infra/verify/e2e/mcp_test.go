@@ -3,9 +3,11 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -197,5 +199,54 @@ func TestRefusalsNameTheScope(t *testing.T) {
 	if err := a.refused(403, "insufficient_scope"); err != nil || a.Header.Get("WWW-Authenticate") != "" ||
 		a.Header.Get("X-Amzn-Remapped-WWW-Authenticate") != `Bearer error="insufficient_scope", scope="factories:read"` {
 		t.Errorf("%v, %v", err, a.Header)
+	}
+}
+
+// remaining returns what RateLimit says after a call of its own, and the seconds to the end of the window.
+func remaining(t *testing.T, secret string) (left, reset int) {
+	t.Helper()
+	a := call(t, secret, "GET", "/v1/me", nil)
+	if _, err := fmt.Sscanf(a.Header.Get("RateLimit"), `"default";r=%d;t=%d`, &left, &reset); err != nil {
+		t.Fatalf("RateLimit is %q: %v", a.Header.Get("RateLimit"), err)
+	}
+	return left, reset
+}
+
+// A call of a tool takes one of the limit of requests, however many calls of the API it makes. A ticket that a caller
+// makes up counts as any other call.
+func TestACallOfAToolCountsOnce(t *testing.T) {
+	c := newCustomer(t)
+	secret := c.key(tenant.Test, apikey.Settings{Scopes: auth.AllScopes()}).Secret
+	a := newAgent(t, secret)
+	before, reset := remaining(t, secret)
+	if reset < 10 { // the window would end between the calls
+		time.Sleep(time.Duration(reset+1) * time.Second)
+		before, _ = remaining(t, secret)
+	}
+	if r := a.try("account_overview", object{}); r.error { // which reads the account, its factories and its accounts
+		t.Fatal(r.text)
+	}
+	after, _ := remaining(t, secret)
+	if used := before - after - 1; used != 1 {
+		t.Errorf("the call of the tool took %d of the limit", used)
+	}
+	for _, ticket := range []string{"", "1.x.y", "x"} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", running.BaseURL+"/v1/me", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		req.Header.Set(auth.TicketHeader, ticket)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK || resp.Header.Get(auth.TicketHeader) != "" {
+			t.Errorf("%q: %d %v", ticket, resp.StatusCode, resp.Header)
+		}
+	}
+	if left, _ := remaining(t, secret); after-left != 4 {
+		t.Errorf("three calls with tickets that do not hold, and one without, took %d", after-left)
 	}
 }

@@ -167,7 +167,7 @@ func (c *caller) connect() {
 		r := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil),
 			Platform: name, FactoryIDs: []string{}, State: social.Connected}, PlatformID: c.name}
 		if c.random.IntN(3) == 0 {
-			r.LateAfter = new(30)
+			r.LateAfterSeconds = new(30)
 		}
 		var err error
 		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID,

@@ -41,9 +41,6 @@ func (s *Service) registerEntries(r *httpapi.Router) {
 }
 
 func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[ledger.Entry], error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return httpapi.Page[ledger.Entry]{}, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
 	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period,
 		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID}))
 	if err != nil {

@@ -42,7 +42,7 @@ type Amounts struct {
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
-	SpendCredits int64 `json:"cost_credits"`
+	CostCredits int64 `json:"cost_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
 	// Likes of the publications.
@@ -101,7 +101,7 @@ func (s *sum) known(metric int, name string) *int64 {
 func amounts(s sum) Amounts {
 	a := s.RollupAmounts
 	return Amounts{
-		Made: a[Made], Failed: a[Failed], Published: a[Published], SpendCredits: a[Spend],
+		Made: a[Made], Failed: a[Failed], Published: a[Published], CostCredits: a[Spend],
 		Views: a[Views], Likes: a[Likes], Comments: a[Comments], Shares: a[Shares],
 		Saves: a[Saves], Impressions: s.known(Impressions, "impressions"),
 		Reach: s.known(Reach, "reach"), WatchTime: s.known(WatchTime, "watch_time_seconds"),

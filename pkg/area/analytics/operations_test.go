@@ -107,7 +107,7 @@ func rows(a analytics.Analytics) (all []string) {
 	for _, r := range a.Series {
 		if r.Amounts != (analytics.Amounts{}) {
 			all = append(all, fmt.Sprintf("%s %s %s: %d made, %d failed, %d published, %d", text(r.Day), text(r.Kind),
-				text(r.Platform), r.Made, r.Failed, r.Published, r.SpendCredits))
+				text(r.Platform), r.Made, r.Failed, r.Published, r.CostCredits))
 		}
 	}
 	return all
@@ -135,7 +135,7 @@ func TestAnalyticsOfThirtyDays(t *testing.T) {
 		!slices.Equal(a.GroupBy, []string{"day"}) || len(a.Series) != 30 {
 		t.Errorf("%+v", a)
 	}
-	if a.Totals != (analytics.Amounts{Made: 2, Failed: 1, Published: 1, SpendCredits: 320}) {
+	if a.Totals != (analytics.Amounts{Made: 2, Failed: 1, Published: 1, CostCredits: 320}) {
 		t.Errorf("%+v", a.Totals)
 	}
 	if first, last := a.Series[0], a.Series[29]; *first.Day != "2026-04-02" || *last.Day != "2026-05-01" ||

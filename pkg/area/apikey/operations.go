@@ -185,9 +185,6 @@ type listInput struct {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], error) {
-	if in.ProfileID != "" && !id.Valid(id.Profile, in.ProfileID) {
-		return httpapi.Page[Key]{}, errs.NotID("profile_id", "profile", in.ProfileID)
-	}
 	p := auth.FromContext(ctx)
 	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}
 	if p.Mode == tenant.Test {

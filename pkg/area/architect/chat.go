@@ -65,8 +65,8 @@ type Chat struct {
 	// Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets
 	// it.
 	FactoryID *string `json:"factory_id"`
-	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
-	Title string `json:"title"`
+	// Title, in one line. Null until the first message, whose beginning it is where none was given.
+	Title resource.Text `json:"title"`
 	// All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
 	Messages []Message `json:"messages" nullable:"false"`
 }

@@ -101,7 +101,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if in.Body != nil {
 		b = *in.Body
 	}
-	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title,
+	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: resource.Text(b.Title),
 		Messages: []Message{}}}
 	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {
@@ -144,12 +144,6 @@ func (s *Service) get(ctx context.Context, in *ChatPath) (out Chat, err error) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Draft], err error) {
-	if in.ChatID != "" && !id.Valid(id.Chat, in.ChatID) {
-		return page, errs.NotID("chat_id", "chat", in.ChatID)
-	}
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
-	}
 	kinds := readable(auth.FromContext(ctx), in.Kind)
 	if len(kinds) == 0 {
 		return httpapi.Page[Draft]{Items: []Draft{}}, nil

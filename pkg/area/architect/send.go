@@ -162,7 +162,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 		q.FactoryID = *r.FactoryID
 	}
 	if r.Title == "" {
-		r.Title = provider.Clip(provider.OneLine(b.Text), maxTitle)
+		r.Title = resource.Text(provider.Clip(provider.OneLine(b.Text), maxTitle))
 	}
 	r.Messages, r.Asked = append(r.Messages, message), message.ID
 	messages, used := r.Readable(p)

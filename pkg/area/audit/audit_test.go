@@ -73,15 +73,15 @@ func TestReadsOfPeopleAreLeftOut(t *testing.T) {
 	w := newWorld(t)
 	person := func(c *httpapi.Call) {
 		p := w.Principal
-		p.Actor = auth.Actor{Kind: auth.Person, ID: "usr_1"}
+		p.Actor = auth.Actor{Kind: auth.Person, ID: "usr_01h455vb4pex5vsknk084sn021"}
 		c.Principal = &p
 	}
 	w.record("key", nil)
 	w.record("read", person)
 	w.record("change", func(c *httpapi.Call) { person(c); c.Method = http.MethodPost })
 	for query, want := range map[string]string{"": "change read key", "exclude_person_reads=true": "change key",
-		"exclude_person_reads=false": "change read key", "person_id=usr_1": "change read", "person_id=usr_2": "",
-		"person_id=usr_1&exclude_person_reads=true": "change", "status=2xx": "change read key", "status=5xx": ""} {
+		"exclude_person_reads=false": "change read key", "person_id=usr_01h455vb4pex5vsknk084sn021": "change read", "person_id=usr_01h455vb4pex5vsknk084sn022": "",
+		"person_id=usr_01h455vb4pex5vsknk084sn021&exclude_person_reads=true": "change", "status=2xx": "change read key", "status=5xx": ""} {
 		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
@@ -93,23 +93,25 @@ func TestCallsAreFoundByWhatTheyConcerned(t *testing.T) {
 	w := newWorld(t)
 	w.record("none", nil)
 	w.record("post", func(c *httpapi.Call) {
-		c.Concern = resource.Concern{FactoryID: "fac_1", ProfileID: "prf_1", Kind: "post"}
+		c.Concern = resource.Concern{FactoryID: "fac_01h455vb4pex5vsknk084sn021", ProfileID: "prf_01h455vb4pex5vsknk084sn021", Kind: "post"}
 	})
-	w.record("video", func(c *httpapi.Call) { c.Concern = resource.Concern{FactoryID: "fac_1", Kind: "video"} })
+	w.record("video", func(c *httpapi.Call) {
+		c.Concern = resource.Concern{FactoryID: "fac_01h455vb4pex5vsknk084sn021", Kind: "video"}
+	})
 	w.record("bound", func(c *httpapi.Call) {
 		p := w.Principal
-		p.Profile = "prf_1"
+		p.Profile = "prf_01h455vb4pex5vsknk084sn021"
 		c.Principal = &p
 	})
-	for query, want := range map[string]string{"factory_id=fac_1": "video post", "factory_id=fac_2": "",
-		"kind=post": "post", "profile_id=prf_1": "bound post", "factory_id=fac_1&kind=video": "video",
-		"profile_id=prf_1&kind=video": ""} {
+	for query, want := range map[string]string{"factory_id=fac_01h455vb4pex5vsknk084sn021": "video post", "factory_id=fac_01h455vb4pex5vsknk084sn022": "",
+		"kind=post": "post", "profile_id=prf_01h455vb4pex5vsknk084sn021": "bound post", "factory_id=fac_01h455vb4pex5vsknk084sn021&kind=video": "video",
+		"profile_id=prf_01h455vb4pex5vsknk084sn021&kind=video": ""} {
 		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
 	}
 	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?kind=post", 2) {
-		if *e.FactoryID != "fac_1" || *e.ProfileID != "prf_1" || *e.Kind != "post" {
+		if *e.FactoryID != "fac_01h455vb4pex5vsknk084sn021" || *e.ProfileID != "prf_01h455vb4pex5vsknk084sn021" || *e.Kind != "post" {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -192,28 +194,28 @@ func TestFilters(t *testing.T) {
 	}
 	r3, r9 := w.made["r-3"], fmt.Sprint(start.UnixMilli(), "-r-9")
 	for query, want := range map[string]string{
-		"":                              "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
-		"key_id=" + w.Principal.KeyID(): "r-5 r-4 r-3 r-2 r-1 r-0",
-		"key_id=key_2":                  "r-7 r-6",
-		"key_id=key_3":                  "",
-		"operation_id=createFactory":    "r-5 r-3 r-1",
-		"status=404":                    "r-7 r-6",
-		"status=4xx":                    "r-7 r-6 r-5 r-3 r-1",
-		"status=200&key_id=key_2":       "",
+		"":                                      "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
+		"key_id=" + w.Principal.KeyID():         "r-5 r-4 r-3 r-2 r-1 r-0",
+		"key_id=key_01h455vb4pex5vsknk084sn022": "r-7 r-6",
+		"key_id=key_3":                          "",
+		"operation_id=createFactory":            "r-5 r-3 r-1",
+		"status=404":                            "r-7 r-6",
+		"status=4xx":                            "r-7 r-6 r-5 r-3 r-1",
+		"status=200&key_id=key_01h455vb4pex5vsknk084sn022":    "",
 		"status=422&operation_id=createFactory&from=" + at(2): "r-5 r-3",
-		"from=" + at(5):                         "r-7 r-6 r-5",
-		"to=" + at(2):                           "r-1 r-0",
-		"from=" + at(2) + "&to=" + at(4):        "r-3 r-2",
-		"request_id=" + r3:                      "r-3",
-		"request_id=" + r9:                      "",
-		"request_id=" + r3 + "&status=422":      "r-3",
-		"request_id=" + r3 + "&status=200":      "",
-		"request_id=" + r3 + "&key_id=key_2":    "",
-		"request_id=" + r3 + "&from=" + at(3):   "r-3",
-		"request_id=" + r3 + "&from=" + at(4):   "",
-		"request_id=" + r3 + "&to=" + at(3):     "",
-		"request_id=" + r3 + "&to=" + at(4):     "r-3",
-		"from=2020-01-01T00:00:00Z&to=" + at(1): "r-0",
+		"from=" + at(5):                    "r-7 r-6 r-5",
+		"to=" + at(2):                      "r-1 r-0",
+		"from=" + at(2) + "&to=" + at(4):   "r-3 r-2",
+		"request_id=" + r3:                 "r-3",
+		"request_id=" + r9:                 "",
+		"request_id=" + r3 + "&status=422": "r-3",
+		"request_id=" + r3 + "&status=200": "",
+		"request_id=" + r3 + "&key_id=key_01h455vb4pex5vsknk084sn022": "",
+		"request_id=" + r3 + "&from=" + at(3):                         "r-3",
+		"request_id=" + r3 + "&from=" + at(4):                         "",
+		"request_id=" + r3 + "&to=" + at(3):                           "",
+		"request_id=" + r3 + "&to=" + at(4):                           "r-3",
+		"from=2020-01-01T00:00:00Z&to=" + at(1):                       "r-0",
 	} {
 		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: got %v, want %s", query, got, want)

@@ -360,9 +360,6 @@ const (
 )
 
 func pageOf(ctx context.Context, in *listInput) (store.Query, error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return store.Query{}, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
 	q, err := httpapi.Owned(ctx, ItemKind, id.Automation, httpapi.Period{}, in.Filter.Into(map[string]string{
 		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))
 	if err != nil {

@@ -69,12 +69,6 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return httpapi.Page[item.Item]{}, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
-	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
-		return httpapi.Page[item.Item]{}, errs.NotID("content_plan_id", "content plan", in.ContentPlanID)
-	}
 	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period,
 		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
 			item.ApprovalFilter: httpapi.AnyOf(in.Approval), "plan": in.ContentPlanID}))

@@ -363,7 +363,7 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	w := newWorld(t)
 	patient, strict := w.connect("telegram"), w.connect("vk")
 	hour := 3600
-	w.alter(strict, func(r *social.Record) { r.LateAfter = &hour })
+	w.alter(strict, func(r *social.Record) { r.LateAfterSeconds = &hour })
 	start := w.Now()
 	var items []string
 	for n := range 3 {
@@ -596,7 +596,7 @@ func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	hour := 3600
-	w.alter(vk, func(r *social.Record) { r.LateAfter = &hour })
+	w.alter(vk, func(r *social.Record) { r.LateAfterSeconds = &hour })
 	at := w.Now().Add(time.Hour)
 	held, other := w.generated(), w.generated("factory_id", w.makeFactory(object{"type": "blogger", "name": "Other"}))
 	w.schedule(held.ID, at, "social_account_ids", []string{telegram, vk})

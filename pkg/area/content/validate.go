@@ -44,7 +44,7 @@ type Problem struct {
 	// that; state: its state does not permit publishing; rule: a
 	// rule of law forbids it; body: createContentItem would refuse it.
 	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,rule,body"`
-	// Pointer of the member at fault, empty if there is none.
+	// Pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`

@@ -135,8 +135,8 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 		Hook: c.Details[hookDetail]})
 	switch {
 	case errors.Is(err, errAnother):
-		err = &consent.OtherError{Message: "The account to connect again is " + i.r.Name + ". Sign in to the CRM " +
-			"with that one."}
+		err = &consent.OtherError{Message: "The account to connect again is " + string(i.r.Name) +
+			". Sign in to the CRM with that one."}
 	case errors.Is(err, errTwice):
 		err = &consent.OtherError{Message: "This account of the CRM is connected already."}
 	}

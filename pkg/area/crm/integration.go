@@ -40,8 +40,8 @@ type Integration struct {
 	// CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
 	// the integration again. disconnected: it was disconnected, and is deleted after 90 days.
 	State State `json:"state" enum:"pending,connected,needs_reconnect,disconnected"`
-	// Name of the account in the CRM. Empty until the integration is connected.
-	Name string `json:"name" example:"acme.amocrm.ru"`
+	// Name of the account in the CRM. Null until the integration is connected.
+	Name resource.Text `json:"name" example:"acme.amocrm.ru"`
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Id of the factory that gets the products and makes the content. Null: none.

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -46,7 +47,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identi
 	if r.Former != "" && r.Former != a.ID {
 		r.Mapping, r.Pipelines, r.Imported = Mapping{}, nil, false
 	}
-	r.Remote, r.Name, r.Former = a.ID, text.ClipLine(a.Name, 200), ""
+	r.Remote, r.Name, r.Former = a.ID, resource.Text(text.ClipLine(a.Name, 200)), ""
 	r.Connection++
 	r.stored(now, a.Token)
 	if identity.Version == 0 {

@@ -147,18 +147,6 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Comment], err error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
-	if in.PublicationID != "" && !id.Valid(id.Publication, in.PublicationID) {
-		return page, errs.NotID("publication_id", "publication", in.PublicationID)
-	}
-	if in.ContentItemID != "" && !id.Valid(id.ContentItem, in.ContentItemID) {
-		return page, errs.Invalid("content_item_id", "is not the id of a content item")
-	}
-	if in.AccountID != "" && !id.Valid(id.SocialAccount, in.AccountID) {
-		return page, errs.Invalid("social_account_id", "is not the id of a social account")
-	}
 	q, err := httpapi.Owned(ctx, Kind, id.Comment, in.Period, in.Filter.Into(map[string]string{
 		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State), "item": in.ContentItemID,
 		"account": in.AccountID, "platform": httpapi.AnyOf(in.Platform)}))

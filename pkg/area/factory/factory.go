@@ -78,7 +78,7 @@ type Settings struct {
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
-	PlanApproval string            `json:"plan_approve"`
+	PlanApprove  string            `json:"plan_approve"`
 	Quality      string            `json:"quality"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
@@ -123,7 +123,7 @@ type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval" enum:"none,required"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval string `json:"plan_approve" enum:"none,topics"`
+	PlanApprove string `json:"plan_approve" enum:"none,topics"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality" example:"standard"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
@@ -246,7 +246,7 @@ func (f *Factory) settings() Settings {
 		ContentTypes: f.ContentTypes, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		CaptionLine: f.AICaptionLine,
 		Schedule:    f.Schedule, AutoPublish: f.AutoPublish,
-		Approval: f.Approval, PlanApproval: f.PlanApproval, Quality: f.Quality,
+		Approval: f.Approval, PlanApprove: f.PlanApprove, Quality: f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
 	}
@@ -271,7 +271,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 		set.Metadata.OrEmpty()
 	f.Legal = set.Legal
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
-	f.PlanApproval = cmp.Or(set.PlanApproval, ApprovalNone)
+	f.PlanApprove = cmp.Or(set.PlanApprove, ApprovalNone)
 	f.Quality = cmp.Or(set.Quality, usualQuality)
 	if f.Models == nil {
 		f.Models = map[string]string{}

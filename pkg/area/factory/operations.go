@@ -64,7 +64,7 @@ type createBody struct {
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval,omitempty" enum:"none,required" default:"none"`
 	// What its content plans wait for if they name nothing: topics, or none.
-	PlanApproval string `json:"plan_approve,omitempty" enum:"none,topics" default:"none"`
+	PlanApprove string `json:"plan_approve,omitempty" enum:"none,topics" default:"none"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
 	// Settings of the factory's type.
@@ -132,7 +132,7 @@ type patchBody struct {
 	// content:publish as well.
 	Approval string `json:"approval,omitempty" enum:"none,required"`
 	// What its content plans wait for if they name nothing: topics, or none. Null: none.
-	PlanApproval string `json:"plan_approve,omitempty" enum:"none,topics" nullable:"true"`
+	PlanApprove string `json:"plan_approve,omitempty" enum:"none,topics" nullable:"true"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -252,7 +252,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
 		CaptionLine: b.AICaptionLine,
 		Schedule:    b.Schedule, AutoPublish: b.AutoPublish,
-		Approval: b.Approval, PlanApproval: b.PlanApproval, Quality: b.Quality, Settings: b.Settings,
+		Approval: b.Approval, PlanApprove: b.PlanApprove, Quality: b.Quality, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestCreateAndGet(t *testing.T) {
 		Audience: "Runners", Tone: "warm",
 		Topics: []factory.Topic{"shoes", "training"}, ContentTypes: []string{"video", "post"},
 		Models:           map[string]string{"image": "nano-banana"},
-		SocialAccountIDs: []string{}, State: "active", Quality: "standard", Approval: "none", PlanApproval: "none",
+		SocialAccountIDs: []string{}, State: "active", Quality: "standard", Approval: "none", PlanApprove: "none",
 	}, Settings: json.RawMessage(`{"brand_name":"Acme"}`)}
 	if !reflect.DeepEqual(got, want) || !id.Valid(id.Factory, got.ID) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -16,7 +16,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 		return f, err
 	}
 	f.Approval = cmp.Or(f.Approval, ApprovalNone) // it may be older than the member
-	f.PlanApproval = cmp.Or(f.PlanApproval, ApprovalNone)
+	f.PlanApprove = cmp.Or(f.PlanApprove, ApprovalNone)
 	f.Quality = cmp.Or(f.Quality, usualQuality) // it may be older than the member
 	if raw := it.Attributes[catalog.TrainedAttribute]; raw != "" {
 		if err := json.Unmarshal([]byte(raw), &f.Trained); err != nil {

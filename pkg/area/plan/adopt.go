@@ -31,8 +31,8 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	for i := range p.Calendar {
 		t := &p.Calendar[i]
 		t.ContentPlanID, t.Version = p.ID, 1
-		if t.State != TopicWritten && t.State != TopicMissed && t.State != TopicFailed {
-			t.State = TopicDropped
+		if t.State != TopicCompleted && t.State != TopicExpired && t.State != TopicFailed {
+			t.State = TopicDiscarded
 		}
 	}
 	it, err := p.Entry(o)

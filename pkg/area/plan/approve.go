@@ -94,7 +94,7 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*ch
 				"first"))
 		case t.State == TopicProposed:
 			take(t, n)
-		case t.State != TopicApproved && t.State != TopicWritten:
+		case t.State != TopicApproved && t.State != TopicCompleted:
 			found = append(found, errs.Invalid(at, "is that of a topic that is %s", t.State))
 		}
 	}

@@ -15,12 +15,12 @@ type TopicState string
 
 // The states of topics. The last four are final.
 const (
-	TopicProposed TopicState = "proposed"
-	TopicApproved TopicState = "approved"
-	TopicWritten  TopicState = "completed"
-	TopicDropped  TopicState = "discarded"
-	TopicMissed   TopicState = "expired"
-	TopicFailed   TopicState = "failed"
+	TopicProposed  TopicState = "proposed"
+	TopicApproved  TopicState = "approved"
+	TopicCompleted TopicState = "completed"
+	TopicDiscarded TopicState = "discarded"
+	TopicExpired   TopicState = "expired"
+	TopicFailed    TopicState = "failed"
 )
 
 // open reports whether the item of a topic may still be written.

@@ -141,7 +141,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
 		ExperimentID: resource.Text(b.ExperimentID), Learned: l.learned,
-		Approve: cmp.Or(b.Approve, f.PlanApproval, ApproveNone), WriteAheadHours: b.WriteAheadHours,
+		Approve: cmp.Or(b.Approve, f.PlanApprove, ApproveNone), WriteAheadHours: b.WriteAheadHours,
 	}
 	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
 		d.plan.WriteAheadHours = &usual

@@ -36,7 +36,7 @@ func (h *Handler) cut(ctx context.Context, j *job) (o task.Outcome, err error) {
 		for i := range c.Items {
 			switch t := &c.Items[i]; {
 			case !taken(t):
-			case t.State == TopicWritten:
+			case t.State == TopicCompleted:
 				if err := canceler.Cancel(ctx, store.IDKey(t.ID)); err != nil {
 					return o, err
 				}
@@ -64,7 +64,7 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outco
 			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
 				counts.Reserved -= j.recipe.reserved(all[i].Type)
 			}
-			all[i].enter(TopicDropped, now)
+			all[i].enter(TopicDiscarded, now)
 		}
 		rest, err := new(batch).commit(tx, now, j, j.hold(number), -counts.Reserved)
 		if err != nil {

@@ -88,8 +88,6 @@ func (s *Service) find(ctx context.Context, in TopicsPath) ([]store.Item, error)
 	case in.PlanID == "":
 		page, err := s.db.List(ctx, Latest(in.ID))
 		return page.Items, err
-	case !id.Valid(id.ContentPlan, in.PlanID):
-		return nil, errs.NotID("content_plan_id", "content plan", in.PlanID)
 	}
 	return The(ctx, s.db, in.ID, in.PlanID)
 }

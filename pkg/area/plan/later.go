@@ -119,7 +119,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 		var b batch
 		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
 		for _, i := range a.missed {
-			c.Items[i].enter(TopicMissed, now)
+			c.Items[i].enter(TopicExpired, now)
 		}
 		number := 0
 		for _, i := range a.due {
@@ -243,7 +243,7 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err 
 	for i := range c.Items {
 		one := &c.Items[i]
 		if one.State.open() {
-			one.enter(TopicDropped, h.Now())
+			one.enter(TopicDiscarded, h.Now())
 			dropped++
 		}
 		if one.ID == "" {

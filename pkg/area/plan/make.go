@@ -69,7 +69,7 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	}
 	b.saved += rest + saved
 	b.records, b.orders = append(b.records, &r), append(b.orders, item.AttemptAt(&r).Order(j.Owner))
-	c.ID, c.State = r.ID, TopicWritten
+	c.ID, c.State = r.ID, TopicCompleted
 	return nil
 }
 

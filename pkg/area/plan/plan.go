@@ -76,7 +76,7 @@ type Plan struct {
 	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
 	// Time zone of its days and times.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
-	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
+	// Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone.
 	Country resource.Text `json:"country" example:"DE"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief resource.Text `json:"brief"`

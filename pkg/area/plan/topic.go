@@ -312,7 +312,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 			d.recipe.Holds[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
 		}
 	}
-	t.enter(TopicDropped, now)
+	t.enter(TopicDiscarded, now)
 	d.changed[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)

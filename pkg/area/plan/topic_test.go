@@ -147,7 +147,7 @@ func TestTopicsAreApprovedBeforeTheyCost(t *testing.T) {
 	w.Call(http.MethodPatch, w.topicPath(1), object{"topic": "Zu spät"}, "If-Match", `"1"`).
 		Refused(t, http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodDelete, w.topicPath(2), nil).Into(t, http.StatusOK, &changed)
-	if changed.State != plan.TopicDropped {
+	if changed.State != plan.TopicDiscarded {
 		t.Errorf("dropped: %+v", changed)
 	}
 	w.Call(http.MethodPatch, w.topicPath(2), object{"topic": "Neu"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
@@ -192,7 +192,7 @@ func TestTopicsAreApprovedBeforeTheyCost(t *testing.T) {
 		written["Ein Tag am Deich"].IsZero() {
 		t.Errorf("%v", written)
 	}
-	if at := w.topic(1); at.State != plan.TopicWritten || w.item(string(at.ContentItemID)).Prompt != at.Topic {
+	if at := w.topic(1); at.State != plan.TopicCompleted || w.item(string(at.ContentItemID)).Prompt != at.Topic {
 		t.Errorf("%+v", at)
 	}
 	if happened := w.events(p.ID); happened[event.ContentPlanProposed] != 1 ||
@@ -222,7 +222,7 @@ func TestTopicsThatNobodyApprovesAreMissed(t *testing.T) {
 	w.live(1000)
 	w.propose()
 	w.within(5 * 24 * time.Hour)
-	if states := w.topicStates(); states[plan.TopicMissed] == 0 || states[plan.TopicProposed] == 0 {
+	if states := w.topicStates(); states[plan.TopicExpired] == 0 || states[plan.TopicProposed] == 0 {
 		t.Errorf("%v", states)
 	}
 	w.engine.Drain()
@@ -356,7 +356,7 @@ func TestASingleDayIsReplaced(t *testing.T) {
 	w.within(time.Minute)
 	at := "?content_plan_id=" + old.ID
 	var one plan.Topic
-	for number, want := range map[int]plan.TopicState{2: plan.TopicApproved, 3: plan.TopicDropped,
+	for number, want := range map[int]plan.TopicState{2: plan.TopicApproved, 3: plan.TopicDiscarded,
 		6: plan.TopicProposed} {
 		w.Call(http.MethodGet, w.topicPath(number)+at, nil).Into(t, http.StatusOK, &one)
 		if one.State != want {

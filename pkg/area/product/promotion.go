@@ -233,9 +233,6 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 
 func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page httpapi.Page[Promotion], err error) {
 	o, now := auth.FromContext(ctx).Owner, s.now()
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
 	q := httpapi.AllOwned(ctx, PromotionKind, in.Filter.Into(nil))
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)

@@ -173,9 +173,6 @@ func (s *Service) get(ctx context.Context, in *Path) (out Product, err error) {
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	o := auth.FromContext(ctx).Owner
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return page, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}

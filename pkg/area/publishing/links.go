@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -15,12 +13,6 @@ import (
 // links lists the links. Their states follow from the clock and from their makers, which no index knows: more is read
 // until the page is full, or has read enough.
 func (s *Service) links(ctx context.Context, in *linksInput) (page httpapi.Page[ReviewLink], err error) {
-	switch {
-	case in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID):
-		return page, errs.Invalid("factory_id", "is not the id of a factory")
-	case in.ItemID != "" && !id.Valid(id.ContentItem, in.ItemID):
-		return page, errs.Invalid("content_item_id", "is not the id of a content item")
-	}
 	read := *in
 	for range mostLinkReads {
 		found, err := s.readLinks(ctx, &read)

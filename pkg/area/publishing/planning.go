@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -117,9 +116,6 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	}
 	accounts := f.SocialAccountIDs
 	if in.AccountID != "" {
-		if !id.Valid(id.SocialAccount, in.AccountID) {
-			return page, errs.NotID("social_account_id", "social account", in.AccountID)
-		}
 		accounts = nil
 		for _, attached := range f.SocialAccountIDs {
 			if attached == in.AccountID {

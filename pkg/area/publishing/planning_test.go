@@ -98,15 +98,15 @@ func TestTheListOfPublications(t *testing.T) {
 		return ids
 	}
 	for query, want := range map[string][]string{
-		"":                                     {planned.ID, done.ContentItemID},
-		"order=asc":                            {done.ContentItemID, planned.ID},
-		"state=published":                      {done.ContentItemID},
-		"state=planned,pending":                {planned.ID},
-		"platform=telegram":                    {done.ContentItemID},
-		"social_account_id=" + vk:              {planned.ID},
-		"factory_id=" + w.factory:              {planned.ID, done.ContentItemID},
-		"factory_id=fac_01h455vb4pex5vsknk084": nil,
-		"order_by=views":                       {planned.ID, done.ContentItemID},
+		"":                        {planned.ID, done.ContentItemID},
+		"order=asc":               {done.ContentItemID, planned.ID},
+		"state=published":         {done.ContentItemID},
+		"state=planned,pending":   {planned.ID},
+		"platform=telegram":       {done.ContentItemID},
+		"social_account_id=" + vk: {planned.ID},
+		"factory_id=" + w.factory: {planned.ID, done.ContentItemID},
+		"factory_id=fac_01h455vb4pex5vsknk084sn02q": nil,
+		"order_by=views": {planned.ID, done.ContentItemID},
 		"to=" + w.Now().Add(time.Hour).Format(time.RFC3339): {done.ContentItemID},
 	} {
 		if got := list(query); !slices.Equal(got, want) {

@@ -60,14 +60,14 @@ type Account struct {
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
-	ReconnectBefore *resource.Time `json:"reconnect_due_at"`
+	ReconnectDueAt *resource.Time `json:"reconnect_due_at"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
 	// your account and continues to the platform. It is in the response that asks for the access only: null in all
 	// others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
 	// however late it is.
-	LateAfter *int `json:"late_after_seconds" example:"3600"`
+	LateAfterSeconds *int `json:"late_after_seconds" example:"3600"`
 	// What can be done with the comments on its posts.
 	Comments Commenting `json:"comments"`
 	// What can be read about its posts and about itself.

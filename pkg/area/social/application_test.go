@@ -264,3 +264,17 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 		t.Errorf("a secret is shown: %s", got)
 	}
 }
+
+// The limit of an application says what it counts, which is another thing on each platform.
+func TestTheLimitOfAnApplicationHasItsUnit(t *testing.T) {
+	w := newWorld(t)
+	for platform, want := range map[string]string{"youtube": "uploads", "x": "us_cents"} {
+		app := w.application("platform", platform, "daily_limit", 600)
+		if app.DailyLimitUnit == nil || *app.DailyLimitUnit != want {
+			t.Errorf("%s: %v", platform, app.DailyLimitUnit)
+		}
+	}
+	if app := w.application("platform", "tiktok"); app.DailyLimit != nil || app.DailyLimitUnit != nil {
+		t.Errorf("without a limit: %v %v", app.DailyLimit, app.DailyLimitUnit)
+	}
+}

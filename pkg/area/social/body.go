@@ -46,7 +46,7 @@ type connectBody struct {
 	ReturnURL string `json:"return_url,omitempty" maxLength:"2048" example:"https://app.example.com/social"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
 	// however late it is.
-	LateAfter *int `json:"late_after_seconds,omitempty" minimum:"60" maximum:"15552000" example:"3600"`
+	LateAfterSeconds *int `json:"late_after_seconds,omitempty" minimum:"60" maximum:"15552000" example:"3600"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }

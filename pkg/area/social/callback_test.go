@@ -176,7 +176,7 @@ func TestTheSameChannelIsConnectedOnce(t *testing.T) {
 		t.Errorf("the browser goes on to %s", got)
 	}
 	got, replaced := w.get(first.ID), w.get(second.ID)
-	if got.State != social.Connected || got.LateAfter == nil || *got.LateAfter != 600 ||
+	if got.State != social.Connected || got.LateAfterSeconds == nil || *got.LateAfterSeconds != 600 ||
 		replaced.State != social.Disconnected || replaced.ConnectedAs == nil || *replaced.ConnectedAs != first.ID {
 		t.Errorf("they are %+v and %+v", got, replaced)
 	}

@@ -86,8 +86,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, errs.Invalid("/return_url", "is not among the account's return URLs. Ask the operator of the service "+
 			"to add it, or leave it out")
 	}
-	if b.LateAfter != nil {
-		r.LateAfter = b.LateAfter
+	if b.LateAfterSeconds != nil {
+		r.LateAfterSeconds = b.LateAfterSeconds
 	}
 	if b.Metadata != nil {
 		r.Metadata = b.Metadata
@@ -260,8 +260,8 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 					return r, err
 				}
 			}
-			if r.LateAfter != nil {
-				other.LateAfter = r.LateAfter
+			if r.LateAfterSeconds != nil {
+				other.LateAfterSeconds = r.LateAfterSeconds
 			}
 			if len(r.Metadata) > 0 {
 				other.Metadata = r.Metadata

@@ -51,7 +51,7 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
 		return err
 	}
-	r.State, r.FactoryIDs, r.Sealed, r.TokenExpiresAt, r.ReconnectBefore = Disconnected, []string{}, nil, nil, nil
+	r.State, r.FactoryIDs, r.Sealed, r.TokenExpiresAt, r.ReconnectDueAt = Disconnected, []string{}, nil, nil, nil
 	r.Consent, r.AuthorizationURL = nil, nil
 	r.Connection++
 	return r.Replace(tx, now, it, "")

@@ -65,7 +65,7 @@ func Lose(tx *store.Tx, now time.Time, it store.Item, used int, cause error) err
 	if err != nil || !r.Usable() || r.Tokens != used {
 		return err
 	}
-	r.State, r.TokenExpiresAt, r.ReconnectBefore, r.Failure = NeedsReconnect, nil, nil, lossOf(cause)
+	r.State, r.TokenExpiresAt, r.ReconnectDueAt, r.Failure = NeedsReconnect, nil, nil, lossOf(cause)
 	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 }
 
@@ -167,7 +167,7 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 // that refresh the token and read the figures of the account. The caller has filled in the record and
 // sealed its token. The version of the item is 0 if the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
-	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore, r.Failure = Connected,
+	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectDueAt, r.Failure = Connected,
 		nil, nil, nil, nil, nil, nil
 	r.Connection++
 	r.Barred, r.FiguresBarred, r.RefusedToken = false, false, 0
@@ -200,13 +200,13 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 func (r *Record) stored(now time.Time, token platform.Token) {
 	r.Tokens++
 	r.RefreshedAt = now
-	before := r.ReconnectBefore
-	r.ReconnectBefore = instant(token.EndsAt)
+	before := r.ReconnectDueAt
+	r.ReconnectDueAt = instant(token.EndsAt)
 	r.TokenExpiresAt = instant(token.ExpiresAt)
-	if r.TokenExpiresAt == nil || r.ReconnectBefore != nil && r.ReconnectBefore.Before(r.TokenExpiresAt.Time) {
-		r.TokenExpiresAt = r.ReconnectBefore
+	if r.TokenExpiresAt == nil || r.ReconnectDueAt != nil && r.ReconnectDueAt.Before(r.TokenExpiresAt.Time) {
+		r.TokenExpiresAt = r.ReconnectDueAt
 	}
-	if before == nil || r.ReconnectBefore == nil || r.ReconnectBefore.After(before.Add(notice)) {
+	if before == nil || r.ReconnectDueAt == nil || r.ReconnectDueAt.After(before.Add(notice)) {
 		r.Told = false
 	}
 }
@@ -224,7 +224,7 @@ const notice = 14 * 24 * time.Hour
 
 // pause returns the time until the next action for the token: its refresh, the event, or the end of the access.
 func (r *Record) pause(now time.Time) time.Duration {
-	ends := r.ReconnectBefore
+	ends := r.ReconnectDueAt
 	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))
 	switch {
 	case ends == nil:

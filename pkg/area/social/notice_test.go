@@ -51,10 +51,10 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 				t.Fatalf("not prolonged %v, day %d: the account is %s, want %s; the events are %v, want %v", fixed, day,
 					r.State, state, got, want)
 			}
-			if state == social.Connected && (r.ReconnectBefore == nil || r.TokenExpiresAt == nil ||
-				r.TokenExpiresAt.After(r.ReconnectBefore.Time)) {
+			if state == social.Connected && (r.ReconnectDueAt == nil || r.TokenExpiresAt == nil ||
+				r.TokenExpiresAt.After(r.ReconnectDueAt.Time)) {
 				t.Fatalf("not prolonged %v, day %d: the access ends at %v, before %v", fixed, day, r.TokenExpiresAt,
-					r.ReconnectBefore)
+					r.ReconnectDueAt)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestConnectingAgainPutsOffTheEnd(t *testing.T) {
 	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.Now(), it, token) })
 	w.Clock.Add(30 * days)
 	w.work(1)
-	if _, r := w.read(id); r.Told || r.State != social.Connected || !r.ReconnectBefore.Equal(token.EndsAt) ||
+	if _, r := w.read(id); r.Told || r.State != social.Connected || !r.ReconnectDueAt.Equal(token.EndsAt) ||
 		w.events()["social_account.needs_reconnect"] != 1 {
 		t.Errorf("after it was connected again: %+v, %v", r, w.events())
 	}

@@ -102,7 +102,7 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			return Lose(tx, w.Now(), it, r.Tokens, cause)
 		}
 	}
-	if ends := r.ReconnectBefore; ends != nil {
+	if ends := r.ReconnectDueAt; ends != nil {
 		switch now := w.Now(); {
 		case !now.Before(ends.Time):
 			return task.Outcome{Done: true, Join: lose(platform.Disconnected())}, nil

@@ -63,7 +63,7 @@ type Export struct {
 	FormatVersion int `json:"format_version" example:"1"`
 	// Time as of which it is. What is created later is left out; the last line of each part names what was changed
 	// between this time and its reading.
-	ConsistentAsOf resource.Time `json:"consistent_at"`
+	ConsistentAt resource.Time `json:"consistent_at"`
 	// Its parts, of at most 1 GiB each, in order. While it is running, those that are ready. Empty in events and
 	// lists.
 	Parts []Part `json:"parts" nullable:"false"`
@@ -131,7 +131,7 @@ func addExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Me
 	count func(*store.Tx, time.Time, *store.Item)) (Export, error) {
 	r := exportRecord{Stored: []storedPart{}}
 	r.Export = Export{Resource: resource.New(id.New(id.Export, now), now, metadata), ProfileID: o.ProfileID(),
-		State: Running, FormatVersion: FormatVersion, ConsistentAsOf: resource.Instant(now), Parts: []Part{},
+		State: Running, FormatVersion: FormatVersion, ConsistentAt: resource.Instant(now), Parts: []Part{},
 		Resources: map[string]int{}}
 	it, err := store.NewItem(ExportItem, o, r.ID, r)
 	if err != nil {

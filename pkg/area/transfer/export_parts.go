@@ -32,7 +32,7 @@ func (w *Exporter) lines(ctx context.Context, s *task.Step, x *Export, ofProfile
 	part := &linesPart{x: x, files: []string{}, end: End{Kind: endLine, Part: c.Lines,
 		Resources: m.resources, Changed: []string{}}}
 	if err := part.write(Header{headerLine, Format, FormatVersion, x.ID, s.Account, s.Mode, x.ProfileID,
-		x.ConsistentAsOf, c.Lines}); err != nil {
+		x.ConsistentAt, c.Lines}); err != nil {
 		return nil, err
 	}
 	most := orDefault(w.LineBytes, lineBytes)
@@ -86,7 +86,7 @@ func (w *Exporter) store(ctx context.Context, s *task.Step, kind string, n int, 
 // query lists the resources of a kind that are not younger than an export.
 func (k kind) query(s *task.Step, x *Export, ofProfile bool, after *store.Cursor) store.Query {
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, k.item), Limit: pageItems,
-		OldestFirst: true, After: after, From: k.prefix, To: id.First(k.prefix, x.ConsistentAsOf.Add(time.Millisecond))}
+		OldestFirst: true, After: after, From: k.prefix, To: id.First(k.prefix, x.ConsistentAt.Add(time.Millisecond))}
 	if k.partition != nil {
 		q.Index, q.Partition = store.Table, k.partition(s.Owner)
 	}
@@ -127,7 +127,7 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item
 		}
 		return url
 	}
-	shown, err := k.view(ctx, viewer{db, media.NewNamer(own), p.x.ConsistentAsOf.Time}, it)
+	shown, err := k.view(ctx, viewer{db, media.NewNamer(own), p.x.ConsistentAt.Time}, it)
 	if err != nil {
 		return fmt.Errorf("transfer: show %s: %w", it.PK, err)
 	}
@@ -142,7 +142,7 @@ func (p *linesPart) add(ctx context.Context, db *store.DB, k kind, it store.Item
 	if err := json.Unmarshal(data, &is); err != nil {
 		return fmt.Errorf("transfer: read %s: %w", it.PK, err)
 	}
-	if is.UpdatedAt.After(p.x.ConsistentAsOf.Time) {
+	if is.UpdatedAt.After(p.x.ConsistentAt.Time) {
 		p.end.Changed = append(p.end.Changed, is.ID)
 	}
 	p.end.Resources[k.name]++
@@ -252,7 +252,7 @@ func (w *Exporter) copy(ctx context.Context, out *tar.Writer, x *Export, key str
 		return 0, err
 	}
 	if err := out.WriteHeader(&tar.Header{Name: fileName(key), Mode: 0o644, Size: f.Size,
-		ModTime: x.ConsistentAsOf.Time.Truncate(time.Second)}); err != nil {
+		ModTime: x.ConsistentAt.Time.Truncate(time.Second)}); err != nil {
 		return 0, err
 	}
 	_, err = io.Copy(out, f)

@@ -45,7 +45,7 @@ type Header struct {
 	// Profile that the data is of. Null: the whole account.
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Start of the export. No resource is younger.
-	ConsistentAsOf resource.Time `json:"consistent_at"`
+	ConsistentAt resource.Time `json:"consistent_at"`
 	// Number of the part, from 1.
 	Part int `json:"part"`
 }

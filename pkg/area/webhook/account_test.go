@@ -58,7 +58,7 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	if len(f.sent) != 1 {
 		t.Fatalf("%d sent", len(f.sent))
 	}
-	if want := (webhook.AWSTarget{webhook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN,
+	if want := (webhook.AWSTarget{webhook.KindSQS, webhooktest.QueueARN, webhooktest.RoleARN,
 		wh.Destination.ExternalID, wh.ID}); f.to[0] != want {
 		t.Errorf("sent to %+v", f.to[0])
 	}

@@ -69,8 +69,8 @@ type Webhook struct {
 
 // The types of destinations in AWS accounts.
 const (
-	TypeEventBridge = "eventbridge"
-	TypeSQS         = "sqs"
+	KindEventBridge = "eventbridge"
+	KindSQS         = "sqs"
 )
 
 // Target is a destination in a customer's AWS account.

@@ -65,8 +65,6 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 
 func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
 	switch {
-	case in.EventID != "" && !id.Valid(id.Event, in.EventID):
-		return httpapi.Page[Delivery]{}, errs.NotID("event_id", "event", in.EventID)
 	case !slices.Contains(in.State, undelivered):
 		return s.listLog(ctx, in, in.State)
 	case len(in.State) > 1:

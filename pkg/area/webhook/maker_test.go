@@ -195,7 +195,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
 	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"},
 		"factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
-	aimed := webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
+	aimed := webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
 	narrow := map[string]any{"url": hookURL + "/elsewhere", "event_types": []string{"balance.low"}}

@@ -36,7 +36,7 @@ func TestADestinationElsewhereStartsAfresh(t *testing.T) {
 	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events",
 		"arn:aws:iam::111122223333:role/content-automation-b"}
 	r := WebhookRecord{Webhook: Webhook{
-		Destination: &Target{Kind: TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN},
+		Destination: &Target{Kind: KindSQS, ARN: role.ARN, RoleARN: role.RoleARN},
 		State:       StateEnabled, FailingSince: resource.InstantOrNil(&now),
 	}}
 	s := &Service{principal: arn.ARN{Partition: "aws"}}

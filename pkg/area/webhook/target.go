@@ -128,7 +128,7 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
 	noun, service, named, example := "a queue", "sqs", queueShape,
 		"arn:aws:sqs:eu-central-1:111122223333:content-events"
-	if of == TypeEventBridge {
+	if of == KindEventBridge {
 		noun, service, named, example = "an event bus", "events", busShape,
 			"arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
@@ -145,7 +145,7 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return invalid("must name a region, such as %s", example)
 	case !matches(accountShape, at.AccountID):
 		return invalid("must name an account by 12 digits, such as %s", example)
-	case of == TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
+	case of == KindSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return invalid("must be a standard queue: events come in no certain order and may come twice, so that a FIFO " +
 			"queue would promise what does not hold")
 	case !matches(named, at.Resource):

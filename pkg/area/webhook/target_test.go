@@ -14,8 +14,8 @@ import (
 func TestDestinationsShowWhomToTrust(t *testing.T) {
 	_, _, c := webhooktest.On(t)
 	var all []webhook.NewWebhook
-	for of, arn := range map[string]string{webhook.TypeSQS: webhooktest.QueueARN,
-		webhook.TypeEventBridge: webhooktest.BusARN} {
+	for of, arn := range map[string]string{webhook.KindSQS: webhooktest.QueueARN,
+		webhook.KindEventBridge: webhooktest.BusARN} {
 		for range 2 {
 			made := c.Call(http.MethodPost, "/v1/webhooks", webhooktest.Aimed(of, arn, webhooktest.RoleARN))
 			var w webhook.NewWebhook
@@ -55,65 +55,65 @@ func TestBadDestinationsAreRefused(t *testing.T) {
 		body  map[string]any
 		param string
 	}{
-		"no ARN": {webhooktest.Aimed(webhook.TypeSQS,
+		"no ARN": {webhooktest.Aimed(webhook.KindSQS,
 			"https://sqs.eu-central-1.amazonaws.com/111122223333/content", webhooktest.RoleARN), arn},
-		"empty": {webhooktest.Aimed(webhook.TypeSQS, "", webhooktest.RoleARN), arn},
-		"a bus for a queue": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.BusARN,
+		"empty": {webhooktest.Aimed(webhook.KindSQS, "", webhooktest.RoleARN), arn},
+		"a bus for a queue": {webhooktest.Aimed(webhook.KindSQS, webhooktest.BusARN,
 			webhooktest.RoleARN), arn},
-		"a queue for a bus": {webhooktest.Aimed(webhook.TypeEventBridge, webhooktest.QueueARN,
+		"a queue for a bus": {webhooktest.Aimed(webhook.KindEventBridge, webhooktest.QueueARN,
 			webhooktest.RoleARN), arn},
-		"a rule for a bus": {webhooktest.Aimed(webhook.TypeEventBridge,
+		"a rule for a bus": {webhooktest.Aimed(webhook.KindEventBridge,
 			"arn:aws:events:eu-central-1:111122223333:rule/content", webhooktest.RoleARN), arn},
-		"another service": {webhooktest.Aimed(webhook.TypeSQS,
+		"another service": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sns:eu-central-1:111122223333:content", webhooktest.RoleARN), arn},
-		"another partition": {webhooktest.Aimed(webhook.TypeSQS,
+		"another partition": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws-cn:sqs:cn-north-1:111122223333:content", webhooktest.RoleARN), arn},
-		"no region": {webhooktest.Aimed(webhook.TypeSQS, "arn:aws:sqs::111122223333:content",
+		"no region": {webhooktest.Aimed(webhook.KindSQS, "arn:aws:sqs::111122223333:content",
 			webhooktest.RoleARN), arn},
-		"a host for a region": {webhooktest.Aimed(webhook.TypeSQS,
+		"a host for a region": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:evil.example/:111122223333:content", webhooktest.RoleARN), arn},
-		"a dot in the region": {webhooktest.Aimed(webhook.TypeSQS,
+		"a dot in the region": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:eu-central.evil-1:111122223333:content", webhooktest.RoleARN), arn},
-		"a short account": {webhooktest.Aimed(webhook.TypeSQS,
+		"a short account": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:eu-central-1:11112222333:content", webhooktest.RoleARN), arn},
-		"letters for an account": {webhooktest.Aimed(webhook.TypeSQS,
+		"letters for an account": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:eu-central-1:11112222333a:content", webhooktest.RoleARN), arn},
-		"no account": {webhooktest.Aimed(webhook.TypeEventBridge,
+		"no account": {webhooktest.Aimed(webhook.KindEventBridge,
 			"arn:aws:events:eu-central-1::event-bus/content", webhooktest.RoleARN), arn},
-		"the service's own account": {webhooktest.Aimed(webhook.TypeSQS,
+		"the service's own account": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:eu-central-1:444455556666:deliver",
 			"arn:aws:iam::444455556666:role/content-automation-events"), arn},
-		"the service's own bus": {webhooktest.Aimed(webhook.TypeEventBridge,
+		"the service's own bus": {webhooktest.Aimed(webhook.KindEventBridge,
 			"arn:aws:events:eu-central-1:444455556666:event-bus/acme", webhooktest.RoleARN), arn},
-		"a role of the service": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a role of the service": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::444455556666:role/content-automation-events"), role},
-		"a FIFO queue": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN+".fifo",
+		"a FIFO queue": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN+".fifo",
 			webhooktest.RoleARN), arn},
-		"a path in the queue": {webhooktest.Aimed(webhook.TypeSQS,
+		"a path in the queue": {webhooktest.Aimed(webhook.KindSQS,
 			"arn:aws:sqs:eu-central-1:111122223333:../content", webhooktest.RoleARN), arn},
-		"every queue": {webhooktest.Aimed(webhook.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:*",
+		"every queue": {webhooktest.Aimed(webhook.KindSQS, "arn:aws:sqs:eu-central-1:111122223333:*",
 			webhooktest.RoleARN), arn},
-		"a long queue": {webhooktest.Aimed(webhook.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:"+
+		"a long queue": {webhooktest.Aimed(webhook.KindSQS, "arn:aws:sqs:eu-central-1:111122223333:"+
 			strings.Repeat("q", 81), webhooktest.RoleARN), arn},
-		"a line break": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN+"\n",
+		"a line break": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN+"\n",
 			webhooktest.RoleARN), arn},
-		"no role": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"no role": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"content-automation-events"), role},
-		"a user": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a user": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::111122223333:user/content-automation-events"), role},
-		"a role of another": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a role of another": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::999922223333:role/content-automation-events"), role},
-		"a role of another cloud": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a role of another cloud": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws-cn:iam::111122223333:role/content-automation-events"), role},
-		"a role of another name": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a role of another name": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::111122223333:role/admin"), role},
-		"a role below a path": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"a role below a path": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::111122223333:role/a/content-automation-events"), role},
-		"every role": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"every role": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::111122223333:role/content-automation-*"), role},
-		"the beginning of a name": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"the beginning of a name": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:iam::111122223333:role/content-automation-"), role},
-		"an assumed role": {webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+		"an assumed role": {webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 			"arn:aws:sts::111122223333:assumed-role/content-automation-events/a"), role},
 		"an unknown type": {webhooktest.Aimed("sns", webhooktest.QueueARN, webhooktest.RoleARN),
 			"/destination/kind"},
@@ -129,7 +129,7 @@ func TestBadDestinationsAreRefused(t *testing.T) {
 			"destination": map[string]any{"kind": "sqs", "arn": webhooktest.QueueARN}}, role},
 		"nothing": {map[string]any{"event_types": []string{"*"}}, "/url"},
 		"both": {map[string]any{"event_types": []string{"*"}, "url": hookURL,
-			"destination": webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN,
+			"destination": webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN,
 				webhooktest.RoleARN)["destination"]}, "/destination"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestAnExternalIDNeedsRandomness(t *testing.T) {
 		s := webhook.NewService(db, webhook.NewClient(true), webhooktest.DeliverRole, webhooktest.Envelope(), c.Now,
 			strings.NewReader(strings.Repeat("k", n)))
 		a := apitest.New(t, db, &apitest.Log{}, c.Now, s).Call(http.MethodPost, "/v1/webhooks",
-			webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN))
+			webhooktest.Aimed(webhook.KindSQS, webhooktest.QueueARN, webhooktest.RoleARN))
 		if a.Status != http.StatusInternalServerError {
 			t.Errorf("with %d bytes: %d %s", n, a.Status, a.Raw)
 		}

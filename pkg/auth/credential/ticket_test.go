@@ -1,8 +1,15 @@
 package credential_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/auth/credential"
 )
 
 // The calls that belong to a counted call are not counted, for a minute, and with the ticket of that credential alone.
@@ -34,5 +41,41 @@ func TestCallsWithATicketAreNotCounted(t *testing.T) {
 	w.Clock.Add(time.Minute + time.Second)
 	if s, err := w.counter.Counted(t.Context(), "0", ticket); s != nil || err != nil {
 		t.Errorf("the ticket holds after a minute: %+v, %v", s, err)
+	}
+}
+
+// A ticket cannot be made or changed without the key of the credential, which no answer has.
+func TestForgedTicketsDoNotHold(t *testing.T) {
+	w := newWorld(t, secret("0"), secret("1"))
+	now := w.Clock.Now()
+	forged := func(key string) string {
+		stamp := strconv.FormatInt(now.Unix(), 10) + ".x"
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte(stamp))
+		return stamp + "." + hex.EncodeToString(mac.Sum(nil))
+	}
+	// The credential 1 was never used, and so has no key yet.
+	for _, hash := range []string{"0", "1"} {
+		for _, key := range []string{"", hash, "secret"} {
+			if s, err := w.counter.Counted(t.Context(), hash, forged(key)); s != nil || err != nil {
+				t.Errorf("a ticket of the key %q holds for %s: %+v, %v", key, hash, s, err)
+			}
+		}
+	}
+	ticket := w.call("0", window).Ticket(now)
+	_, rest, _ := strings.Cut(ticket, ".")
+	later := strconv.FormatInt(now.Add(50*time.Second).Unix(), 10) + "." + rest
+	w.Clock.Add(70 * time.Second)
+	for _, bad := range []string{later, strings.ToUpper(later), later + later} {
+		if s, err := w.counter.Counted(t.Context(), "0", bad); s != nil || err != nil {
+			t.Errorf("a ticket whose time was changed holds: %+v, %v", s, err)
+		}
+	}
+}
+
+// A credential without a key makes no ticket.
+func TestACredentialWithoutAKeyMakesNoTicket(t *testing.T) {
+	if ticket := (&credential.Credential{}).Ticket(time.Now()); ticket != "" {
+		t.Errorf("%q", ticket)
 	}
 }

@@ -40,7 +40,7 @@ type Refusal struct {
 	Item *int `json:"item_index"`
 	// Machine-readable code of the error.
 	Code errs.Code `json:"code"`
-	// JSON pointer of the member at fault, empty if there is none.
+	// JSON pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -97,7 +97,7 @@ type Preview struct {
 type Problem struct {
 	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
 	Code string `json:"code" example:"account"`
-	// JSON pointer of the member at fault, empty if there is none.
+	// JSON pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`

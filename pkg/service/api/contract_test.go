@@ -3,13 +3,18 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // contractFile has the rules that the tests of this file hold, and their exceptions.
@@ -198,7 +203,8 @@ func TestVariantsAreKinds(t *testing.T) {
 	contractMembers(Document(), func(at, member string, _ *huma.Schema) {
 		word := regexp.MustCompile(`(^|_)types?$`).MatchString(member)
 		event := strings.HasSuffix(at, "Event") && member == "type"
-		factory := strings.HasSuffix(at, "Factory") && member == "type" || strings.HasPrefix(at, "Factory")
+		of := strings.TrimSuffix(at, "Create")
+		factory := strings.HasSuffix(of, "Factory") && member == "type" || strings.HasPrefix(at, "Factory")
 		if word && !event && !factory && !e.has(at, member) {
 			t.Errorf("%s.%s names a variant: the word is kind", at, member)
 		}
@@ -256,15 +262,24 @@ func TestAnswersHaveNullForNothing(t *testing.T) {
 	for op, answer := range answers {
 		walk(op, "", answer.Response)
 	}
+	for _, of := range event.Types {
+		text, err := json.Marshal(event.Sample(of.Type, tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test),
+			time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sample any
+		if err := json.Unmarshal(text, &sample); err != nil {
+			t.Fatal(err)
+		}
+		walk(string(of.Type), "", sample)
+	}
 }
 
 // Each state of each resource has one class, and a word of a state means the same everywhere.
 func TestStatesHaveAClass(t *testing.T) {
 	class := map[string]string{}
 	for _, row := range contractRows(t, "States") {
-		if len(row) != 3 {
-			continue // the table by resource
-		}
 		for _, state := range quotedIn(row[1]) {
 			if was, ok := class[state]; ok {
 				t.Errorf("%s is %s and %s", state, was, row[0])
@@ -297,7 +312,7 @@ func TestTablesOfTheContractAreThoseOfTheCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := WithTables(string(text), ContractTables(Document()))
+	want, err := WithTables(string(text), ContractTables())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,5 +345,172 @@ func TestContentTypesHaveOneSetOfValues(t *testing.T) {
 	}
 	if len(sets) < 5 {
 		t.Errorf("only %d members have content types", len(sets))
+	}
+}
+
+// A status says whether something is new, or goes on: by the name of the operation and the states of the answer.
+func TestStatusesFollowTheirRule(t *testing.T) {
+	stated := map[string]string{}
+	for _, row := range contractRows(t, "Status") {
+		for _, op := range quotedIn(row[0]) {
+			stated[op] = row[1]
+		}
+	}
+	working := map[string]bool{"queued": true, "pending": true}
+	for _, row := range contractRows(t, "States") {
+		if row[0] == "working" {
+			for _, state := range quotedIn(row[1]) {
+				working[state] = true
+			}
+		}
+	}
+	doc := Document()
+	made := regexp.MustCompile(`^(create|add|invite|connect)[A-Z]`)
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for method, o := range methodsOf(doc.Paths[path]) {
+			want := "200"
+			if method == http.MethodPost && made.MatchString(o.OperationID) {
+				want = "201"
+				if slices.ContainsFunc(statesOf(doc, o), func(s string) bool { return working[s] }) {
+					want = "202"
+				}
+			}
+			if of, ok := stated[o.OperationID]; ok {
+				if want == of {
+					t.Errorf("docs/contract.md states %s of %s, which is the rule", of, o.OperationID)
+				}
+				want = of
+				delete(stated, o.OperationID)
+			}
+			if o.Responses[want] == nil {
+				t.Errorf("%s answers %v, not %s: follow the rule, or name it in docs/contract.md", o.OperationID,
+					slices.Sorted(maps.Keys(o.Responses)), want)
+			}
+		}
+	}
+	for op := range stated {
+		t.Errorf("docs/contract.md states the status of %s, which is no operation", op)
+	}
+}
+
+// methodsOf returns the operations of a path by their methods.
+func methodsOf(p *huma.PathItem) map[string]*huma.Operation {
+	all := map[string]*huma.Operation{}
+	for method, o := range map[string]*huma.Operation{http.MethodGet: p.Get, http.MethodPost: p.Post,
+		http.MethodPatch: p.Patch, http.MethodPut: p.Put, http.MethodDelete: p.Delete} {
+		if o != nil {
+			all[method] = o
+		}
+	}
+	return all
+}
+
+// statesOf returns the states that the data of the answer of an operation may have.
+func statesOf(doc *huma.OpenAPI, o *huma.Operation) (states []string) {
+	for status, r := range o.Responses {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		if r.Ref != "" {
+			r = doc.Components.Responses[r.Ref[strings.LastIndexByte(r.Ref, '/')+1:]]
+		}
+		data := memberOf(doc, r.Content["application/json"].Schema, "data")
+		if data != nil && data.Items != nil {
+			data = data.Items
+		}
+		if state := memberOf(doc, data, "state"); state != nil {
+			for _, v := range listed(state) {
+				states = append(states, v.(string))
+			}
+		}
+	}
+	return states
+}
+
+// memberOf returns the schema of a member, which may be in a part of the schema, or nil.
+func memberOf(doc *huma.OpenAPI, s *huma.Schema, member string) *huma.Schema {
+	whole := func(s *huma.Schema) *huma.Schema {
+		for s != nil && s.Ref != "" {
+			s = doc.Components.Schemas.Map()[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+		}
+		return s
+	}
+	if s = whole(s); s == nil {
+		return nil
+	}
+	if m := s.Properties[member]; m != nil {
+		return whole(m)
+	}
+	for _, part := range slices.Concat(s.AllOf, s.OneOf, s.AnyOf) {
+		if m := memberOf(doc, part, member); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// The type of an event is a resource and a past participle.
+func TestEventsSayWhatHappened(t *testing.T) {
+	except := map[string]bool{}
+	for _, row := range contractRows(t, "Events") {
+		for _, of := range quotedIn(row[0]) {
+			except[of] = true
+		}
+	}
+	doc := Document()
+	for _, of := range slices.Sorted(maps.Keys(doc.Webhooks)) {
+		resource, verb, _ := strings.Cut(of, ".")
+		past := strings.HasSuffix(verb, "ed") || verb == "changes_requested"
+		if resource == "" || past == except[of] {
+			t.Errorf("the event %s: past participle %v, excepted %v", of, past, except[of])
+		}
+		delete(except, of)
+	}
+	for of := range except {
+		t.Errorf("docs/contract.md excepts the event %s, which is none", of)
+	}
+}
+
+// Lists have one page and one order, but for those that the contract names.
+func TestListsHaveOnePage(t *testing.T) {
+	text, err := os.ReadFile(contractFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Lists and filters\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	named := func(after string) map[string]bool {
+		_, rest, _ := strings.Cut(section, after)
+		rest, _, _ = strings.Cut(rest, ".")
+		all := map[string]bool{}
+		for _, op := range quotedIn(rest) {
+			all[op] = true
+		}
+		return all
+	}
+	unordered, fields := named("as they are no history:"), named("`fields` is for")
+	ordered := named("where an index orders:")
+	doc := Document()
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		o := doc.Paths[path].Get
+		if o == nil || !strings.HasPrefix(o.OperationID, "list") {
+			continue
+		}
+		has := map[string]*huma.Param{}
+		for _, p := range o.Parameters {
+			if p.Ref != "" {
+				p = doc.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]
+			}
+			has[p.Name] = p
+		}
+		if has["limit"] == nil || has["cursor"] == nil {
+			t.Errorf("%s has no limit or no cursor", o.OperationID)
+		}
+		for name, except := range map[string]bool{"order": !unordered[o.OperationID], "fields": fields[o.OperationID],
+			"order_by": ordered[o.OperationID]} {
+			if _, ok := has[name]; ok != except {
+				t.Errorf("%s has %s: %v; docs/contract.md says %v", o.OperationID, name, ok, except)
+			}
+		}
 	}
 }

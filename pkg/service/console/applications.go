@@ -24,6 +24,7 @@ type application struct {
 	Platform    string    `json:"platform"`
 	ClientID    string    `json:"client_id"`
 	DailyLimit  *int      `json:"daily_limit"`
+	LimitUnit   string    `json:"daily_limit_unit"`
 	RedirectURL string    `json:"redirect_url"`
 	CreatedAt   time.Time `json:"created_at"`
 }

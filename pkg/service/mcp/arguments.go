@@ -87,6 +87,11 @@ func decode[In any](tool string, schema *jsonschema.Schema, raw json.RawMessage)
 			delete(given, name)
 			continue
 		}
+		if members, ok := value.(object); ok && name == "query" {
+			for parameter, one := range members {
+				members[parameter] = joined(one)
+			}
+		}
 		given[name] = coerced(at, value)
 		if err := fits(name, at, given[name]); err != nil {
 			return in, err
@@ -143,6 +148,24 @@ func coerced(at *jsonschema.Schema, value any) any {
 		}
 	}
 	return value
+}
+
+// joined returns the values of a list as one text with commas between them, as filters take several. Other values stay.
+func joined(value any) any {
+	all, ok := value.([]any)
+	if !ok {
+		return value
+	}
+	texts := make([]string, 0, len(all))
+	for _, one := range all {
+		switch one.(type) {
+		case string, json.Number, bool:
+			texts = append(texts, fmt.Sprint(one))
+		default:
+			return value
+		}
+	}
+	return strings.Join(texts, ",")
 }
 
 // means says what an argument is, for one that is missing.

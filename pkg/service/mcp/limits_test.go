@@ -216,6 +216,8 @@ func TestNumbersAreTakenForTexts(t *testing.T) {
 	}{
 		{"call_operation", "GET /v1/factories?limit=3", object{"operation_id": "listFactories",
 			"query": object{"limit": 3}}},
+		{"call_operation", "GET /v1/factories?state=active%2Cpaused", object{"operation_id": "listFactories",
+			"query": object{"state": []string{"active", "paused"}}}},
 		{"call_operation", "GET /v1/factories/7", object{"operation_id": "getFactory",
 			"path": object{"factory_id": 7}}},
 		{"call_operation", `{"name":"7","spend_limit_credits":500}`, object{"operation_id": "createProfile",

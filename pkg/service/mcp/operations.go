@@ -75,8 +75,7 @@ var operationTexts = map[string]string{
 
 func (s *server) addOperations() {
 	add(s, tool[searchIn]{name: "search_operations",
-		doc: "Find any operation by plain words in English, German, Spanish, French or Russian, such as for " +
-			"webhooks and promotions.",
+		doc:   "Find any operation by plain words in English, German, Spanish, French or Russian.",
 		texts: map[string]string{"query": "words, or an operation id for its parameters"},
 		out:   []string{"operations[]"}, run: search})
 	add(s, tool[operationIn]{name: callOperationTool, effect: publishes,

@@ -33,6 +33,6 @@ func Aimed(of, arn, role string) map[string]any {
 // Aim makes a webhook for a queue.
 func Aim(t *testing.T, c *apitest.Caller) (w webhook.NewWebhook) {
 	t.Helper()
-	c.Call(http.MethodPost, "/v1/webhooks", Aimed(webhook.TypeSQS, QueueARN, RoleARN)).Into(t, http.StatusCreated, &w)
+	c.Call(http.MethodPost, "/v1/webhooks", Aimed(webhook.KindSQS, QueueARN, RoleARN)).Into(t, http.StatusCreated, &w)
 	return w
 }

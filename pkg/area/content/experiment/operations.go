@@ -200,9 +200,6 @@ func Find(ctx context.Context, db *store.DB, experimentID string) (*Record, stor
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Experiment], error) {
-	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return httpapi.Page[Experiment]{}, errs.NotID("factory_id", "factory", in.FactoryID)
-	}
 	q := httpapi.AllOwned(ctx, ItemKind, in.Filter.Into(map[string]string{
 		factoryFilter: in.FactoryID, stateFilter: httpapi.AnyOf(in.State)}))
 	in.Tagged.Into(&q)

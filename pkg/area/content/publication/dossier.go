@@ -53,7 +53,7 @@ type Dossier struct {
 	PublishedAt resource.Time `json:"published_at"`
 	// Who had it published: the id of an API key or of a person.
 	PublishedFor string `json:"published_for"`
-	// Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none.
+	// Country whose rules applied (ISO 3166-1). Null if the factory and its profile have none.
 	Region resource.Text `json:"region"`
 	// Rules of law that applied, as they were checked just before it was published.
 	Rules []DossierRule `json:"rules" nullable:"false"`
@@ -97,7 +97,7 @@ type DossierApproval struct {
 	By string `json:"by"`
 	// Time at which it was decided.
 	At resource.Time `json:"at"`
-	// Note of the decision. Empty: none.
+	// Note of the decision. Null: none.
 	Note resource.Text `json:"note"`
 }
 

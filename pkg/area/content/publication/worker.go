@@ -139,7 +139,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 			if pub.State != item.PublicationPending {
 				continue
 			}
-			if late := accounts[pub.SocialAccountID].LateAfter; late != nil &&
+			if late := accounts[pub.SocialAccountID].LateAfterSeconds; late != nil &&
 				plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
 				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
 					"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))

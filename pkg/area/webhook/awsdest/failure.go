@@ -90,7 +90,7 @@ func forgotten(err error) bool {
 func explain(to webhook.AWSTarget, p phase, code, message string) string {
 	says := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + " (" + code + ")" }
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
-	bus := to.Kind == webhook.TypeEventBridge
+	bus := to.Kind == webhook.KindEventBridge
 	switch {
 	case code == "":
 		return "AWS did not say whether the event was taken."

@@ -122,11 +122,11 @@ func (f *fakeAWS) sender() *Sender {
 // Where the tests send to.
 var (
 	queue = webhook.AWSTarget{
-		Kind: webhook.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
+		Kind: webhook.KindSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-a", ExternalID: "EXTERNAL", Session: "whk_1",
 	}
 	bus = webhook.AWSTarget{
-		Kind: webhook.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
+		Kind: webhook.KindEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-b", ExternalID: "OTHER", Session: "whk_2",
 	}
 	sample = webhook.SignedEvent{

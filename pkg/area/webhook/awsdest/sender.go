@@ -87,7 +87,7 @@ func (s *Sender) Send(ctx context.Context, to webhook.AWSTarget, e webhook.Signe
 		return failed(to, whileAssuming, err)
 	}
 	var answer webhook.AWSAnswer
-	if to.Kind == webhook.TypeEventBridge {
+	if to.Kind == webhook.KindEventBridge {
 		answer, err = s.put(ctx, target, credentials, e)
 	} else {
 		answer, err = s.enqueue(ctx, target, credentials, e)

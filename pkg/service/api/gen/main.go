@@ -94,7 +94,7 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := api.WithTables(string(contract), api.ContractTables(doc))
+	rules, err := api.WithTables(string(contract), api.ContractTables())
 	if err != nil {
 		return nil, err
 	}
