@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -75,6 +76,11 @@ func TimesOf(f factory.Factory) (publication.Times, error) {
 	return t, err
 }
 
+// clock returns the time of the caller: that of the clock of its sandbox, or the real one.
+func (s *Service) clock(ctx context.Context) (time.Time, error) {
+	return testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+}
+
 // next returns the next free time of the schedule of a factory on the accounts.
 func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, targets []publication.Target,
 	besides []item.Slot) (time.Time, []string, error) {
@@ -94,9 +100,13 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
 			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return time.Time{}, nil, err
+	}
 	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
-		s.now(), besides)
+		clock, besides)
 	if err == nil && !ok {
 		err = errs.Invalid("/publish_at", "finds no free time in the schedule of the factory within 180 days")
 	}

@@ -24,6 +24,8 @@ import (
 
 // references are the records that the bodies of a call refer to.
 type references struct {
+	// clock is the time of the caller, by which promotions run.
+	clock     time.Time
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	owner     tenant.Owner   // of the factories
@@ -79,6 +81,9 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
+	if !a.clock.IsZero() {
+		now = a.clock
+	}
 	return item.NewProduct(r, b.PromotionID, a.legal[b.FactoryID].Country(), now)
 }
 
@@ -97,17 +102,21 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	if err != nil {
 		return err
 	}
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return err
+	}
 	now := found[p.ProductID]
 	if now == nil {
 		p.Photos = nil
 		return nil
 	}
 	if p.Promotion != nil {
-		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, s.now()); err == nil {
+		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, clock); err == nil {
 			return nil
 		}
 	}
-	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, s.now())
+	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, clock)
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	return err
 }
@@ -180,6 +189,9 @@ func coverOf(cover string) incoming.Member {
 
 // open reads the records that bodies refer to, in one round trip.
 func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a references, err error) {
+	if a.clock, err = s.clock(ctx); err != nil {
+		return a, err
+	}
 	if a.origins, err = s.origins(ctx, p.Owner, bodies); err != nil {
 		return a, err
 	}

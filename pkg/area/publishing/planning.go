@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -104,10 +105,11 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	if err != nil {
 		return page, err
 	}
-	now := s.now()
 	from, to := in.From, in.To
 	if from.IsZero() {
-		from = now
+		if from, err = testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now()); err != nil {
+			return page, err
+		}
 	}
 	if to.IsZero() {
 		to = from.AddDate(0, 0, 14)

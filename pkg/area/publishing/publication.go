@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -179,7 +180,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	if in.ItemID != "" && !id.Valid(id.ContentItem, in.ItemID) {
 		return page, errs.Invalid("content_item_id", "is not the id of a content item")
 	}
-	from, to, err := in.period(s.now())
+	now, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+	if err != nil {
+		return page, err
+	}
+	from, to, err := in.period(now)
 	if err != nil {
 		return page, err
 	}

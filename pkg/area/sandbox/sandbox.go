@@ -4,10 +4,12 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
@@ -15,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -110,6 +113,9 @@ func (s *Service) reset(ctx context.Context, tx *store.Tx, _ *resetInput) (out R
 	if p.Mode != tenant.Test {
 		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
 	}
+	if err := testclock.Reset(ctx, s.db, tx, tenant.Of(p.Account, tenant.Test)); err != nil {
+		return out, err
+	}
 	return Reset{State: "resetting", RequestedAt: resource.Instant(now)}, StartReset(tx, now, p.Account)
 }
 
@@ -123,5 +129,5 @@ func (s *Service) advance(ctx context.Context, tx *store.Tx, in *advanceInput) (
 		return out, err
 	}
 	out = Advanced{State: "advancing", RequestedAt: resource.Instant(now), ClockAt: resource.Instant(now.Add(ahead))}
-	return out, plan.StartAdvance(tx, now, p.Account, in.Body.Seconds)
+	return out, errors.Join(plan.StartAdvance(tx, now, p.Account), automation.StartAdvance(tx, now, p.Account))
 }
