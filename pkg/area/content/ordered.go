@@ -94,7 +94,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	}
 	at := b.PublishAt.Time
 	if b.PublishAt.Next {
-		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, *refs.slots)
+		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, refs.clock, *refs.slots)
 		if err != nil {
 			return err
 		}

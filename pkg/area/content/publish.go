@@ -161,7 +161,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 		return out, err
 	}
 	if b.PublishAt != nil && b.PublishAt.Next {
-		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets); err != nil {
+		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets, clock); err != nil {
 			return out, err
 		}
 	}

@@ -83,7 +83,7 @@ func (s *Service) clock(ctx context.Context) (time.Time, error) {
 
 // next returns the next free time of the schedule of a factory on the accounts.
 func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, targets []publication.Target,
-	besides []item.Slot) (time.Time, []string, error) {
+	clock time.Time, besides []item.Slot) (time.Time, []string, error) {
 	var accounts []string
 	for _, t := range targets {
 		accounts = append(accounts, t.Account.ID)
@@ -100,10 +100,6 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
 			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
-	clock, err := s.clock(ctx)
-	if err != nil {
-		return time.Time{}, nil, err
-	}
 	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
 		clock, besides)
@@ -115,12 +111,12 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 
 // enqueue gives a scheduled item the next free time of the schedule of its factory on the accounts.
 func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
-	targets []publication.Target) (time.Time, error) {
+	targets []publication.Target, clock time.Time) (time.Time, error) {
 	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, nil)
+	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, clock, nil)
 	if err == nil {
 		publication.Claim(tx, s.now(), o, r, at, accounts)
 	}

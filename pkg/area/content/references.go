@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -189,9 +190,6 @@ func coverOf(cover string) incoming.Member {
 
 // open reads the records that bodies refer to, in one round trip.
 func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a references, err error) {
-	if a.clock, err = s.clock(ctx); err != nil {
-		return a, err
-	}
 	if a.origins, err = s.origins(ctx, p.Owner, bodies); err != nil {
 		return a, err
 	}
@@ -199,8 +197,8 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	for i, b := range bodies {
 		bodies[i], ids[i] = a.derived(b), b.FactoryID
 	}
-	var others []store.Key
-	if p.Mode == tenant.Live { // test keys have no balance
+	others := []store.Key{testclock.Key(p.Owner)}
+	if p.Mode == tenant.Live { // test keys have no balance, and live keys no clock
 		others = ledger.FundsKeys(p.Account, s.now())
 	}
 	a.slots = &[]item.Slot{}
@@ -211,8 +209,10 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if err != nil {
 		return a, err
 	}
-	if funds > 0 {
+	if a.clock = s.now(); p.Mode == tenant.Live {
 		a.balance = ledger.FundsOf(beside[:funds])
+	} else if a.clock, err = testclock.At(&beside[0], a.clock); err != nil {
+		return a, err
 	}
 	if a.owner, err = ownerOf(p.Owner, a.factories, bodies); err != nil {
 		return a, err

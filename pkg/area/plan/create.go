@@ -239,6 +239,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	keys := []store.Key{factoryrecord.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
+	} else {
+		keys = append(keys, testclock.Key(p.Owner))
 	}
 	funded := len(keys)
 	for _, productID := range in.Body.ProductIDs {
@@ -262,9 +264,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	clock, err := testclock.Now(ctx, s.db, p.Owner, now)
-	if err != nil {
-		return out, err
+	clock := now
+	if p.Mode == tenant.Test {
+		if clock, err = testclock.At(&beside[1], now); err != nil {
+			return out, err
+		}
 	}
 	d, err := s.draft(in.Body, f, l, terms, p.Mode, now, clock)
 	if err != nil {

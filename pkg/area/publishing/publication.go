@@ -158,15 +158,19 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	})
 }
 
-// period returns the period of a list.
-func (in *listInput) period(now time.Time) (from, to time.Time, err error) {
+// period returns the period of a list. The usual one of a sandbox has also what its clock has passed, as far as one call
+// may list it.
+func (in *listInput) period(now, clock time.Time) (from, to time.Time, err error) {
 	if from, to = in.From, in.To; from.IsZero() {
 		if from = now.Add(-usualBack); !to.IsZero() && !from.Before(to) {
 			from = to.Add(-usualBack)
 		}
 	}
 	if to.IsZero() {
-		if to = now.Add(usualAhead); !in.From.IsZero() {
+		if to = clock.Add(usualAhead); in.From.IsZero() && to.Sub(from) > mostDays*24*time.Hour {
+			from = to.Add(-mostDays * 24 * time.Hour)
+		}
+		if !in.From.IsZero() {
 			to = from.Add(usualBack + usualAhead)
 		}
 	}
@@ -180,11 +184,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	if in.ItemID != "" && !id.Valid(id.ContentItem, in.ItemID) {
 		return page, errs.Invalid("content_item_id", "is not the id of a content item")
 	}
-	now, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
 	if err != nil {
 		return page, err
 	}
-	from, to, err := in.period(now)
+	from, to, err := in.period(s.now(), clock)
 	if err != nil {
 		return page, err
 	}

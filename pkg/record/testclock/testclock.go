@@ -51,6 +51,12 @@ func (c Clock) Since(at time.Time) (ahead time.Duration) {
 // Ahead returns the time by which the clock is ahead of the real one.
 func (c Clock) Ahead() time.Duration { return c.Since(time.Time{}) }
 
+// At returns the time at a time of the real clock, of an item that was read by Key.
+func At(it *store.Item, real time.Time) (time.Time, error) {
+	c, err := Of(it)
+	return real.Add(c.Ahead()), err
+}
+
 // Read returns the clock of an owner. The clock of live data is the real one.
 func Read(ctx context.Context, db *store.DB, o tenant.Owner) (c Clock, err error) {
 	if o.Mode != tenant.Test {
