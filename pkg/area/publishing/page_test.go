@@ -1,6 +1,7 @@
 package publishing_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -165,7 +166,7 @@ func TestALinkShowsWhatIsThere(t *testing.T) {
 // A cursor of a list of links in some states is none of the list of others.
 func TestCursorsOfLinksKnowTheirStates(t *testing.T) {
 	w := newWorld(t)
-	it := w.item()
+	it := w.provide("title", "A title", "caption", "A caption")
 	for range 3 {
 		w.link(object{"content_item_ids": []string{it.ID}})
 	}

@@ -166,15 +166,15 @@ func (in *listInput) period(now, clock time.Time) (from, to time.Time, err error
 			from = to.Add(-usualBack)
 		}
 	}
-	if to.IsZero() {
-		if to = clock.Add(usualAhead); in.From.IsZero() && to.Sub(from) > mostDays*24*time.Hour {
-			from = to.Add(-mostDays * 24 * time.Hour)
-		}
-		if !in.From.IsZero() {
-			to = from.Add(usualBack + usualAhead)
-		}
+	const most = mostDays * 24 * time.Hour
+	switch {
+	case to.IsZero() && in.From.IsZero():
+		to = clock.Add(usualAhead)
+		from = slices.MaxFunc([]time.Time{from, to.Add(-most)}, time.Time.Compare)
+	case to.IsZero():
+		to = from.Add(usualBack + usualAhead)
 	}
-	if !from.Before(to) || to.Sub(from) > mostDays*24*time.Hour {
+	if !from.Before(to) || to.Sub(from) > most {
 		err = errs.Invalid("to", "must be after from, and up to %d days later", mostDays)
 	}
 	return from, to, err

@@ -33,10 +33,9 @@ type Reset struct {
 type Advanced struct {
 	// The clock was moved, and what falls due happens in the background.
 	State string `json:"state" enum:"advancing"`
-	// Time of the request, by the real clock. What is made later is not older for the move.
+	// Time of the request, by the real clock.
 	RequestedAt resource.Time `json:"requested_at"`
-	// Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
-	// clock.
+	// Time of the clock of the sandbox from now on. It goes on with the real clock.
 	ClockAt resource.Time `json:"clock_at"`
 }
 
@@ -98,10 +97,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	advance := reset
 	advance.ID, advance.Path, advance.Fixed = "advanceSandbox", "/v1/sandbox/advance", nil
 	advance.Summary = "Move the clock of the sandbox"
-	advance.Description = "Moves the clock of what the test keys of the account have made until now, and has happen " +
+	advance.Description = "Moves the one clock of the sandbox, which says what is past, due or next, and has happen " +
 		"what falls due: scheduled content items are published in the order of their times, content plans write the " +
-		"items whose time comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned " +
-		"for next week is published now, with figures as of `clock_at`. What is made later is not older for it. " +
+		"items whose time comes, automations make those of the times that it passes, promotions begin and end, and " +
+		"the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication " +
+		"that was planned for next week is published now, with figures as of `clock_at`. What is noted, such as " +
+		"`created_at`, keeps the real time. A reset sets the clock back. " +
 		"It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a " +
 		"`planned_at` before `clock_at`. With a live key it is refused."
 	advance.Opens = httpapi.Publishing

@@ -213,3 +213,31 @@ func TestChangesTakeIfMatch(t *testing.T) {
 		t.Errorf("only %d changes", changes)
 	}
 }
+
+// A period has its beginning. It ends before a time, and with the whole of a day: the descriptions say which it is.
+func TestPeriodsSayTheirEnds(t *testing.T) {
+	_, all := calls(t)
+	found := 0
+	for _, o := range all {
+		for _, name := range []string{"from", "to", "publish_from", "publish_to"} {
+			p, ok := o.parameters[name]
+			if !ok || p.In != "query" {
+				continue
+			}
+			found++
+			says := strings.ToLower(p.Description)
+			want := map[bool][]string{true: {"this time or later", "before this time"},
+				false: {"first day", "last day"}}[p.Schema.Format == "date-time"]
+			end := strings.HasSuffix(name, "to")
+			if !end && !strings.Contains(says, want[0]) || end && !strings.Contains(says, want[1]) {
+				t.Errorf("%s: %s does not say whether it belongs to the period: %q", o.id, name, p.Description)
+			}
+			if end && p.Schema.Format != "date-time" && !strings.Contains(says, "included") {
+				t.Errorf("%s: %s does not say that the day is included: %q", o.id, name, p.Description)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("only %d bounds of periods", found)
+	}
+}
