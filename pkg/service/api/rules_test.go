@@ -113,8 +113,7 @@ func calls(t *testing.T) (c contract, all []call) {
 // unfiltered are members of resources by which their lists have no filter, with the reason.
 var unfiltered = map[string]string{
 	"listAccountMetrics platform":         "it is of one account, which has a platform",
-	"listApiKeys kind":                    "a key sees those of its own kind",
-	"listApiKeys state":                   "revoked keys are listed for a day only",
+	"listApiKeys state":                   "it follows from the clock, and an account has few keys, those of 90 days included",
 	"listBalanceEntries state":            "kind says as much: a reservation that is open is followed by its end",
 	"listBalanceEntries metadata":         "an entry is found by its factory, profile or subject, whose metadata it copies",
 	"listDrafts content_item_id":          "it is set once the draft is applied",
@@ -126,7 +125,6 @@ var unfiltered = map[string]string{
 	"listProposals profile_id":            "the path names the factory, which has one profile",
 	"listModels factory_id":               "provider=own lists the fine-tuned ones",
 	"listProposals metadata":              "nobody gives a proposal metadata",
-	"listIntegrations factory_id":         "an account has up to 20 integrations",
 	"listPeople metadata":                 "a team is short",
 	"listPublications metadata":           "nobody gives a publication metadata",
 	"listPublications platform":           "an item has up to 15 publications",
