@@ -138,7 +138,8 @@ func (l *lists) filter(operation string, r Request, name string, p map[string]an
 			got = append(got, row["id"])
 		}
 		if status != http.StatusOK || !slices.Equal(got, want) && fmt.Sprint(got) != fmt.Sprint(want) {
-			l.t.Errorf("%s?%s=%s answers %d with %d, want %d of %d", operation, name, value, status, len(got), len(want), len(all))
+			l.t.Errorf("%s?%s=%s answers %d with %d, want %d of %d", operation, name, value, status, len(got),
+				len(want), len(all))
 		}
 	}
 	if strings.HasSuffix(name, "_id") {

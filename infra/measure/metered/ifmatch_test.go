@@ -47,7 +47,8 @@ func TestAStaleVersionChangesNothing(t *testing.T) {
 			if get[path] == "" {
 				return ""
 			}
-			a, err := w.Send(t.Context(), Request{Operation: get[path], ID: r.ID, Part: r.Part, Live: r.Live, Key: r.Key})
+			a, err := w.Send(t.Context(), Request{Operation: get[path], ID: r.ID, Part: r.Part, Live: r.Live,
+				Key: r.Key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +63,8 @@ func TestAStaleVersionChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Status != http.StatusPreconditionFailed || !strings.Contains(a.Body, `"code":"`+string(errs.VersionMismatch)) {
+		if a.Status != http.StatusPreconditionFailed ||
+			!strings.Contains(a.Body, `"code":"`+string(errs.VersionMismatch)) {
 			t.Errorf("%s answers %d: %.300s", o.OperationID, a.Status, a.Body)
 		}
 		if before != "" {

@@ -47,8 +47,8 @@ func (r *simulation) post(at string) (item struct {
 	PublishAt time.Time `json:"publish_at"`
 }) {
 	r.t.Helper()
-	made := into[struct{ ID string }](r.call("POST", "/v1/content-items", object{"factory_id": r.factory, "kind": "post",
-		"caption": "A shoe", "prompt": "A shoe", "publish_at": at}), http.StatusAccepted)
+	made := into[struct{ ID string }](r.call("POST", "/v1/content-items", object{"factory_id": r.factory,
+		"kind": "post", "caption": "A shoe", "prompt": "A shoe", "publish_at": at}), http.StatusAccepted)
 	r.state(made.ID, "scheduled")
 	got := r.call("GET", "/v1/content-items/"+made.ID, nil)
 	return into[struct {
@@ -62,7 +62,8 @@ func (r *simulation) post(at string) (item struct {
 func (r *simulation) state(itemID, want string) {
 	r.t.Helper()
 	poll.Until(r.t, itemID+" is "+want, func() bool {
-		return into[struct{ State string }](r.call("GET", "/v1/content-items/"+itemID, nil), http.StatusOK).State == want
+		got := r.call("GET", "/v1/content-items/"+itemID, nil)
+		return into[struct{ State string }](got, http.StatusOK).State == want
 	})
 }
 
@@ -95,7 +96,8 @@ func TestASandboxHasOneClock(t *testing.T) {
 		if item.PublishAt.Before(clock) || item.PublishAt.Sub(clock) > 2*aDay {
 			t.Errorf("%v, and the clock is at %v", item.PublishAt, clock)
 		}
-		slots := into[[]struct{ At time.Time }](r.call("GET", "/v1/publishing/slots?factory_id="+r.factory, nil), http.StatusOK)
+		listed := r.call("GET", "/v1/publishing/slots?factory_id="+r.factory, nil)
+		slots := into[[]struct{ At time.Time }](listed, http.StatusOK)
 		if len(slots) == 0 || slots[0].At.Before(clock) {
 			t.Errorf("the slots are %v", slots)
 		}

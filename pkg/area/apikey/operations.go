@@ -192,7 +192,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], e
 		return httpapi.Page[Key]{}, errs.NotID("profile_id", "profile", in.ProfileID)
 	}
 	p := auth.FromContext(ctx)
-	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{"kind": httpapi.AnyOf(in.Kind)}}
+	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account),
+		Filters: map[string]string{"kind": httpapi.AnyOf(in.Kind)}}
 	if p.Mode == tenant.Test {
 		if len(in.Kind) > 0 && !slices.Contains(in.Kind, string(tenant.Test)) {
 			return httpapi.Page[Key]{Items: []Key{}}, nil

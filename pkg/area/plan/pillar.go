@@ -50,7 +50,8 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country), Goal: goalsIn(r.Language)[slot.goal]}
+		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country),
+			Goal: goalsIn(r.Language)[slot.goal]}
 		if !day.Equal(last) { // one item of a day is enough for what is celebrated
 			all[i].Occasion = occasion(day, r, told)
 		}

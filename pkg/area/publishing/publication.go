@@ -158,8 +158,8 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	})
 }
 
-// period returns the period of a list. The usual one of a sandbox has also what its clock has passed, as far as one call
-// may list it.
+// period returns the period of a list. The usual one of a sandbox has also what its clock has passed, as far as one
+// call may list it.
 func (in *listInput) period(now, clock time.Time) (from, to time.Time, err error) {
 	if from, to = in.From, in.To; from.IsZero() {
 		if from = now.Add(-usualBack); !to.IsZero() && !from.Before(to) {

@@ -98,7 +98,8 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 	w := newWorld(t)
 	w.engine.Handle(publication.Advance, (&publication.Worker{DB: w.DB, Platforms: adapters{w.Clock.Now},
 		Now: w.Clock.Now}).Handlers()[publication.Advance])
-	w.engine.Handle(automation.Advance, automation.NewService(w.DB, nil, nil, nil, w.Clock.Now).Handlers(nil)[automation.Advance])
+	automations := automation.NewService(w.DB, nil, nil, nil, w.Clock.Now)
+	w.engine.Handle(automation.Advance, automations.Handlers(nil)[automation.Advance])
 	var posts []string
 	for range 30 { // more than one step reads
 		posts = append(posts, w.publish(w.Principal.Owner))

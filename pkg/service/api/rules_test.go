@@ -113,7 +113,7 @@ func calls(t *testing.T) (c contract, all []call) {
 // unfiltered are members of resources by which their lists have no filter, with the reason.
 var unfiltered = map[string]string{
 	"listAccountMetrics platform":         "it is of one account, which has a platform",
-	"listApiKeys state":                   "it follows from the clock, and an account has few keys, those of 90 days included",
+	"listApiKeys state":                   "it follows from the clock, and an account has few keys",
 	"listBalanceEntries state":            "kind says as much: a reservation that is open is followed by its end",
 	"listBalanceEntries metadata":         "an entry is found by its factory, profile or subject, whose metadata it copies",
 	"listDrafts content_item_id":          "it is set once the draft is applied",

@@ -153,7 +153,8 @@ func underWay(it store.Item) bool {
 }
 
 // rereadNext reads the metrics of the posts of the next items.
-func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing, c testclock.Clock) (task.Outcome, error) {
+func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing,
+	c testclock.Clock) (task.Outcome, error) {
 	page, err := w.DB.List(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, item.ItemKind), Limit: advanceAtOnce,
 		OldestFirst: true, From: p.After, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
