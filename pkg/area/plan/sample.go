@@ -101,7 +101,7 @@ func short(text string) string {
 		return text
 	}
 	if i := strings.IndexAny(text, ".!?…,;:–—。、！？"); i > 0 && utf8.RuneCountInString(text[:i]) <= sampleSubject {
-		return text[:i]
+		return whole(strings.Fields(text[:i]))
 	}
 	var kept []string
 	length := 0
@@ -111,10 +111,15 @@ func short(text string) string {
 		}
 		kept = append(kept, word)
 	}
-	for len(kept) > 0 && leadsOn(kept[len(kept)-1]) {
-		kept = kept[:len(kept)-1]
+	return whole(kept)
+}
+
+// whole joins words without the last ones that lead on to what is left out.
+func whole(words []string) string {
+	for len(words) > 0 && leadsOn(words[len(words)-1]) {
+		words = words[:len(words)-1]
 	}
-	return strings.Join(kept, " ")
+	return strings.Join(words, " ")
 }
 
 // leading are the longer words after which something has to follow. The shorter ones are nearly all such.

@@ -8,8 +8,9 @@ import (
 // The subject of a sample ends with a whole word that nothing has to follow.
 func TestSubjectsAreWhole(t *testing.T) {
 	for text, want := range map[string]string{
-		"Advent und Winter im Kaffeehaus an der Donau":    "Advent und Winter",
+		"Advent und Winter im Kaffeehaus an der Donau":    "Advent und Winter im Kaffeehaus",
 		"Winter in a coffee house by the harbour of Hull": "Winter in a coffee house",
+		"Advent und Winter im Gewürzmuseum an der Donau":  "Advent und Winter",
 		"Frühling, und was er in den Garten bringt":       "Frühling",
 		"Новинки нашей пекарни для тех, кто встаёт рано":  "Новинки нашей пекарни",
 		"冬の朝に港のそばの小さな喫茶店で飲む一杯のコーヒーの物語を毎日伝える":              "",
