@@ -252,6 +252,9 @@ func fingerprint(ctx context.Context, q store.Query) string {
 	if len(q.Ranges)+len(q.Contains) > 0 { // cursors of lists without them stay valid
 		parts = append(parts, q.Ranges, q.Contains)
 	}
+	if len(q.Judged) > 0 {
+		parts = append(parts, q.Judged)
+	}
 	for i, bounds := range append([]map[string]store.Bound{q.Bounds}, q.Either...) {
 		for _, name := range slices.Sorted(maps.Keys(bounds)) {
 			parts = append(parts, i, name, bounds[name].After) // the bound itself may be the time of the call

@@ -156,6 +156,8 @@ type Query struct {
 	Bounds map[string]Bound
 	// Either keeps the items that lie within all bounds of one of these. An empty list has no effect.
 	Either []map[string]Bound
+	// Judged are filters that the caller judges itself. They are a part of the list, and have no effect here.
+	Judged map[string][]string
 	Limit  int
 	// After continues the list behind the item with this cursor, from Page.Next.
 	After *Cursor

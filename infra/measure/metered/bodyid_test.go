@@ -72,6 +72,9 @@ var beside = map[string]Object{
 	"createEstimate /body/experiment_id":        {"operation": "createContentItem", "body": post},
 	"createEstimate /body/from_content_item_id": {"operation": "createContentItem", "body": post},
 	"createEstimate /body/product_id":           {"operation": "createContentItem", "body": post},
+	"createEstimate /body/profile_id":           {"operation": "createImage", "body": Object{"prompt": "A shoe"}},
+	"createEstimate /body/social_account_ids/0": {"operation": "createContentItem", "body": Object{"factory_id": "",
+		"kind": "post", "prompt": "A shoe made of nets", "publish_at": "2027-01-15T09:30:00Z"}},
 }
 
 // post is the body of a content item whose factory is that of the world.
@@ -91,10 +94,8 @@ var otherwise = map[string]string{
 	"updateProduct /photo_ids/0":                       "it is a list of all photos of the product, in another order",
 	"createEstimate /body/from_experiment_ids/0":       "as of createContentPlan",
 	"createEstimate /body/product_ids/0":               "as of createContentPlan",
-	"createEstimate /body/profile_id":                  "the price depends on no profile",
 	"createEstimate /body/promotion_id":                "as of createContentItem",
 	"createEstimate /body/quote_id":                    "no estimate uses a quote",
-	"createEstimate /body/social_account_ids/0":        "as of createContentItem",
 	"validatePublishing /item/experiment_id":           "a problem of the answer says it",
 	"validatePublishing /item/factory_id":              "a problem of the answer says it",
 	"validatePublishing /item/from_content_item_id":    "a problem of the answer says it",

@@ -101,7 +101,7 @@ func TestTheProgramOfTheGuideToThreePlatforms(t *testing.T) {
 	t.Parallel()
 	guideRun{"three-platforms", newCustomer(t).test.Secret, nil, 1, []string{"3 accounts are connected",
 		"schedule 30 items", "approve 30 items", "facebook 30 posts", "instagram 30 posts", "telegram 30 posts",
-		"events content.published", "the bill: "}}.check(t)
+		"30 events content.published", "the bill: 0 credits"}}.check(t)
 }
 
 // TestTheProgramOfTheGuideToExperiments makes and publishes 96 posts.

@@ -143,7 +143,7 @@ type Usage struct {
 type usageInput struct {
 	// First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to.
 	From string `query:"from" maxLength:"10" example:"2026-11-01"`
-	// Last day (UTC). Absent: today.
+	// Last day (UTC), included. Absent: today.
 	To string `query:"to" maxLength:"10" example:"2026-11-30"`
 }
 

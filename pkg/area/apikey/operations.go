@@ -3,6 +3,7 @@ package apikey
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,14 +181,20 @@ func (s *Service) Register(r *httpapi.Router) {
 type listInput struct {
 	httpapi.PageInput
 	resource.Tagged
+	// Only keys of these kinds, separated by commas. A test key sees those of the kind test alone.
+	Kind []string `query:"kind" enum:"live,test" nullable:"false"`
 	// Only keys that are bound to this profile, revoked ones included.
 	ProfileID string `query:"profile_id"`
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], error) {
 	p := auth.FromContext(ctx)
-	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}
+	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account),
+		Filters: map[string]string{"kind": httpapi.AnyOf(in.Kind)}}
 	if p.Mode == tenant.Test {
+		if len(in.Kind) > 0 && !slices.Contains(in.Kind, string(tenant.Test)) {
+			return httpapi.Page[Key]{Items: []Key{}}, nil
+		}
 		q.Filters["kind"] = string(tenant.Test)
 	}
 	m, err := s.manager(ctx, p)

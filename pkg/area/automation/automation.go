@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -300,7 +301,11 @@ func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set s
 	if moved || set.State == Active && r.State != Active {
 		r.Looked, r.ETag, r.Modified, r.Since, r.NextAt = false, "", "", now, time.Time{}
 		if set.Trigger.Kind == OfTime {
-			next, err := set.Trigger.next(f, now)
+			clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
+			if err != nil {
+				return err
+			}
+			next, err := set.Trigger.next(f, clock)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -32,13 +33,17 @@ type rehearsed struct {
 func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, r rehearsed) (out Details,
 	err error) {
 	now := s.now()
+	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
+	if err != nil {
+		return out, err
+	}
 	// What was refused is shown as well, as the call has sent it.
 	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = r.set.Trigger, r.set.Template, r.set.MaxPerDay, r.set.UTM,
 		Active
 	r.Metadata, r.CreatedBy = r.set.Metadata.OrEmpty(), auth.FromContext(ctx).Actor.ID
 	times := []*resource.Time{nil}
 	if r.Trigger.Kind == OfTime {
-		if times, err = r.times(now); terms.Meet(err) != nil {
+		if times, err = r.times(clock); terms.Meet(err) != nil {
 			return out, err
 		}
 	}

@@ -19,13 +19,14 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
 // Handlers returns the handler of the tasks of automations.
 func (s *Service) Handlers(parse Parser) map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Kind: worker{s, parse}}
+	return map[task.Kind]task.Handler{Kind: worker{s, parse}, Advance: advancer{s}}
 }
 
 // worker takes the steps of the tasks.
@@ -111,10 +112,12 @@ func (w *run) end(ctx context.Context) error {
 // run is one look of an automation.
 type run struct {
 	worker
-	step    *task.Step
-	it      store.Item
-	r       Record
-	now     time.Time
+	step *task.Step
+	it   store.Item
+	r    Record
+	now  time.Time
+	// day is the time of the entries for which the items of a day are counted. Zero: now.
+	day     time.Time
 	factory factory.Factory
 	// held is the authority with its present rights.
 	held authority.Held
@@ -173,19 +176,34 @@ func (w *run) look(ctx context.Context) (wait time.Duration, err error) {
 }
 
 func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
-	at := w.r.NextAt.In(zone(w.factory))
-	if w.now.Before(at) {
-		return at.Sub(w.now), nil
-	}
-	next, err := w.r.Trigger.next(w.factory, w.now)
+	c, err := testclock.Read(ctx, w.db, w.it.Owner)
 	if err != nil {
-		next = w.now.Add(idle) // it was checked when it was set
+		return 0, err
+	}
+	at, clock := w.r.NextAt.In(zone(w.factory)), w.now.Add(c.Ahead())
+	if clock.Before(at) {
+		return at.Sub(clock), nil
+	}
+	from := clock
+	if c.Ahead() > 0 { // the times that a move has passed are made up for, those of an outage are not
+		from, w.day = later(at, clock.Add(-mostCaughtUp)), at
+	}
+	next, err := w.r.Trigger.next(w.factory, from)
+	if err != nil {
+		next = clock.Add(idle) // it was checked when it was set
 	}
 	w.r.NextAt = next
 	if _, err := w.all(ctx, []entry{occurrence(at)}); err != nil {
 		return 0, err
 	}
-	return next.Sub(w.now), w.save(ctx)
+	return max(next.Sub(clock), 0), w.save(ctx)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // lag is the time after which the index of products shows earlier ones.
@@ -291,7 +309,11 @@ func (w *run) done(tx *store.Tx, e entry) {
 
 // all makes the items of entries, one after another, until one fails. It reports whether the day takes no more.
 func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
-	today := w.now.In(zone(w.factory)).Format(time.DateOnly)
+	day := w.now
+	if !w.day.IsZero() {
+		day = w.day
+	}
+	today := day.In(zone(w.factory)).Format(time.DateOnly)
 	if w.r.Day != today {
 		w.r.Day, w.r.Made = today, 0
 	}

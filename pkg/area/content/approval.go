@@ -76,6 +76,10 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		return out, err
 	}
 	now, waited := s.now(), r.Undecided()
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return out, err
+	}
 	var happened []event.Type
 	r.Stays = ""
 	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
@@ -87,7 +91,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		}
 	}
 	if state == item.Approved {
-		if waited && r.Planned(now) {
+		if waited && r.Planned(clock) {
 			err = publisher{s}.orderPlanned(ctx, r)
 		}
 		if err == nil && r.Stays != item.WaitsForAccount {

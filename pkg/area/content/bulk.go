@@ -245,7 +245,10 @@ func (s bulker) waiting(ctx context.Context, planID, action string) (ids []strin
 		q.From = id.First(id.ContentItem, made)
 	}
 	exists := false
-	now := s.now()
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	for {
 		page, err := s.db.List(ctx, q)
 		if err != nil {
@@ -256,7 +259,7 @@ func (s bulker) waiting(ctx context.Context, planID, action string) (ids []strin
 			if err != nil {
 				return nil, false, err
 			}
-			if exists = true; !waitsFor(r, action, now) {
+			if exists = true; !waitsFor(r, action, clock) {
 				continue
 			}
 			if len(ids) == mostBulk {

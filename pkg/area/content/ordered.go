@@ -74,7 +74,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := p.Require(auth.ContentPublish, "/publish_at"); err != nil {
 		return err
 	}
-	if err := b.PublishAt.check(now); err != nil {
+	if err := b.PublishAt.check(refs.clock); err != nil {
 		return err
 	}
 	if !b.PublishAt.Next {
@@ -83,7 +83,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		}
 	}
 	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
-		options: b.Options, param: "/publish_at", new: !r.Provided(), at: now,
+		options: b.Options, param: "/publish_at", new: !r.Provided(), at: refs.clock,
 		obeyed: true, factory: refs.factories[b.FactoryID]}
 	if !b.PublishAt.Next {
 		w.at = b.PublishAt.Time.Time
@@ -94,7 +94,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	}
 	at := b.PublishAt.Time
 	if b.PublishAt.Next {
-		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, *refs.slots)
+		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, refs.clock, *refs.slots)
 		if err != nil {
 			return err
 		}

@@ -122,7 +122,11 @@ type publisher struct{ *Service }
 func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, match httpapi.IfMatch, b scheduleBody,
 	clear bool) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	if err := b.check(p.Mode, now, clear); err != nil {
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return out, err
+	}
+	if err := b.check(p.Mode, clock, clear); err != nil {
 		return out, err
 	}
 	w, err := s.publishRequest(ctx, itemID, match, b.Accounts)
@@ -142,13 +146,13 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 		}
 		return s.answer(ctx, tx, w.it, w.r, happened...)
 	}
-	at, err := planned(b.PublishAt, w.r, now)
+	at, err := planned(b.PublishAt, w.r, clock)
 	if err != nil {
 		return out, err
 	}
 	w.options, w.param, w.at = b.Options, "/publish_at", at
 	if b.PublishAt != nil && b.PublishAt.Next {
-		w.at = now
+		w.at = clock
 	} else if err := p.RequireHour(at); err != nil {
 		return out, err
 	}
@@ -157,7 +161,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 		return out, err
 	}
 	if b.PublishAt != nil && b.PublishAt.Next {
-		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets); err != nil {
+		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets, clock); err != nil {
 			return out, err
 		}
 	}

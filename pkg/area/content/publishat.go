@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -75,9 +76,14 @@ func TimesOf(f factory.Factory) (publication.Times, error) {
 	return t, err
 }
 
+// clock returns the time of the caller: that of the clock of its sandbox, or the real one.
+func (s *Service) clock(ctx context.Context) (time.Time, error) {
+	return testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+}
+
 // next returns the next free time of the schedule of a factory on the accounts.
 func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, targets []publication.Target,
-	besides []item.Slot) (time.Time, []string, error) {
+	clock time.Time, besides []item.Slot) (time.Time, []string, error) {
 	var accounts []string
 	for _, t := range targets {
 		accounts = append(accounts, t.Account.ID)
@@ -96,7 +102,7 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 	}
 	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
-		s.now(), besides)
+		clock, besides)
 	if err == nil && !ok {
 		err = errs.Invalid("/publish_at", "finds no free time in the schedule of the factory within 180 days")
 	}
@@ -105,12 +111,12 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 
 // enqueue gives a scheduled item the next free time of the schedule of its factory on the accounts.
 func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
-	targets []publication.Target) (time.Time, error) {
+	targets []publication.Target, clock time.Time) (time.Time, error) {
 	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, nil)
+	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, clock, nil)
 	if err == nil {
 		publication.Claim(tx, s.now(), o, r, at, accounts)
 	}

@@ -19,11 +19,14 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // references are the records that the bodies of a call refer to.
 type references struct {
+	// clock is the time of the caller, by which promotions run.
+	clock     time.Time
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	owner     tenant.Owner   // of the factories
@@ -79,6 +82,9 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
+	if !a.clock.IsZero() {
+		now = a.clock
+	}
 	return item.NewProduct(r, b.PromotionID, a.legal[b.FactoryID].Country(), now)
 }
 
@@ -97,17 +103,21 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	if err != nil {
 		return err
 	}
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return err
+	}
 	now := found[p.ProductID]
 	if now == nil {
 		p.Photos = nil
 		return nil
 	}
 	if p.Promotion != nil {
-		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, s.now()); err == nil {
+		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, clock); err == nil {
 			return nil
 		}
 	}
-	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, s.now())
+	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, clock)
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	return err
 }
@@ -187,8 +197,8 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	for i, b := range bodies {
 		bodies[i], ids[i] = a.derived(b), b.FactoryID
 	}
-	var others []store.Key
-	if p.Mode == tenant.Live { // test keys have no balance
+	others := []store.Key{testclock.Key(p.Owner)}
+	if p.Mode == tenant.Live { // test keys have no balance, and live keys no clock
 		others = ledger.FundsKeys(p.Account, s.now())
 	}
 	a.slots = &[]item.Slot{}
@@ -199,8 +209,10 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if err != nil {
 		return a, err
 	}
-	if funds > 0 {
+	if a.clock = s.now(); p.Mode == tenant.Live {
 		a.balance = ledger.FundsOf(beside[:funds])
+	} else if a.clock, err = testclock.At(&beside[0], a.clock); err != nil {
+		return a, err
 	}
 	if a.owner, err = ownerOf(p.Owner, a.factories, bodies); err != nil {
 		return a, err

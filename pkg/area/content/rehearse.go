@@ -92,7 +92,10 @@ func (s Rehearser) ItemOf(ctx context.Context, r *item.Record, accounts []string
 // foretell checks what an item, before it is generated, would publish on accounts at a time, or now.
 func (s validator) foretell(ctx context.Context, r *item.Record, accounts []string, options PlatformOptions,
 	planned *resource.Time) ([]rehearsal.Publication, error) {
-	at := s.now()
+	at, err := s.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if planned != nil && planned.After(at) {
 		at = planned.Time
 	}

@@ -152,7 +152,10 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 	}
 	at := in.At
 	if at.IsZero() {
-		if at = s.now(); r.PublishAt != nil && r.PublishAt.After(at) {
+		if at, err = s.clock(ctx); err != nil {
+			return v, err
+		}
+		if r.PublishAt != nil && r.PublishAt.After(at) {
 			at = r.PublishAt.Time
 		}
 	}

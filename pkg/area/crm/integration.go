@@ -211,6 +211,9 @@ const (
 // writeTo writes the record and its keys into its item.
 func (r *Record) writeTo(it *store.Item) error {
 	it.Filters = map[string]string{"kind": r.Kind, "state": string(r.State)}
+	if r.FactoryID != nil {
+		it.Filters["factory_id"] = *r.FactoryID
+	}
 	it.ExpireAt = time.Time{}
 	switch r.State {
 	case Disconnected:

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -37,6 +38,8 @@ type listInput struct {
 	profile.Filter
 	// Only integrations with these CRMs, separated by commas.
 	Kind []kindID `query:"kind" nullable:"false"`
+	// Only integrations whose items are made in this factory.
+	FactoryID string `query:"factory_id"`
 	// Only integrations in these states, separated by commas.
 	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 }
@@ -102,7 +105,10 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
-	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return page, errs.NotID("factory_id", "factory", in.FactoryID)
+	}
+	q := httpapi.AllOwned(ctx, Kind, in.Filter.Into(map[string]string{"factory_id": in.FactoryID,
 		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
 	in.Tagged.Into(&q)
 	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {

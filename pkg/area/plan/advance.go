@@ -8,40 +8,38 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Advance is the kind of the task that moves the clock of a sandbox's plans forward.
+// Advance is the kind of the task that wakes the plans of a sandbox whose clock was moved.
 const Advance task.Kind = "content_plan.advance"
 
-// advanceAtOnce is the number of plans that one step moves.
+// advanceAtOnce is the number of plans that one step wakes.
 const advanceAtOnce = 20
 
 // advancing is the payload of the task.
 type advancing struct {
-	Seconds int64 `json:"seconds"`
-	// Before is the time of the call: later plans stay. After is the id of the last plan that was moved.
+	// Before is the time of the call: later plans stay. After is the id of the last plan that was woken.
 	Before time.Time `json:"before"`
 	After  string    `json:"after,omitempty"`
 }
 
-// StartAdvance adds the task to the transaction that moves the clock of a sandbox's plans forward, so that the items
-// whose time comes are written.
-func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account, seconds int64) error {
+// StartAdvance adds the task to the transaction that wakes the plans of a sandbox whose clock was moved, so that
+// the items whose time comes are written.
+func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(Advance, id.New("advance", now), 1),
 		Kind: Advance, Queue: topology.GenerateText, Subject: string(account),
-		Owner: tenant.Of(account, tenant.Test)}}, advancing{Seconds: seconds, Before: now})
+		Owner: tenant.Of(account, tenant.Test)}}, advancing{Before: now})
 }
 
-// Advancer handles the task that moves the clock of plans.
+// Advancer handles the task that wakes plans.
 type Advancer struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// Step moves the clock of the next plans, and wakes them.
+// Step wakes the next plans.
 func (h Advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	if s.Mode != tenant.Test {
 		return o, task.Permanent(fmt.Errorf("plan: %s is not a sandbox", s.Owner))
@@ -71,7 +69,6 @@ func (h Advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 			if one.State.Final() || one.WriteAheadHours == nil {
 				continue
 			}
-			factory.AddCounts(tx, h.Now(), one.FactoryID, one.ID, factory.Counts{Advanced: p.Seconds})
 			if err := task.Wake(tx, h.Now(), message(it.Owner, one.ID)); err != nil {
 				return err
 			}

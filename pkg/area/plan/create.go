@@ -23,6 +23,7 @@ import (
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -109,7 +110,7 @@ type draft struct {
 
 // draft checks a body, and returns its plan.
 func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote.Terms, mode tenant.Mode,
-	now time.Time) (d draft, err error) {
+	now, clock time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
 		err := errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
 			"active first.", f.ID).In(f.State, "update")
@@ -125,7 +126,7 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	}
 	zone, country, unknown := whereOf(b, f)
 	d.recipe.Country = country
-	starts, late := start(b.StartsOn, zone, now)
+	starts, late := start(b.StartsOn, zone, clock)
 	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f)); err != nil {
 		return d, err
 	}
@@ -239,6 +240,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	keys := []store.Key{factoryrecord.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
+	} else {
+		keys = append(keys, testclock.Key(p.Owner))
 	}
 	funded := len(keys)
 	for _, productID := range in.Body.ProductIDs {
@@ -262,7 +265,13 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	d, err := s.draft(in.Body, f, l, terms, p.Mode, now)
+	clock := now
+	if p.Mode == tenant.Test {
+		if clock, err = testclock.At(&beside[1], now); err != nil {
+			return out, err
+		}
+	}
+	d, err := s.draft(in.Body, f, l, terms, p.Mode, now, clock)
 	if err != nil {
 		return out, err
 	}
@@ -370,6 +379,11 @@ func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]i
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.draft(b, f, l, new(quote.Terms), tenant.Live, s.now())
+	now := s.now()
+	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.draft(b, f, l, new(quote.Terms), tenant.Live, now, clock)
 	return d.credits, err
 }

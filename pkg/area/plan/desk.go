@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -28,6 +29,8 @@ type TopicsPath struct {
 
 // desk is a plan with all its topics, and what a call changes of them.
 type desk struct {
+	// clock is the time of the caller.
+	clock  time.Time
 	plan   Plan
 	stored store.Item // the plan as it was read, for its next version
 	book   factoryrecord.Book
@@ -50,6 +53,9 @@ func (s *Service) desk(ctx context.Context, in TopicsPath, others ...store.Key) 
 		return d, err
 	}
 	o := auth.FromContext(ctx).Owner
+	if d.clock, err = testclock.Now(ctx, s.db, o, s.now()); err != nil {
+		return d, err
+	}
 	if d.plan, err = shown(found, o, in); err != nil {
 		return d, err
 	}

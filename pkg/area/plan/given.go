@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -33,7 +34,12 @@ func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	if err != nil {
 		return errs.Below("/body", err)
 	}
-	_, err = s.draft(b, f, l, new(quote.Terms), auth.FromContext(ctx).Mode, s.now())
+	p, now := auth.FromContext(ctx), s.now()
+	clock, err := testclock.Now(ctx, s.db, p.Owner, now)
+	if err != nil {
+		return err
+	}
+	_, err = s.draft(b, f, l, new(quote.Terms), p.Mode, now, clock)
 	return errs.Below("/body", err)
 }
 

@@ -96,7 +96,7 @@ func (p *Plan) grid(n int) []cell {
 		pillars = []int{1}
 	}
 	axes := [4]*axis{newAxis(even(len(p.ContentTypes)), n, true), newAxis(pillars, n, false),
-		newAxis(even(len(goals)), n, true), newAxis([]int{100 - p.ProductShare, p.ProductShare}, n, true)}
+		newAxis(even(numberOfGoals), n, true), newAxis([]int{100 - p.ProductShare, p.ProductShare}, n, true)}
 	pairs, chance := map[[4]int]int{}, seeded(p.seed())
 	cells, last := make([]cell, n), [4]int{-1, -1, -1, -1}
 	for i := range cells {

@@ -58,9 +58,9 @@ func TestTheGridIsBalanced(t *testing.T) {
 				near(fmt.Sprint("pillar type ", i, typed), pairs[fmt.Sprint("pillar type ", i, typed)],
 					want/float64(len(p.ContentTypes)), 2.5)
 			}
-			for goal := range goals {
+			for goal := range numberOfGoals {
 				near(fmt.Sprint("pillar goal ", i, goal), pairs[fmt.Sprint("pillar goal ", i, goal)],
-					want/float64(len(goals)), 2.5)
+					want/float64(numberOfGoals), 2.5)
 			}
 		}
 	}

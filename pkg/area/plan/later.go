@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -33,7 +34,10 @@ func (h *Handler) later(ctx context.Context, j *job) (o task.Outcome, err error)
 	if err != nil {
 		return o, err
 	}
-	now := h.Now().Add(time.Duration(j.counts.Advanced) * time.Second)
+	now, err := testclock.Now(ctx, h.DB, j.Owner, h.Now())
+	if err != nil {
+		return o, err
+	}
 	a, err := j.agenda(stored, now)
 	switch {
 	case err != nil:

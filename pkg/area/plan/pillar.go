@@ -32,10 +32,6 @@ type Campaign struct {
 	EndsOn string `json:"ends_on,omitempty" format:"date"`
 }
 
-// goals are what items are to lead to, in turn.
-var goals = []string{"readers answer in a comment", "readers save it or send it on", "readers follow the channel",
-	"readers open the profile or the link"}
-
 // place is the place of a slot in the thread of a plan.
 type place struct {
 	prompt.Plan
@@ -54,7 +50,8 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country), Goal: goals[slot.goal]}
+		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country),
+			Goal: goalsIn(r.Language)[slot.goal]}
 		if !day.Equal(last) { // one item of a day is enough for what is celebrated
 			all[i].Occasion = occasion(day, r, told)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/samples"
@@ -20,7 +22,7 @@ import (
 var words string
 
 const (
-	sampleSubject = 28 // characters
+	sampleSubject = 32 // characters
 	// The topics that are considered for a slot, of which there are fewer once sampleMany are taken: each is compared
 	// with all of them.
 	sampleTries, sampleMany, sampleManyTries = 40, 300, 4
@@ -85,8 +87,55 @@ func (j *job) subject(n int) (subject string, thing bool) {
 	if p := j.productOf(n); p != nil {
 		subjects, thing = []string{p.Name}, true
 	}
-	subject = provider.Clip(clean(subjects[n%len(subjects)]), sampleSubject)
+	subject = short(clean(subjects[n%len(subjects)]))
+	if subject == "" {
+		subject = provider.Clip(clean(j.recipe.Name), sampleSubject)
+	}
 	return samples.Capital(strings.TrimRight(subject, ".!?…,;: ")), thing
+}
+
+// short returns a text that fits a topic: the whole, its first clause, or its first words without those that lead on
+// to what is left out. It is empty if no words can be told apart.
+func short(text string) string {
+	if utf8.RuneCountInString(text) <= sampleSubject {
+		return text
+	}
+	if i := strings.IndexAny(text, ".!?…,;:–—。、！？"); i > 0 && utf8.RuneCountInString(text[:i]) <= sampleSubject {
+		return whole(strings.Fields(text[:i]))
+	}
+	var kept []string
+	length := 0
+	for _, word := range strings.Fields(text) {
+		if length += utf8.RuneCountInString(word) + 1; length > sampleSubject+1 {
+			break
+		}
+		kept = append(kept, word)
+	}
+	return whole(kept)
+}
+
+// whole joins words without the last ones that lead on to what is left out.
+func whole(words []string) string {
+	for len(words) > 0 && leadsOn(words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	return strings.Join(words, " ")
+}
+
+// leading are the longer words after which something has to follow. The shorter ones are nearly all such.
+var leading = strings.Fields("about after with from into over under your their this that these those than when while " +
+	"where which einen einem einer eines eine unser unsere unserem unseren unserer nach über unter durch gegen ohne " +
+	"oder aber auch dass wenn beim zwischen pour avec dans sans sous vers chez notre votre leur cette para sobre " +
+	"entre desde hasta como nuestro nuestra della dello delle degli dalla nella nelle sulla alla alle allo come " +
+	"pela pelo uma com sem nossa nosso przez oraz przy przed dla nasze nasza через между перед после около наш наша " +
+	"наши при или если чтобы після перед через між наші")
+
+// leadsOn reports whether a word, such as a preposition or an article, cannot end a phrase.
+func leadsOn(word string) bool {
+	word = strings.ToLower(word)
+	r, _ := utf8.DecodeRuneInString(word)
+	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3
+	return small || word == "&" || slices.Contains(leading, word)
 }
 
 // fitting returns the angles and twists that fit a subject: news have sober ones.

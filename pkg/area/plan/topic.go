@@ -150,7 +150,7 @@ func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now 
 			"reserved. Drop the topic, and add another one"))
 	}
 	if !e.PublishAt.Equal(t.At) {
-		found = append(found, d.checkTime(e.PublishAt, now))
+		found = append(found, d.checkTime(e.PublishAt, d.clock))
 	}
 	switch {
 	case e.ProductID == t.Product || e.ProductID == "":

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -248,7 +249,11 @@ func TestTheClockOfTheSandboxWritesItems(t *testing.T) {
 	began := w.Now()
 	for _, days := range []int64{5, 20} {
 		tx := &store.Tx{}
-		if err := plan.StartAdvance(tx, w.Now(), w.Principal.Account, days*24*3600); err != nil {
+		if _, err := testclock.Add(t.Context(), w.DB, tx, w.Principal.Owner, testclock.Move{At: w.Now(),
+			Seconds: days * 24 * 3600}); err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.StartAdvance(tx, w.Now(), w.Principal.Account); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.DB.Commit(t.Context(), tx); err != nil {

@@ -17,6 +17,7 @@ import (
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -189,6 +190,10 @@ func later(a, b time.Time) time.Time {
 
 func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCreateInput) (out Promotion, err error) {
 	b, now, o := in.Body, s.now(), auth.FromContext(ctx).Owner
+	clock, err := testclock.Now(ctx, s.db, o, now)
+	if err != nil {
+		return out, err
+	}
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
@@ -208,19 +213,19 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 	}
 	starts := b.StartsAt
 	if starts.IsZero() {
-		starts = now
+		starts = clock
 	}
 	out = Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
 	if err := (promotionSettings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "",
 		b.Metadata, b.PriorPrice, b.Exception}).apply(&out,
-		now); err != nil {
+		clock); err != nil {
 		return out, err
 	}
 	legal, err := profile.LegalOf(ctx, s.db, beside[0])
 	if err != nil {
 		return out, err
 	}
-	if err := assign(ctx, tx, legal.Country(), now, found, &out, nil); err != nil {
+	if err := assign(ctx, tx, legal.Country(), clock, found, &out, nil); err != nil {
 		return out, err
 	}
 	it, err := out.Entry(o)
@@ -228,11 +233,15 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 		return out, err
 	}
 	tx.Create(it, nil)
-	return DecodePromotion(&it, now)
+	return DecodePromotion(&it, clock)
 }
 
 func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page httpapi.Page[Promotion], err error) {
-	o, now := auth.FromContext(ctx).Owner, s.now()
+	o := auth.FromContext(ctx).Owner
+	clock, err := testclock.Now(ctx, s.db, o, s.now())
+	if err != nil {
+		return page, err
+	}
 	q := httpapi.AllOwned(ctx, PromotionKind, in.Filter.Into(nil))
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
@@ -240,10 +249,10 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 	if err := httpapi.Only(&q, id.Promotion, "a promotion", in.ID); err != nil {
 		return page, err
 	}
-	q.Either = Either(in.State, now)
+	q.Either = Either(in.State, clock)
 	in.Tagged.Into(&q)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
-		func(it store.Item) (Promotion, error) { return DecodePromotion(&it, now) })
+		func(it store.Item) (Promotion, error) { return DecodePromotion(&it, clock) })
 }
 
 func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatchInput) (out Promotion, err error) {
@@ -252,7 +261,11 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 		return out, err
 	}
 	now := s.now()
-	if out, err = DecodePromotion(&it, now); err != nil {
+	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
+	if err != nil {
+		return out, err
+	}
+	if out, err = DecodePromotion(&it, clock); err != nil {
 		return out, err
 	}
 	if err := in.Check(out.Version); err != nil {
@@ -267,7 +280,7 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 		return out, err
 	}
 	before := out.ProductIDs
-	if err := set.apply(&out, now); err != nil {
+	if err := set.apply(&out, clock); err != nil {
 		return out, err
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(before, out.ProductIDs),
@@ -281,7 +294,7 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 			return out, err
 		}
 	}
-	if err := assign(ctx, tx, legal.Country(), now, found, &out, before); err != nil {
+	if err := assign(ctx, tx, legal.Country(), clock, found, &out, before); err != nil {
 		return out, err
 	}
 	out.Touch(now)
@@ -291,5 +304,5 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 	}
 	entry.Version = it.Version
 	tx.Replace(entry)
-	return DecodePromotion(&entry, now)
+	return DecodePromotion(&entry, clock)
 }

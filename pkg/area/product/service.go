@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -232,7 +233,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	now, sku, before := s.now(), r.SKU, settingsOf(r)
-	if err := set.apply(r, now); err != nil {
+	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
+	if err != nil {
+		return out, err
+	}
+	if err := set.apply(r, clock); err != nil {
 		return out, err
 	}
 	after := settingsOf(r)
@@ -254,9 +259,13 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		return out, err
 	}
 	now := s.now()
-	for _, p := range r.Unended(now) {
+	clock, err := testclock.Now(ctx, s.db, it.Owner, now)
+	if err != nil {
+		return out, err
+	}
+	for _, p := range r.Unended(clock) {
 		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
-			"first, or take the product from it.", p.ID, p.State(now)).In(string(r.State), "update")
+			"first, or take the product from it.", p.ID, p.State(clock)).In(string(r.State), "update")
 	}
 	if err := Delete(tx, now, it, r); err != nil {
 		return out, err

@@ -37,8 +37,10 @@ const mostLinkReads = 5
 
 // readLinks reads a page of links in any state.
 func (s *Service) readLinks(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
-	// The states are a part of the list that a cursor belongs to, although no item has them.
 	q := httpapi.AllOwned(ctx, linkKind, in.Filter.Into(nil))
+	if len(in.State) > 0 { // no item has it, and still a cursor belongs to a list of states
+		q.Judged = map[string][]string{"state": slices.Sorted(slices.Values(in.State))}
+	}
 	in.Tagged.Into(&q)
 	if q.Contains == nil {
 		q.Contains = map[string][]string{}

@@ -1,6 +1,7 @@
 package publishing_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -159,5 +160,30 @@ func TestALinkShowsWhatIsThere(t *testing.T) {
 	w.Call(http.MethodDelete, "/v1/content-items/"+kept.ID, nil).Into(t, http.StatusOK, new(object))
 	if _, _, body = w.visit(http.MethodGet, at, nil); !strings.Contains(body, "nothing to review") {
 		t.Errorf("%s", body)
+	}
+}
+
+// A cursor of a list of links in some states is none of the list of others.
+func TestCursorsOfLinksKnowTheirStates(t *testing.T) {
+	w := newWorld(t)
+	it := w.provide("title", "A title", "caption", "A caption")
+	for range 3 {
+		w.link(object{"content_item_ids": []string{it.ID}})
+	}
+	var page struct {
+		Next string `json:"next_cursor"`
+	}
+	first := w.Call(http.MethodGet, "/v1/review-links?state=active&limit=2", nil)
+	if err := json.Unmarshal([]byte(first.Raw), &page); err != nil || page.Next == "" {
+		t.Fatalf("%v: %s", err, first.Raw)
+	}
+	rest := w.Call(http.MethodGet, "/v1/review-links?state=active&limit=2&cursor="+page.Next, nil)
+	var links []publishing.ReviewLink
+	if rest.Into(t, http.StatusOK, &links); len(links) != 1 {
+		t.Errorf("%d links are left", len(links))
+	}
+	for _, query := range []string{"state=expired&", "state=active,expired&", ""} {
+		w.Call(http.MethodGet, "/v1/review-links?"+query+"limit=2&cursor="+page.Next, nil).
+			Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
 	}
 }

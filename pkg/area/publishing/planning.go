@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -103,10 +104,11 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	if err != nil {
 		return page, err
 	}
-	now := s.now()
 	from, to := in.From, in.To
 	if from.IsZero() {
-		from = now
+		if from, err = testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now()); err != nil {
+			return page, err
+		}
 	}
 	if to.IsZero() {
 		to = from.AddDate(0, 0, 14)

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -157,26 +158,34 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	})
 }
 
-// period returns the period of a list.
-func (in *listInput) period(now time.Time) (from, to time.Time, err error) {
+// period returns the period of a list. The usual one of a sandbox has also what its clock has passed, as far as one
+// call may list it.
+func (in *listInput) period(now, clock time.Time) (from, to time.Time, err error) {
 	if from, to = in.From, in.To; from.IsZero() {
 		if from = now.Add(-usualBack); !to.IsZero() && !from.Before(to) {
 			from = to.Add(-usualBack)
 		}
 	}
-	if to.IsZero() {
-		if to = now.Add(usualAhead); !in.From.IsZero() {
-			to = from.Add(usualBack + usualAhead)
-		}
+	const most = mostDays * 24 * time.Hour
+	switch {
+	case to.IsZero() && in.From.IsZero():
+		to = clock.Add(usualAhead)
+		from = slices.MaxFunc([]time.Time{from, to.Add(-most)}, time.Time.Compare)
+	case to.IsZero():
+		to = from.Add(usualBack + usualAhead)
 	}
-	if !from.Before(to) || to.Sub(from) > mostDays*24*time.Hour {
+	if !from.Before(to) || to.Sub(from) > most {
 		err = errs.Invalid("to", "must be after from, and up to %d days later", mostDays)
 	}
 	return from, to, err
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Entry], err error) {
-	from, to, err := in.period(s.now())
+	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+	if err != nil {
+		return page, err
+	}
+	from, to, err := in.period(s.now(), clock)
 	if err != nil {
 		return page, err
 	}

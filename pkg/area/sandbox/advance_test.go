@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	sandboxarea "github.com/content-automation/api/pkg/area/sandbox"
@@ -97,6 +98,8 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 	w := newWorld(t)
 	w.engine.Handle(publication.Advance, (&publication.Worker{DB: w.DB, Platforms: adapters{w.Clock.Now},
 		Now: w.Clock.Now}).Handlers()[publication.Advance])
+	automations := automation.NewService(w.DB, nil, nil, nil, w.Clock.Now)
+	w.engine.Handle(automation.Advance, automations.Handlers(nil)[automation.Advance])
 	var posts []string
 	for range 30 { // more than one step reads
 		posts = append(posts, w.publish(w.Principal.Owner))

@@ -4,10 +4,12 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
@@ -15,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -30,10 +33,9 @@ type Reset struct {
 type Advanced struct {
 	// The clock was moved, and what falls due happens in the background.
 	State string `json:"state" enum:"advancing"`
-	// Time of the request, by the real clock. What is made later is not older for the move.
+	// Time of the request, by the real clock.
 	RequestedAt resource.Time `json:"requested_at"`
-	// Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
-	// clock.
+	// Time of the clock of the sandbox from now on. It goes on with the real clock.
 	ClockAt resource.Time `json:"clock_at"`
 }
 
@@ -95,10 +97,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	advance := reset
 	advance.ID, advance.Path, advance.Fixed = "advanceSandbox", "/v1/sandbox/advance", nil
 	advance.Summary = "Move the clock of the sandbox"
-	advance.Description = "Moves the clock of what the test keys of the account have made until now, and has happen " +
+	advance.Description = "Moves the one clock of the sandbox, which says what is past, due or next, and has happen " +
 		"what falls due: scheduled content items are published in the order of their times, content plans write the " +
-		"items whose time comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned " +
-		"for next week is published now, with figures as of `clock_at`. What is made later is not older for it. " +
+		"items whose time comes, automations make those of the times that it passes, promotions begin and end, and " +
+		"the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication " +
+		"that was planned for next week is published now, with figures as of `clock_at`. What is noted, such as " +
+		"`created_at`, keeps the real time. A reset sets the clock back. " +
 		"It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a " +
 		"`planned_at` before `clock_at`. With a live key it is refused."
 	advance.Opens = httpapi.Publishing
@@ -109,6 +113,9 @@ func (s *Service) reset(ctx context.Context, tx *store.Tx, _ *resetInput) (out R
 	p, now := auth.FromContext(ctx), s.now()
 	if p.Mode != tenant.Test {
 		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
+	}
+	if err := testclock.Reset(ctx, s.db, tx, tenant.Of(p.Account, tenant.Test)); err != nil {
+		return out, err
 	}
 	return Reset{State: "resetting", RequestedAt: resource.Instant(now)}, StartReset(tx, now, p.Account)
 }
@@ -123,5 +130,5 @@ func (s *Service) advance(ctx context.Context, tx *store.Tx, in *advanceInput) (
 		return out, err
 	}
 	out = Advanced{State: "advancing", RequestedAt: resource.Instant(now), ClockAt: resource.Instant(now.Add(ahead))}
-	return out, plan.StartAdvance(tx, now, p.Account, in.Body.Seconds)
+	return out, errors.Join(plan.StartAdvance(tx, now, p.Account), automation.StartAdvance(tx, now, p.Account))
 }

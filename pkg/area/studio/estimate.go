@@ -15,8 +15,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -122,7 +125,20 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
 			return nil, err
 		}
-		o, err := s.order(ctx, c.Given.In(auth.FromContext(ctx).Owner), kind, c.Model, in, "", true, nil)
+		owner, err := c.Given.Owner(ctx, &store.Tx{}, s.now())
+		if err != nil {
+			return nil, err
+		}
+		if c.ProfileID != "" { // no transaction checks that it exists
+			_, err := resource.Find(ctx, s.db, id.Profile, profile.Kind, c.ProfileID)
+			if errs.CodeOf(err) == errs.NotFound {
+				err = errs.MissingAt("/profile_id", profile.Kind, c.ProfileID)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		o, err := s.order(ctx, owner, kind, c.Model, in, "", true, nil)
 		return []int64{o.credits}, err
 	}
 }

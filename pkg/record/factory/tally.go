@@ -16,8 +16,6 @@ type Counts struct {
 	Generated, Failed, Canceled, Published int64
 	// Reserved is the number of reserved credits, and Cost the number of charged credits.
 	Reserved, Cost int64
-	// Advanced is the number of seconds by which the clock of a sandbox was moved since the plan was made.
-	Advanced int64
 }
 
 // keep is the time for which the counts stay after their last change.
@@ -34,20 +32,20 @@ func AddCounts(tx *store.Tx, now time.Time, factoryID, planID string, c Counts) 
 	tx.Add(store.Item{Key: CountsKey(factoryID, planID), Kind: CountsKind, ExpireAt: now.Add(keep),
 		Numbers: map[string]int64{
 			"generated": c.Generated, "failed": c.Failed, "canceled": c.Canceled, "published": c.Published,
-			"reserved": c.Reserved, "cost": c.Cost, "advanced": c.Advanced,
+			"reserved": c.Reserved, "cost": c.Cost,
 		}})
 }
 
 // CountsOf returns the counts of an item that was read by Key.
 func CountsOf(it store.Item) Counts {
 	n := it.Numbers
-	return Counts{n["generated"], n["failed"], n["canceled"], n["published"], n["reserved"], n["cost"], n["advanced"]}
+	return Counts{n["generated"], n["failed"], n["canceled"], n["published"], n["reserved"], n["cost"]}
 }
 
 // Minus returns the difference of counts.
 func (c Counts) Minus(d Counts) Counts {
 	return Counts{c.Generated - d.Generated, c.Failed - d.Failed, c.Canceled - d.Canceled, c.Published - d.Published,
-		c.Reserved - d.Reserved, c.Cost - d.Cost, c.Advanced - d.Advanced}
+		c.Reserved - d.Reserved, c.Cost - d.Cost}
 }
 
 // Ended returns the number of items that have ended.

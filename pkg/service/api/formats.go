@@ -25,6 +25,7 @@ var unlike = map[string]string{
 	"PublishingEntry.id": "publication", "Quote.created_ids": "", "SocialAccount.connected_as": "social_account",
 	"SocialApplication.id": "application", "SocialApplication.client_id": "",
 	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
+	"ImportLeftOut.id": "",
 }
 
 // taxID is the pattern of a taxpayer number.

@@ -113,8 +113,7 @@ func calls(t *testing.T) (c contract, all []call) {
 // unfiltered are members of resources by which their lists have no filter, with the reason.
 var unfiltered = map[string]string{
 	"listAccountMetrics platform":         "it is of one account, which has a platform",
-	"listApiKeys kind":                    "a key sees those of its own kind",
-	"listApiKeys state":                   "revoked keys are listed for a day only",
+	"listApiKeys state":                   "it follows from the clock, and an account has few keys",
 	"listBalanceEntries state":            "kind says as much: a reservation that is open is followed by its end",
 	"listBalanceEntries metadata":         "an entry is found by its factory, profile or subject, whose metadata it copies",
 	"listDrafts content_item_id":          "it is set once the draft is applied",
@@ -126,7 +125,6 @@ var unfiltered = map[string]string{
 	"listProposals profile_id":            "the path names the factory, which has one profile",
 	"listModels factory_id":               "provider=own lists the fine-tuned ones",
 	"listProposals metadata":              "nobody gives a proposal metadata",
-	"listIntegrations factory_id":         "an account has up to 20 integrations",
 	"listPeople metadata":                 "a team is short",
 	"listPublications metadata":           "nobody gives a publication metadata",
 	"listPublications platform":           "an item has up to 15 publications",
@@ -211,5 +209,33 @@ func TestChangesTakeIfMatch(t *testing.T) {
 	}
 	if changes < 50 {
 		t.Errorf("only %d changes", changes)
+	}
+}
+
+// A period has its beginning. It ends before a time, and with the whole of a day: the descriptions say which it is.
+func TestPeriodsSayTheirEnds(t *testing.T) {
+	_, all := calls(t)
+	found := 0
+	for _, o := range all {
+		for _, name := range []string{"from", "to", "publish_from", "publish_to"} {
+			p, ok := o.parameters[name]
+			if !ok || p.In != "query" {
+				continue
+			}
+			found++
+			says := strings.ToLower(p.Description)
+			want := map[bool][]string{true: {"this time or later", "before this time"},
+				false: {"first day", "last day"}}[p.Schema.Format == "date-time"]
+			end := strings.HasSuffix(name, "to")
+			if !end && !strings.Contains(says, want[0]) || end && !strings.Contains(says, want[1]) {
+				t.Errorf("%s: %s does not say whether it belongs to the period: %q", o.id, name, p.Description)
+			}
+			if end && p.Schema.Format != "date-time" && !strings.Contains(says, "included") {
+				t.Errorf("%s: %s does not say that the day is included: %q", o.id, name, p.Description)
+			}
+		}
+	}
+	if found < 25 {
+		t.Errorf("only %d bounds of periods", found)
 	}
 }

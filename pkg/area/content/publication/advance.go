@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -27,6 +28,9 @@ const (
 	lookEvery = 250 * time.Millisecond
 )
 
+// indexLag is the time after which the index of the calendar shows what was scheduled just before a move.
+const indexLag = 2 * time.Second
+
 // mostDue is the number of items that one step of Advance publishes.
 const mostDue = 20
 
@@ -39,6 +43,8 @@ type advancing struct {
 	Due   string   `json:"due,omitempty"`
 	Woken []string `json:"woken,omitempty"`
 	Looks int      `json:"looks,omitempty"`
+	// Again is set for the second look at the calendar, which finds what its index did not show at the first.
+	Again bool `json:"again,omitempty"`
 	// Published reports that nothing else falls due, and After is the id of the last item whose metrics were read.
 	Published bool   `json:"published,omitempty"`
 	After     string `json:"after,omitempty"`
@@ -49,22 +55,12 @@ type advancing struct {
 func StartAdvance(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, account tenant.Account,
 	seconds int64) (ahead time.Duration, err error) {
 	o := tenant.Of(account, tenant.Test)
-	taskID := task.ID(Advance, id.New("advance", now), 1)
-	stored, err := db.Lookup(ctx, clockKey(o))
-	if err != nil {
+	if ahead, err = testclock.Add(ctx, db, tx, o, testclock.Move{At: now, Seconds: seconds}); err != nil {
 		return 0, err
 	}
-	c, err := clockOf(&stored)
-	if err != nil {
-		return 0, err
-	}
-	ahead = c.since(time.Time{}) + time.Duration(seconds)*time.Second
-	if err := addMove(tx, o, stored, move{At: now, Seconds: seconds}); err != nil {
-		return 0, err
-	}
-	return ahead, task.Create(tx, now, task.Task{Message: task.Message{ID: taskID, Kind: Advance,
-		Queue: topology.Publish, Subject: string(account), Owner: o}},
-		advancing{At: now, Due: resource.SortableTime(now)})
+	return ahead, task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(Advance, id.New("advance", now), 1),
+		Kind: Advance, Queue: topology.Publish, Subject: string(account), Owner: o},
+	}, advancing{At: now, Due: resource.SortableTime(now)})
 }
 
 // advancer is the handler of Advance.
@@ -79,13 +75,9 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	clock, err := w.DB.Lookup(ctx, clockKey(s.Owner))
+	c, err := testclock.Read(ctx, w.DB, s.Owner)
 	if err != nil {
 		return o, task.Again(err)
-	}
-	c, err := clockOf(&clock)
-	if err != nil {
-		return o, err
 	}
 	if !p.Published {
 		o, err = w.fallDue(ctx, s.Owner, p, c)
@@ -99,7 +91,7 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 }
 
 // fallDue publishes the items of the next time that has come, once those of the time before are published.
-func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c testClock) (task.Outcome, error) {
+func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c testclock.Clock) (task.Outcome, error) {
 	if len(p.Woken) > 0 {
 		items, err := w.DB.GetAll(ctx, store.IDKeys(p.Woken)...)
 		if err != nil {
@@ -110,12 +102,19 @@ func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c te
 		}
 	}
 	p.Looks, p.Woken = 0, nil
+	clock := w.Now().Add(c.Ahead())
 	page, err := w.DB.List(ctx, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: p.Due,
-		To: resource.SortableTime(w.Now().Add(c.since(time.Time{}))) + "~", OldestFirst: true, Limit: mostDue})
+		To: resource.SortableTime(clock) + "~", OldestFirst: true, Limit: mostDue})
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	p.Published = page.Next == nil
+	if len(page.Items) == 0 {
+		if p.Published = p.Again; !p.Again {
+			p.Again, p.Due = true, resource.SortableTime(p.At)
+			return task.Outcome{Payload: p, Wait: indexLag}, nil
+		}
+		return task.Outcome{Payload: p}, nil
+	}
 	var timers []task.Message
 	at := ""
 	for _, it := range page.Items {
@@ -123,9 +122,8 @@ func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c te
 		if err != nil {
 			return task.Outcome{}, err
 		}
-		waits := r.State == item.Scheduled && r.PublishAt != nil && !r.PublishAt.After(w.Now().Add(c.ahead(r)))
+		waits := r.State == item.Scheduled && r.PublishAt != nil && !r.PublishAt.After(clock)
 		if waits && at != "" && at != resource.SortableTime(r.PublishAt.Time) {
-			p.Published = false
 			break
 		}
 		p.Due = it.Due.SK + "0" // what follows it: ids are of one length
@@ -155,7 +153,8 @@ func underWay(it store.Item) bool {
 }
 
 // rereadNext reads the metrics of the posts of the next items.
-func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing, c testClock) (task.Outcome, error) {
+func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing,
+	c testclock.Clock) (task.Outcome, error) {
 	page, err := w.DB.List(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, item.ItemKind), Limit: advanceAtOnce,
 		OldestFirst: true, From: p.After, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
@@ -178,7 +177,7 @@ func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing, c
 }
 
 // reread reads the metrics of the posts of an item.
-func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testClock) error {
+func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
 	found, err := w.DB.Lookup(ctx, listed.Key)
 	if err != nil || found.Kind != item.ItemKind {
 		return err

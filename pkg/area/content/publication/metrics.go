@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -74,7 +75,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account), clockKey(s.Owner))
+	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account), testclock.Key(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -82,11 +83,11 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return task.Outcome{Done: true}, nil // the item was deleted
 	}
 	pub := *r.Publication(p.Publication)
-	clock, err := clockOf(&beside[1])
+	clock, err := testclock.Of(&beside[1])
 	if err != nil {
 		return o, err
 	}
-	p.ahead = clock.aged(r, &pub)
+	p.ahead = aged(clock, r, &pub)
 	var acct social.Record
 	if social.Is(beside[0], s.Owner) {
 		if acct, err = social.Decode(&beside[0]); err != nil {
@@ -146,8 +147,8 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 }
 
 // published returns the identity of a publication at its platform.
-func published(r *item.Record, pub *item.Publication, clock testClock) (p platform.Published) {
-	p.Ahead = clock.aged(r, pub)
+func published(r *item.Record, pub *item.Publication, clock testclock.Clock) (p platform.Published) {
+	p.Ahead = aged(clock, r, pub)
 	if pub.PlatformPostID != nil {
 		p.ID = *pub.PlatformPostID
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -96,18 +97,18 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	_, r, beside, err := w.read(ctx, s, clockKey(s.Owner))
+	_, r, beside, err := w.read(ctx, s, testclock.Key(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
 	if !p.waits(r) {
 		return task.Outcome{Done: true}, nil
 	}
-	moved, err := clockOf(&beside[0])
+	moved, err := testclock.Of(&beside[0])
 	if err != nil {
 		return o, err
 	}
-	if wait := r.PublishAt.Sub(w.Now()) - moved.ahead(r); wait > 0 {
+	if wait := r.PublishAt.Sub(w.Now()) - moved.Ahead(); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
 	}
 	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
