@@ -122,11 +122,11 @@ type publisher struct{ *Service }
 func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, match httpapi.IfMatch, b scheduleBody,
 	clear bool) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	if err := b.check(p.Mode, now, clear); err != nil {
-		return out, err
-	}
 	w, err := s.publishRequest(ctx, itemID, match, b.Accounts)
 	if err != nil {
+		return out, err
+	}
+	if err := b.check(p.Mode, now, clear); err != nil {
 		return out, err
 	}
 	if err := w.r.Permit(item.Schedule); err != nil {
