@@ -24,7 +24,9 @@ func describeValues(schemas map[string]*huma.Schema) {
 		*member = huma.Schema{Ref: httpapi.RefTo("CurrencyCode").Ref, Description: member.Description,
 			Examples: member.Examples}
 	}
-	schemas["ExperimentMetricInput"].Properties["after_hours"].Enum = []any{24, 72, 168}
+	only := &huma.Schema{Properties: map[string]*huma.Schema{"after_hours": {Enum: []any{24, 72, 168}}}}
+	schemas["ExperimentMetricInput"].Extensions = map[string]any{
+		dependentSchemas: map[string]*huma.Schema{"after_hours": only}}
 	schemas["AutomationCreate"].Properties["template"].Required = []string{"kind"}
 	choose(schemas["ExperimentFactorInput"], "name", armsByFactor())
 	choose(schemas["StudioEstimateCreate"], "kind", inputsByKind())
