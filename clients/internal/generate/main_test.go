@@ -361,12 +361,13 @@ func TestNoDescriptionOfN8nRepeatsItsName(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheNodeAreMasked fails if n8n would show a secret while it is typed: a text with the name of one, or with
-// the format of one in the document. The linter of n8n, which runs in `make check`, refuses the package then.
+// TestSecretsOfTheNodeAreMasked fails if n8n would show a secret while it is typed: a text with the name of one, or
+// with the format of one in the document. The linter of n8n, which runs in `make check`, refuses the package then.
 func TestSecretsOfTheNodeAreMasked(t *testing.T) {
 	for name, want := range map[string]bool{
 		"client_secret": true, "password": true, "bot_token": true, "token": true, "secret": true, "key": true,
-		"private_key": true, "api_key": true, "idempotency_key": false, "key_id": false, "keywords": false, "tokens": false,
+		"private_key": true, "api_key": true, "idempotency_key": false, "key_id": false, "keywords": false,
+		"tokens": false,
 	} {
 		if secret(name) != want {
 			t.Errorf("secret(%q) is %t", name, !want)

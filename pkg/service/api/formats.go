@@ -107,19 +107,30 @@ func describeTexts(doc *huma.OpenAPI) {
 		}
 	}
 	for s := range reached(doc.Components.Schemas.Map(), bodies) {
-		name, ok := s.Extensions[schema.PropertyNames].(*huma.Schema)
-		if _, free := s.AdditionalProperties.(*huma.Schema); free && !ok {
-			name, ok = &huma.Schema{Type: huma.TypeString}, true
-			s.Extensions = maps.Clone(s.Extensions)
-			if s.Extensions == nil {
-				s.Extensions = map[string]any{}
-			}
-			s.Extensions[schema.PropertyNames] = name
-		}
-		if ok {
-			plain(name)
-		}
+		plainNames(s)
 		plain(s)
+	}
+}
+
+// plainNames says which characters the names of pairs cannot have. Where a value may be anything, it says it of the
+// names of an object in it, too.
+func plainNames(s *huma.Schema) {
+	values, free := s.AdditionalProperties.(*huma.Schema)
+	name, ok := s.Extensions[schema.PropertyNames].(*huma.Schema)
+	if !free && !ok {
+		return
+	}
+	if !ok {
+		name = &huma.Schema{Type: huma.TypeString}
+		s.Extensions = maps.Clone(s.Extensions)
+		if s.Extensions == nil {
+			s.Extensions = map[string]any{}
+		}
+		s.Extensions[schema.PropertyNames] = name
+	}
+	plain(name)
+	if free && values.Type == "" && values.Ref == "" && len(values.AnyOf) == 0 && len(values.OneOf) == 0 {
+		values.Extensions = map[string]any{schema.PropertyNames: name}
 	}
 }
 
@@ -147,9 +158,11 @@ func notBlank(s *huma.Schema) {
 		return
 	}
 	other := "[^" + chars + `\x9F]*`
-	s.Format, s.Pattern = "", other+`[^\s`+chars+`\x9F]`+other
+	s.Format, s.Pattern = "", other+`[^\x00-\x20\x7F-\xA0]`+other
 	if !needed {
 		s.Pattern = "(" + s.Pattern + ")?"
+	} else if *s.MinLength == 1 {
+		s.MinLength = nil // the pattern says it
 	}
 	s.Pattern = "^" + s.Pattern + "$"
 }
