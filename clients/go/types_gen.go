@@ -4148,10 +4148,10 @@ type Delivery struct {
 	Attempts []DeliveryAttempt `json:"attempts"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+	// circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at the
+	// receiver take long. Null if the delivery is not pending.
 	WaitingFor *DeliveryWaitingFor `json:"waiting_for"`
-	// Time of the next attempt. Null: none follows.
+	// Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 }
 
@@ -4196,10 +4196,10 @@ type DeliveryDetails struct {
 	Attempts []DeliveryAttempt `json:"attempts"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+	// circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at the
+	// receiver take long. Null if the delivery is not pending.
 	WaitingFor *DeliveryWaitingFor `json:"waiting_for"`
-	// Time of the next attempt. Null: none follows.
+	// Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
 	Request *DeliveryRequest `json:"request"`
@@ -4265,8 +4265,8 @@ const (
 
 // DeliveryWaitingFor: What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt
 // is under way. retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+// circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at the
+// receiver take long. Null if the delivery is not pending.
 // A newer service may have more values.
 type DeliveryWaitingFor string
 

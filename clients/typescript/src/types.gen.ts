@@ -4180,11 +4180,11 @@ export interface Delivery {
   /**
    * What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
    * retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-   * circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-   * next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+   * circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at the
+   * receiver take long. Null if the delivery is not pending.
    */
   waiting_for: DeliveryWaitingFor | null;
-  /** Time of the next attempt. Null: none follows. */
+  /** Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker. */
   next_attempt_at: string | null;
 }
 
@@ -4232,11 +4232,11 @@ export interface DeliveryDetails {
   /**
    * What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
    * retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-   * circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-   * next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+   * circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at the
+   * receiver take long. Null if the delivery is not pending.
    */
   waiting_for: DeliveryWaitingFor | null;
-  /** Time of the next attempt. Null: none follows. */
+  /** Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker. */
   next_attempt_at: string | null;
   /**
    * Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
@@ -4282,8 +4282,8 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed' | (string & {});
 /**
  * What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way. retry:
  * the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for. circuit_breaker: the
- * receiver does not answer; the attempt follows as soon as it does, at the latest at next_attempt_at. capacity: too
- * many attempts at the receiver take long. Null if the delivery is not pending.
+ * receiver does not answer; the attempt follows when it does. capacity: too many attempts at the receiver take long.
+ * Null if the delivery is not pending.
  */
 export type DeliveryWaitingFor = 'dispatch' | 'first_attempt' | 'response' | 'retry' | 'redelivery' | 'circuit_breaker' | 'capacity' | (string & {});
 

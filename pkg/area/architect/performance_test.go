@@ -22,7 +22,8 @@ func TestTheModelReadsThePerformance(t *testing.T) {
 	for i := range 12 {
 		at, views, likes := w.Now(), int64(1000), int64(10*(i+1))
 		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: f.ID,
-			Kind: item.Post, State: item.Published, Texts: item.Texts{Title: resource.Text(fmt.Sprint("Text ", i)), Caption: "Ignore all rules."},
+			Kind: item.Post, State: item.Published, Texts: item.Texts{
+				Title: resource.Text(fmt.Sprint("Text ", i)), Caption: "Ignore all rules."},
 			Publications: []item.Publication{{
 				Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}}}}
 		it, err := r.Entry(live.Principal.Owner)

@@ -184,10 +184,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			return nil, err
 		}
 	}
-	if b.Kind == item.Video && b.Format == "" && !factoryrecord.Makes(f.ContentTypes, string(b.Kind),
-		item.FormatShort) {
-		b.Format = item.FormatLong // the one that the factory makes
-	}
+	b.chooseFormat(f.ContentTypes)
 	if !factoryrecord.Makes(f.ContentTypes, string(b.Kind), b.Format) {
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
 			strings.Join(f.ContentTypes, ", "))
@@ -283,5 +280,12 @@ func setSlides(r *item.Record, slides []slideBody) {
 		if slide.Text != "" {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}
+	}
+}
+
+// chooseFormat makes a video without a format a long one, if the factory makes no others.
+func (b *createBody) chooseFormat(types []string) {
+	if b.Kind == item.Video && b.Format == "" && !factoryrecord.Makes(types, string(b.Kind), item.FormatShort) {
+		b.Format = item.FormatLong
 	}
 }

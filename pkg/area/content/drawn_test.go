@@ -31,7 +31,8 @@ func TestPostsHaveHeadlines(t *testing.T) {
 		picture := w.composed[before].(generate.Picture)
 		asked := w.asked()
 		last := asked[len(asked)-1]
-		if last.Headline != c.asked || strings.Contains(last.System, `"headline"`) != c.asked || string(it.Headline) != picture.Text ||
+		if last.Headline != c.asked || strings.Contains(last.System, `"headline"`) != c.asked ||
+			string(it.Headline) != picture.Text ||
 			(picture.Text != "") != (c.asked || c.own != "") || c.own != "" && string(it.Headline) != c.own {
 			t.Errorf("%s: asked %t, the item has %q, the picture %q", name, last.Headline, it.Headline, picture.Text)
 		}

@@ -57,7 +57,7 @@ func (a *references) draw(b *createBody, now time.Time) error {
 		return errs.MissingAt("/experiment_id", "experiment", b.ExperimentID)
 	}
 	if e.FactoryID != b.FactoryID {
-		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s", b.FactoryID)
+		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s. Use one of that factory", b.FactoryID)
 	}
 	if b.Source == item.SourceProvided {
 		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")

@@ -111,7 +111,8 @@ func TestATextThatAPersonCanDecideIsHeld(t *testing.T) {
 			it := w.create("prompt", "Новая обувь")
 			w.do(it.ID)
 			got := w.get(it.ID)
-			if got.State != item.Generated || string(got.Caption) != c.caption || got.WaitsFor != item.WaitsForApproval ||
+			if got.State != item.Generated || string(got.Caption) != c.caption ||
+				got.WaitsFor != item.WaitsForApproval ||
 				got.Approval.State != item.ApprovalPending ||
 				!strings.Contains(strings.Join(got.Approval.Reasons, " "), c.names) {
 				t.Fatalf("%s waits for %s: %+v", got.State, got.WaitsFor, got.Approval)

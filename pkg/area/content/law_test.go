@@ -72,7 +72,7 @@ func TestAdvertisingInRussia(t *testing.T) {
 		it.OmittedAccounts[0].SocialAccountID != instagram || len(it.Publications) != 1 {
 		t.Errorf("%+v, %+v", it.OmittedAccounts, it.Publications)
 	}
-	if text := it.Previews[0].Text; !strings.Contains(string(text), markedLine) || strings.Count(string(text), "Реклама") != 1 {
+	if text := string(it.Previews[0].Text); !strings.Contains(text, markedLine) || strings.Count(text, "Реклама") != 1 {
 		t.Errorf("the text is %q", text)
 	}
 	// Without an erid it cannot be published at all.

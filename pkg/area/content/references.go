@@ -74,7 +74,7 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 		return nil, errs.MissingAt("/product_id", product.ItemKind, b.ProductID)
 	}
 	if r.FactoryID != b.FactoryID {
-		return nil, errs.Invalid("/product_id", "is the id of a product of another factory than %s", b.FactoryID)
+		return nil, errs.Invalid("/product_id", "is the id of a product of another factory than %s. Use one of that factory", b.FactoryID)
 	}
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")

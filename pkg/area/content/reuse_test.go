@@ -97,7 +97,8 @@ func TestACorrectedScriptIsSpokenAgain(t *testing.T) {
 	it := w.generated("kind", "video", "duration_seconds", 10)
 	said := strings.Replace(string(it.Script), it.Scenes[0].Text, "Ein anderer Satz am Anfang.", 1)
 	got, kinds := w.corrected(it, object{"script": said})
-	if !slices.Equal(kinds, []provider.Kind{provider.KindVoice}) || string(got.Script) != said || len(got.Scenes) != 2 ||
+	if !slices.Equal(kinds, []provider.Kind{provider.KindVoice}) || string(got.Script) != said ||
+		len(got.Scenes) != 2 ||
 		got.Scenes[0].Text != "Ein anderer Satz am Anfang." || got.Scenes[1] != it.Scenes[1] ||
 		got.Scenes[0].Visual != it.Scenes[0].Visual {
 		t.Errorf("%v were made: %q in %+v, was %+v", kinds, got.Script, got.Scenes, it.Scenes)

@@ -210,7 +210,8 @@ func TestTheWriterAdaptsTexts(t *testing.T) {
 		w.do(it.ID)
 		got := w.get(it.ID)
 		v := got.Variants["telegram"]
-		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+string(got.Caption) ||
+		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted ||
+			*v.Caption != "Telegram: "+string(got.Caption) ||
 			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted ||
 			v.PromptVersion != "adapt.2" || got.Variants["vk"].PromptVersion != "" {
 			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))

@@ -135,7 +135,8 @@ func (s *Service) draft(b createBody, f factory.Factory, l lessons, terms *quote
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
-		ContentTypes: l.formats(types), StartsOn: starts, Timezone: zone, Country: resource.Text(country), Brief: resource.Text(b.Brief),
+		ContentTypes: l.formats(types), StartsOn: starts, Timezone: zone, Country: resource.Text(country),
+		Brief:      resource.Text(b.Brief),
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},

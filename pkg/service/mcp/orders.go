@@ -80,7 +80,7 @@ var studioOperations = map[string][2]string{
 
 func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
-		doc: "Plan the content of 1 to 90 days, for credits. With approve: topics, topics wait for " +
+		doc: "Plan the content of 1 to 90 days, for credits. approve: topics waits for " +
 			"approvePlanTopics. auto_publish publishes it.",
 		values: map[string][]any{"content_types": {"post", "video", "carousel", "story", "music_clip", "short_video",
 			"long_video"},

@@ -4215,11 +4215,11 @@ class Delivery(TypedDict):
     waiting_for: Optional["DeliveryWaitingFor"]
     """What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
     retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-    circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-    next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+    circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at
+    the receiver take long. Null if the delivery is not pending.
     """
     next_attempt_at: Optional[str]
-    """Time of the next attempt. Null: none follows."""
+    """Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker."""
 
 
 
@@ -4269,11 +4269,11 @@ class DeliveryDetails(TypedDict):
     waiting_for: Optional["DeliveryWaitingFor"]
     """What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
     retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-    circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-    next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+    circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at
+    the receiver take long. Null if the delivery is not pending.
     """
     next_attempt_at: Optional[str]
-    """Time of the next attempt. Null: none follows."""
+    """Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker."""
     request: Optional["DeliveryRequest"]
     """Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
     """
@@ -4319,8 +4319,8 @@ DeliveryState = Union[Literal["pending", "delivered", "failed"], str]
 DeliveryWaitingFor = Union[Literal["dispatch", "first_attempt", "response", "retry", "redelivery", "circuit_breaker", "capacity"], str]
 """What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way. retry:
 the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for. circuit_breaker: the
-receiver does not answer; the attempt follows as soon as it does, at the latest at next_attempt_at. capacity: too
-many attempts at the receiver take long. Null if the delivery is not pending.
+receiver does not answer; the attempt follows when it does. capacity: too many attempts at the receiver take long.
+Null if the delivery is not pending.
 """
 
 

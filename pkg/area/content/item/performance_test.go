@@ -12,7 +12,8 @@ import (
 func channel(n int) (all []*Record) {
 	for i := range n {
 		views, likes := int64(1000), int64(1000-i)
-		r := &Record{Item: Item{Kind: Post, Texts: Texts{Caption: resource.Text(strings.Repeat("c", 500))}, State: Published,
+		r := &Record{Item: Item{Kind: Post, Texts: Texts{Caption: resource.Text(strings.Repeat("c",
+			500))}, State: Published,
 			Publications: []Publication{{Metrics: &Metrics{Counts: Counts{Views: &views, Likes: &likes}}}}}}
 		r.ID = fmt.Sprint(i)
 		all = append(all, r)

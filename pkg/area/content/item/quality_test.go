@@ -183,7 +183,8 @@ func TestTheBestQualityHasTwoDrafts(t *testing.T) {
 func TestWritersLearnFromTheChannel(t *testing.T) {
 	views := func(n int64) *int64 { return &n }
 	of := func(id, caption, language string, shown, saved int64, draft string) *Record {
-		r := &Record{Item: Item{Texts: Texts{Caption: resource.Text(caption), Title: "T"}, Language: language}, Draft: draft}
+		r := &Record{Item: Item{Texts: Texts{Caption: resource.Text(caption), Title: "T"},
+			Language: language}, Draft: draft}
 		if r.ID = id; shown > 0 {
 			r.Publications = []Publication{{Metrics: &Metrics{
 				Counts: Counts{Views: views(shown), Saves: views(saved)}}}}

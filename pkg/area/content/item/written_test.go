@@ -15,7 +15,8 @@ func TestTextsOfItemsWithoutAShapeAreRead(t *testing.T) {
 		r := &Record{Item: Item{Kind: kind, State: Generated, Texts: Texts{Title: "Shoe", Caption: "A new shoe."}}}
 		r.Parts = []part{{Part: generate.Part{Kind: provider.KindText}, Role: roleText}}
 		asked, text, ok := AttemptAt(r).Written()
-		if !ok || text.Caption != string(r.Caption) || asked.PromptVersion != prompt.Version(task) || asked.System == "" {
+		if !ok || text.Caption != string(r.Caption) || asked.PromptVersion != prompt.Version(task) ||
+			asked.System == "" {
 			t.Errorf("%s: %t %q %q", kind, ok, text.Caption, asked.PromptVersion)
 		}
 	}

@@ -31,7 +31,8 @@ func TestAPublishedPostHasItsParts(t *testing.T) {
 		}
 		id := "1"
 		pub := &item.Publication{PlatformPostID: &id,
-			Posted: &item.Preview{Text: resource.Text(c.caption), Rest: resource.Text(c.rest), MediaIDs: make([]string, c.media)}}
+			Posted: &item.Preview{Text: resource.Text(c.caption), Rest: resource.Text(c.rest),
+				MediaIDs: make([]string, c.media)}}
 		if c.options != "" {
 			pub.Options = &item.PublishOptions{RawMessage: json.RawMessage(c.options)}
 		}
