@@ -240,10 +240,13 @@ func (w *n8n) field(name, property, doc string, r form.Ref, place string) props 
 	return append(field, entry{"routing", n8nSend(place, property, w.shape(shape, place, property))})
 }
 
-// secret reports whether the name of a text is that of one which n8n hides: the linter of n8n wants it for such names.
+// secret reports whether the name of a text is that of one which n8n hides: the linter of n8n wants it for such names,
+// and the document has them with the format password.
 func secret(property string) bool {
-	return slices.ContainsFunc([]string{"password", "token", "secret", "private_key", "passphrase"},
-		func(word string) bool { return strings.Contains(property, word) })
+	words := strings.Split(property, "_")
+	hidden := []string{"password", "passphrase", "secret", "token"}
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(hidden, word) }) ||
+		words[len(words)-1] == "key" && property != "idempotency_key"
 }
 
 // shape returns the call of a function of the node that gives a value its form in the request.

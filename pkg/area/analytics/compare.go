@@ -37,7 +37,7 @@ const mostNamed = 200
 // Asked is a comparison that a caller asks for.
 type Asked struct {
 	// Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison.
-	Compare string `query:"compare" enum:"kind,platform,hour,period,publications"`
+	Compare string `query:"compare" enum:"kind,platform,hour,period,publications" example:"kind"`
 	// First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
 	// period, as 2026-11-01..2026-11-15.
 	A string `query:"compare_a" maxLength:"8000" example:"video"`

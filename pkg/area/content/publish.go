@@ -126,11 +126,11 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	if err != nil {
 		return out, err
 	}
-	if err := b.check(p.Mode, clock, clear); err != nil {
-		return out, err
-	}
 	w, err := s.publishRequest(ctx, itemID, match, b.Accounts)
 	if err != nil {
+		return out, err
+	}
+	if err := b.check(p.Mode, clock, clear); err != nil {
 		return out, err
 	}
 	if err := w.r.Permit(item.Schedule); err != nil {

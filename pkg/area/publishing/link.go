@@ -221,12 +221,12 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if b.ExpiresAt != nil {
 		until = b.ExpiresAt.Time
 	}
-	if !until.After(now) || until.After(now.Add(longestLink)) {
-		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
-	}
 	o, factories, err := s.ownerOf(ctx, b)
 	if err != nil {
 		return out, err
+	}
+	if !until.After(now) || until.After(now.Add(longestLink)) {
+		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
 	}
 	secret, hash, err := web.NewBearer(s.random)
 	if err != nil {

@@ -125,6 +125,9 @@ var members = map[provider.Kind][]string{
 	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
+// Members returns the members that an input of each kind may have. The first says what to make.
+func Members() map[provider.Kind][]string { return members }
+
 // Rules refuses inputs that no video model can use.
 func (b videoBody) Rules() error { return rules(b) }
 

@@ -4,7 +4,9 @@ package money
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -44,6 +46,9 @@ func IsCurrency(code string) bool {
 	_, ok := digits[code]
 	return ok
 }
+
+// Codes returns the codes of all currencies, in alphabetical order.
+func Codes() []string { return slices.Sorted(maps.Keys(digits)) }
 
 // unitOf returns the number of smallest units in one unit of a currency.
 func unitOf(code string) int64 {

@@ -48,6 +48,7 @@ func DocumentOf(texts *httpapi.Texts) *huma.OpenAPI {
 	nameEnums(r.OpenAPI())
 	tellApart(r.OpenAPI())
 	describeTexts(r.OpenAPI())
+	describeSecrets(r.OpenAPI())
 	describeShapes(r.OpenAPI())
 	shareMembers(r.OpenAPI())
 	addExamples(r.OpenAPI(), r.Routes())

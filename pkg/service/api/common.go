@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // requestID is the schema of the id that each answer has.
@@ -60,7 +59,7 @@ func sharePairs(doc *huma.OpenAPI) {
 			switch {
 			case s.Nullable:
 				form = "MetadataUpdate"
-			case s.Extensions[schema.PropertyNames] != nil:
+			case isOfRequests(s):
 				form = "MetadataInput"
 			}
 			if schemas[form] == nil {
@@ -76,6 +75,12 @@ func sharePairs(doc *huma.OpenAPI) {
 			}
 		}
 	}
+}
+
+// isOfRequests reports whether pairs say which characters they cannot have.
+func isOfRequests(pairs *huma.Schema) bool {
+	pair, ok := pairs.AdditionalProperties.(*huma.Schema)
+	return ok && pair.Pattern != ""
 }
 
 // extract moves the members that all objects have alike into a schema of their own, of which the objects are made then.

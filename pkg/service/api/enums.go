@@ -117,6 +117,7 @@ var enumNames = map[string]string{
 	"PublishOptions.trial":            "ReelTrial",
 	"PublishOptions.format":           "CaptionFormat",
 	"ContentItem.fit":                 "ContentItemFit",
+	"ProductPrice.currency":           "CurrencyCode",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -67,13 +67,31 @@ func describeFormats(doc *huma.OpenAPI) {
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, o := range operationsOf(doc.Paths[path]) {
 			for _, p := range o.Parameters {
-				if strings.EqualFold(p.Name, "If-Match") {
-					p.Schema.Pattern = `^(\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$`
-				}
+				describeParameter(p)
 			}
 		}
 	}
 	doc.Components.Headers["ETag"].Schema.Pattern = `^"[^"]*"$`
+}
+
+// day is the pattern of a day.
+const day = `^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`
+
+// describeParameter says what the service refuses of a parameter: an empty value, or one of another form.
+func describeParameter(p *huma.Param) {
+	s, one := p.Schema, 1
+	switch {
+	case strings.EqualFold(p.Name, "If-Match"):
+		s.Pattern = `^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$`
+	case p.In != "query":
+	case s.Type == huma.TypeArray:
+		s.MinItems = &one
+	case s.Type != huma.TypeString || s.Format != "" || s.Pattern != "" || len(s.Enum) > 0:
+	case p.Name == "from" || p.Name == "to":
+		s.Pattern = day
+	default:
+		s.MinLength = &one
+	}
 }
 
 // textPattern is the pattern of texts of several lines, by the characters that the service takes in no text.
@@ -90,10 +108,30 @@ func describeTexts(doc *huma.OpenAPI) {
 		}
 	}
 	for s := range reached(doc.Components.Schemas.Map(), bodies) {
-		if name, ok := s.Extensions[schema.PropertyNames].(*huma.Schema); ok {
-			plain(name)
-		}
+		plainNames(s)
 		plain(s)
+	}
+}
+
+// plainNames says which characters the names of pairs cannot have. Where a value may be anything, it says it of the
+// names of an object in it, too.
+func plainNames(s *huma.Schema) {
+	values, free := s.AdditionalProperties.(*huma.Schema)
+	name, ok := s.Extensions[schema.PropertyNames].(*huma.Schema)
+	if !free && !ok {
+		return
+	}
+	if !ok {
+		name = &huma.Schema{Type: huma.TypeString}
+		s.Extensions = maps.Clone(s.Extensions)
+		if s.Extensions == nil {
+			s.Extensions = map[string]any{}
+		}
+		s.Extensions[schema.PropertyNames] = name
+	}
+	plain(name)
+	if free && values.Type == "" && values.Ref == "" && len(values.AnyOf) == 0 && len(values.OneOf) == 0 {
+		values.Extensions = map[string]any{schema.PropertyNames: name}
 	}
 }
 
@@ -106,6 +144,28 @@ func plain(s *huma.Schema) {
 	default:
 		s.Pattern = strings.ReplaceAll(s.Pattern, `\x7F]`, `\x7F-\x9F]`)
 	}
+	notBlank(s)
+}
+
+// notBlank has the pattern of a text that must not be blank ask for one character that is no space.
+func notBlank(s *huma.Schema) {
+	needed := s.MinLength != nil && *s.MinLength > 0
+	chars, ok := strings.CutPrefix(s.Pattern, "^[^")
+	if !ok || !needed && s.Format != format.NotBlank {
+		return
+	}
+	chars, ok = strings.CutSuffix(chars, `\x9F]*$`)
+	if !ok || strings.Contains(chars, "]") {
+		return
+	}
+	other := "[^" + chars + `\x9F]*`
+	s.Format, s.Pattern = "", other+`[^\x00-\x20\x7F-\xA0]`+other
+	if !needed {
+		s.Pattern = "(" + s.Pattern + ")?"
+	} else if *s.MinLength == 1 {
+		s.MinLength = nil // the pattern says it
+	}
+	s.Pattern = "^" + s.Pattern + "$"
 }
 
 // idOf returns the prefix of the ids of a member or parameter. An example shows it; without one, …_id and …_ids end

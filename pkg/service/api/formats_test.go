@@ -43,7 +43,8 @@ func TestIDsHavePatterns(t *testing.T) {
 
 // A name that nobody has defined would check nothing.
 func TestFormatsAreDefined(t *testing.T) {
-	known := []string{"", "date", "date-time", "double", "float", "int32", "int64", "not-blank", "short", "uri"}
+	known := []string{"", "date", "date-time", "double", "float", "int32", "int64", "not-blank", "password", "short",
+		"uri"}
 	eachSchema(Document(), func(at, member string, s *huma.Schema) {
 		if !slices.Contains(known, s.Format) {
 			t.Errorf("%s.%s has the format %s: package format does not have it", at, member, s.Format)

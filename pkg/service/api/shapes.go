@@ -34,33 +34,44 @@ var shared = map[string][]string{
 // Those of publish_at are left out: tools do not combine its pattern with a member that needs it.
 var together = map[string]map[string][]string{
 	"GeneratedItemBase":      {"promotion_id": {"product_id"}},
-	"ProvidedItemCreate":     {"labelled": {"deep_fake"}},
+	"ProvidedItemCreate":     {"labelled": {"deep_fake"}, "fit": {"media"}},
 	"IntegrationConnectBase": {"application_token": {"webhook_url"}},
 }
 
-// condition says that a body has some members only if another member has one of some values.
+// condition says that a body has some members only if another member has one of some values, and whether that must be
+// sent, since its default is none of them.
 type condition struct {
 	members []string
 	member  string
 	values  []string
+	sent    bool
 }
 
 // conditions are those of bodies, by schema.
 var conditions = map[string][]condition{
 	"GeneratedItemBase": {
-		{[]string{"format", "visuals", "music", "scenes"}, "kind", []string{"video"}},
-		{[]string{"script"}, "kind", []string{"video", "music_clip"}},
-		{[]string{"duration_seconds"}, "kind", []string{"video", "music_clip", "story"}},
-		{[]string{"headline", "show_headline"}, "kind", []string{"post"}},
-		{[]string{"slides"}, "kind", []string{"carousel"}},
-		{[]string{"cover"}, "kind", []string{"music_clip"}},
+		{[]string{"format", "visuals", "music", "scenes"}, "kind", []string{"video"}, false},
+		{[]string{"script"}, "kind", []string{"video", "music_clip"}, false},
+		{[]string{"duration_seconds"}, "kind", []string{"video", "music_clip", "story"}, false},
+		{[]string{"headline", "show_headline"}, "kind", []string{"post"}, false},
+		{[]string{"slides"}, "kind", []string{"carousel"}, false},
+		{[]string{"cover"}, "kind", []string{"music_clip"}, false},
 	},
 	"ContentItemBulkCreateBase": {
-		{[]string{"publish_at"}, "action", []string{"schedule"}},
-		{[]string{"note"}, "action", []string{"approve"}},
-		{[]string{"social_account_ids", "options", "sandbox"}, "action", []string{"schedule", "publish"}},
+		{[]string{"publish_at"}, "action", []string{"schedule"}, false},
+		{[]string{"note"}, "action", []string{"approve"}, false},
+		{[]string{"social_account_ids", "options", "sandbox"}, "action", []string{"schedule", "publish"}, false},
 	},
+	"DiagnosisRehearsal": {failing,
+		{[]string{"findings"}, "outcome", []string{"completed", "no_proposals", "rate_limited"}, false}},
+	"SandboxPublishRehearsal": {failing},
+	"SandboxRehearsal":        {failing},
+	"StudioRehearsal":         {failing},
+	"TrainingRehearsal":       {failing},
 }
+
+// failing is the condition of the code of a failure that a test key requests.
+var failing = condition{[]string{"failure_code"}, "outcome", []string{"failed"}, true}
 
 // shapes are the shapes of bodies by the name of the schema: what a body without them would say only in words.
 func shapes() map[string][]bodyShape {
@@ -195,6 +206,7 @@ func describeShapes(doc *huma.OpenAPI) {
 			s.Extensions[dependentSchemas] = dependent(name)
 		}
 	}
+	describeValues(schemas)
 }
 
 // dependentSchemas is a word of JSON Schema that huma lacks.
@@ -217,8 +229,15 @@ func dependent(name string) map[string]*huma.Schema {
 	}
 	for _, c := range conditions[name] {
 		for _, member := range c.members {
-			all[member] = &huma.Schema{Properties: map[string]*huma.Schema{
-				c.member: {Enum: httpapi.Enum(c.values).Enum}}}
+			s := all[member]
+			if s == nil {
+				s = &huma.Schema{}
+				all[member] = s
+			}
+			s.Properties = map[string]*huma.Schema{c.member: {Enum: httpapi.Enum(c.values).Enum}}
+			if c.sent {
+				s.Required = append(slices.Clone(s.Required), c.member)
+			}
 		}
 	}
 	return all

@@ -72,6 +72,9 @@ var fixed = map[string][]string{
 	FactorFirstFrame:   {"picture", "headline"},
 }
 
+// Arms returns the arms that each factor may have whose arms are neither free nor numbers or times.
+func Arms() map[string][]string { return fixed }
+
 // Factor is what differs between the posts of an experiment.
 type Factor struct {
 	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/httpapi/schema"
+)
+
+// The document says which values of a body the service takes, where a type alone would say more.
+func TestBodiesListTheValuesThatTheServiceTakes(t *testing.T) {
+	t.Parallel()
+	schemas := Document().Components.Schemas.Map()
+	if codes := schemas["CurrencyCode"].Enum; len(codes) < 150 {
+		t.Errorf("%d currencies", len(codes))
+	}
+	for _, name := range []string{"ProductPriceInput", "ProductPriceUpdate", "PriorPriceUpdate"} {
+		if got := schemas[name].Properties["currency"].Ref; got != "#/components/schemas/CurrencyCode" {
+			t.Errorf("the currency of %s is %q", name, got)
+		}
+	}
+	ages, _ := schemas["ExperimentMetricInput"].Extensions[dependentSchemas].(map[string]*huma.Schema)
+	if got := ages["after_hours"]; got == nil || len(got.Properties["after_hours"].Enum) != 3 {
+		t.Errorf("ages: %v", got)
+	}
+	choices := func(name, member string) []*huma.Schema {
+		by, _ := schemas[name].Extensions[dependentSchemas].(map[string]*huma.Schema)
+		if by[member] == nil {
+			t.Fatalf("%s does not depend on %s", name, member)
+		}
+		return by[member].AnyOf
+	}
+	factors := map[any]bool{}
+	for _, one := range choices("ExperimentFactorInput", "name") {
+		factors[one.Properties["name"].Enum[0]] = true
+	}
+	for _, name := range schemas["ExperimentFactorNameInput"].Enum {
+		if !factors[name] {
+			t.Errorf("the arms of %v are not described", name)
+		}
+	}
+	if got := choices("StudioEstimateCreate", "kind"); len(got) != len(schemas["GenerationKindInput"].Enum) {
+		t.Errorf("%d kinds of inputs", len(got))
+	}
+	for _, one := range choices("StudioEstimateCreate", "kind") {
+		input := one.Properties["input"]
+		if avatar := one.Properties["kind"].Enum[0] == string(provider.KindAvatar); (len(input.Required) == 0) != avatar {
+			t.Errorf("%v requires %v", one.Properties["kind"].Enum, input.Required)
+		}
+	}
+	template := schemas["AutomationCreate"].Properties["template"]
+	if len(template.Required) != 1 || template.Extensions[schema.PropertyNames] == nil {
+		b, err := json.Marshal(template)
+		t.Errorf("template: %s %v", b, err)
+	}
+	for _, name := range []string{"SandboxRehearsal", "StudioRehearsal", "TrainingRehearsal", "DiagnosisRehearsal",
+		"SandboxPublishRehearsal"} {
+		by, _ := schemas[name].Extensions[dependentSchemas].(map[string]*huma.Schema)
+		if code := by["failure_code"]; code == nil || len(code.Required) != 1 {
+			t.Errorf("the failure code of %s does not ask for an outcome", name)
+		}
+	}
+}
+
+// A text that must not be blank has a pattern that says so.
+func TestPatternsRefuseBlankTexts(t *testing.T) {
+	t.Parallel()
+	schemas := Document().Components.Schemas.Map()
+	for at, member := range map[string]*huma.Schema{
+		"question": schemas["ExperimentCreate"].Properties["question"],
+		"topic":    schemas["ContentPlanTopicCreate"].Properties["topic"],
+		"caption":  schemas["ContentItemCreateBase"].Properties["caption"],
+	} {
+		p := regexp.MustCompile(member.Pattern)
+		for text, fits := range map[string]bool{" ": false, "\u0001": false, "a": true, " Ромашка ": true, "": at == "caption"} {
+			if p.MatchString(text) != fits {
+				t.Errorf("%s: %q against %s", at, text, member.Pattern)
+			}
+		}
+	}
+}
+
+// Tools hide the values of secrets, which have the format password.
+func TestSecretsHaveAFormat(t *testing.T) {
+	t.Parallel()
+	schemas := Document().Components.Schemas.Map()
+	for name, member := range map[string]string{"BotAccountConnect": "bot_token", "PasswordAccountConnect": "password",
+		"SecretApplicationCreate": "client_secret"} {
+		parts := schemas[name].AllOf
+		if got := parts[len(parts)-1].Properties[member]; got == nil || got.Format != "password" {
+			t.Errorf("%s of %s: %+v", member, name, got)
+		}
+	}
+	if got := schemas["WebhookWithSecret"].Properties["secret"].Format; got != "password" {
+		t.Errorf("the secret of a webhook has the format %q", got)
+	}
+}
