@@ -120,5 +120,5 @@ func TestOnlyAMediaThatIsReadyIsChecked(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": m.ID}).Refused(t, http.StatusConflict,
 		errs.InvalidState, "")
 	w.Call(http.MethodPost, "/v1/provenance/verify", object{"media_id": subject}).Refused(t, http.StatusNotFound,
-		errs.NotFound, "")
+		errs.NotFound, "/media_id")
 }
