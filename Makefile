@@ -41,7 +41,7 @@ run: .local/bin/run ## Run the whole service in one process; PORT=8080, PROVIDER
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) FRESH=$(FRESH) exec .local/bin/run
 
 .PHONY: stack
-stack: .local/bin/local explorer-assets media-tools ## Deploy the stacks onto a local AWS, and run the service there; PORT, PROVIDERS as for run
+stack: .local/bin/local .local/bin/receiver explorer-assets media-tools ## Deploy the stacks onto a local AWS, and run the service there; PORT, PROVIDERS as for run
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local stack
 
 .PHONY: sam
@@ -58,9 +58,13 @@ build: .local/bin/local explorer-assets layer ## Build the functions and the lay
 
 # The commands are always asked for: go build knows best whether they are up to date. They are
 # built as the functions are, so that nothing is compiled twice.
-.PHONY: .local/bin/local .local/bin/run go
+.PHONY: .local/bin/local .local/bin/receiver .local/bin/run go
 .local/bin/local: go
 	@$(GO) build -o $@ ./infra/local
+
+# The receiver of the quick start.
+.local/bin/receiver: go
+	@$(GO) build -o $@ ./testdata/receiver
 
 # The receiver of the quick start comes with it. Looking for newer files takes less time than go build takes to see that
 # there are none.

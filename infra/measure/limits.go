@@ -183,8 +183,9 @@ func limits(m mix) (all []limit, err error) {
 			"Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
 		{"DynamoDB: writes of the state table", 40_000, m.writes, writes, false,
-			"Ask for the quota `Table-level write " +
-				"throughput limit`; set the warm throughput before the load comes"},
+			"Ask for the quota `Table-level write throughput limit`"},
+		{"DynamoDB: writes of a new state table", float64(customer.FreshTable.Writes), m.writes, writes, false,
+			"It doubles within half an hour of its peak. The setting `warmThroughput` starts it with more"},
 		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false,
 			"Ask for the quota `Table-level read throughput limit`"},
 		{"DynamoDB: writes of the audit table", 40_000, m.audit, writes, false, "As for the state table"},

@@ -14,9 +14,10 @@ import (
 func TestTheModels(t *testing.T) {
 	m := counts(t)
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
-		// The last three exceed the aim; docs/measured.md has the reasons. A change of an item sends an event.
+		// The last four exceed the aim; docs/measured.md has the reasons. A new factory and a change of an item send an
+		// event.
 		for id, bound := range map[string]float64{
-			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim,
+			"getFactory": readAim, "listContentItems": readAim, "createFactory": 2.45,
 			"updateContentItem": 3.05, "createImage": 2.7, "createContentItem": 2.85,
 		} {
 			if floors := m.call(id).perMillion() / floor().perMillion(); floors > bound {

@@ -17,6 +17,7 @@ type measured struct {
 	firstOfMinute metered.Reading
 	generations   []counted
 	delivery      delivered
+	outage        metered.Outage
 }
 
 // measure counts the usage of all operations and generations.
@@ -35,7 +36,10 @@ func measure(ctx context.Context) (m measured, err error) {
 	if m.generations, err = generations(ctx, w); err != nil {
 		return m, err
 	}
-	m.delivery, err = deliveries(ctx, w)
+	if m.delivery, err = deliveries(ctx, w); err != nil {
+		return m, err
+	}
+	m.outage, err = outages(ctx, w)
 	return m, err
 }
 
@@ -56,7 +60,7 @@ func (m measured) report() (map[string]string, error) {
 	return map[string]string{
 		"units":    unitsSection(m),
 		"cost":     costSection(m),
-		"scale":    limitsTable(all) + "\n" + accountTable(),
+		"scale":    limitsTable(all) + "\n" + accountTable() + "\n" + outageTable(m.outage),
 		"standing": standingSection(m),
 	}, err
 }

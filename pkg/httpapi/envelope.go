@@ -22,7 +22,7 @@ type Envelope[T any] struct {
 	Error Null `json:"error"`
 	// Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the
 	// first request.
-	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e"`
 }
 
 // ListEnvelope is the form of every successful list.
@@ -34,7 +34,7 @@ type ListEnvelope[T any] struct {
 	// Cursor of the next page. Null at the end of the list.
 	NextCursor *string `json:"next_cursor"`
 	// Id of the request; the same as the header X-Request-Id.
-	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e"`
 }
 
 // Null is a member that is always null.
@@ -56,7 +56,7 @@ type ErrorResponse struct {
 	// The error.
 	Err ErrorBody `json:"error"`
 	// Id of the request; the same as the header X-Request-Id.
-	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string `json:"request_id" example:"1763812345678-6f9a4e7e"`
 
 	status int
 }

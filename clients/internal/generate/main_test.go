@@ -190,7 +190,7 @@ func TestTheCollectionIsInOrder(t *testing.T) {
 		collect(folder.Name, folder.Item)
 	}
 	for name, first := range map[string]string{"Content": "Create a content item", "Factories": "Create a factory",
-		"Products": "Create a product", "Empty the sandbox (off)": "Empty the sandbox, or move its clock"} {
+		"Products": "Create a product", "Empty the sandbox (off)": "Empty the sandbox"} {
 		if len(folders[name]) == 0 || folders[name][0] != first {
 			t.Errorf("%s has %v, want %q first", name, folders[name], first)
 		}

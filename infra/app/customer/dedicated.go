@@ -285,6 +285,12 @@ func (s Settings) checkDomains() error {
 				"not %q", at, d.Truststore)
 		case d.TruststoreVersion != "" && d.Truststore == "":
 			return fmt.Errorf("%s.truststoreVersion is for a truststore, which is missing", at)
+		case d.OwnershipCertificateArn != "" && (d.Truststore == "" || d.CertificateArn == ""):
+			return fmt.Errorf("%s.ownershipCertificateArn is beside a certificateArn and a truststore: AWS asks for it "+
+				"there alone", at)
+		case d.OwnershipCertificateArn != "" && !inRegion(d.OwnershipCertificateArn, region):
+			return fmt.Errorf("%s.ownershipCertificateArn is the ARN of a public certificate of AWS Certificate Manager in "+
+				"%s, not %q", at, region, d.OwnershipCertificateArn)
 		case d.PublicName != "":
 			if err := s.checkPublic(d, region); err != nil {
 				return fmt.Errorf("%s.%w", at, err)
@@ -294,9 +300,14 @@ func (s Settings) checkDomains() error {
 	return nil
 }
 
+// inRegion reports whether a text is the ARN of a certificate of a region.
+func inRegion(arn, region string) bool {
+	found := certificate.FindStringSubmatch(arn)
+	return found != nil && found[1] == region
+}
+
 // checkPublic checks the name of a domain for callers without a client certificate.
 func (s Settings) checkPublic(d Domain, region string) error {
-	arn := certificate.FindStringSubmatch(d.PublicCertificateArn)
 	switch {
 	case !hostShape.MatchString(d.PublicName) || d.PublicName == d.Name:
 		return fmt.Errorf("publicName is another host name, such as public.acme.example, not %q", d.PublicName)
@@ -304,7 +315,7 @@ func (s Settings) checkPublic(d Domain, region string) error {
 		return errors.New("publicName is beside a name with a truststore: without one, all callers use the same name")
 	case d.PublicCertificateArn == "" && d.HostedZoneID == "":
 		return errors.New("publicName needs a publicCertificateArn, or a hostedZoneId for a new certificate")
-	case d.PublicCertificateArn != "" && (arn == nil || arn[1] != region):
+	case d.PublicCertificateArn != "" && !inRegion(d.PublicCertificateArn, region):
 		return fmt.Errorf("publicCertificateArn is the ARN of a certificate of AWS Certificate Manager in %s, not %q",
 			region, d.PublicCertificateArn)
 	}

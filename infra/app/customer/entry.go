@@ -18,6 +18,11 @@ func (s *Settings) readEntry(entry json.RawMessage) error {
 	if err := json.Unmarshal(entry, &members); err != nil {
 		return fmt.Errorf("the entry of customer %s in cdk.json is not an object of settings", s.Customer)
 	}
+	return s.readMembers(members, "in cdk.json")
+}
+
+// readMembers reads settings, which are given where the error says.
+func (s *Settings) readMembers(members map[string]json.RawMessage, where string) error {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(settingNames(), name) {
@@ -35,7 +40,7 @@ func (s *Settings) readEntry(entry json.RawMessage) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the settings of customer %s in cdk.json: %s; the settings are %s", s.Customer,
+		return fmt.Errorf("the settings of customer %s %s: %s; the settings are %s", s.Customer, where,
 			strings.Join(wrong, ", "), strings.Join(settingNames(), ", "))
 	}
 	return nil
@@ -57,13 +62,18 @@ func reason(err error) string {
 	return "must be " + want + ", not a JSON " + mistyped.Value
 }
 
+// settingFields returns the fields of the settings that an entry may have.
+func settingFields() []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Settings]()), func(f reflect.StructField) bool {
+		return f.Tag.Get("json") == "-" || f.Anonymous
+	})
+}
+
 // settingNames returns the settings that an entry may have, sorted.
 func settingNames() []string {
 	var all []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
-		if name := f.Tag.Get("json"); name != "-" && !f.Anonymous {
-			all = append(all, name)
-		}
+	for _, f := range settingFields() {
+		all = append(all, f.Tag.Get("json"))
 	}
 	slices.Sort(all)
 	return all

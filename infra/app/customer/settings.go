@@ -4,12 +4,13 @@ package customer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -106,6 +107,9 @@ type Settings struct {
 	// AccountStacks the number of stacks that share it. 0 means Lambda's default and one stack.
 	AccountConcurrency int `json:"accountConcurrency"`
 	AccountStacks      int `json:"accountStacks"`
+	// WarmThroughput is what the tables and their indexes take from the first second on. Without it, that is what AWS
+	// gives to a new table.
+	WarmThroughput *Throughput `json:"warmThroughput"`
 	// RestoredTables are the tables that take the place of the stacks' own after a restore, by the start of the stacks'
 	// names, such as acme-prod-eu-central-1.
 	RestoredTables map[string]Restored `json:"restoredTables"`
@@ -126,10 +130,30 @@ type Domain struct {
 	// certificates. If it is empty, callers need no certificate.
 	Truststore        string `json:"truststore"`
 	TruststoreVersion string `json:"truststoreVersion"`
+	// OwnershipCertificateArn is a public certificate of AWS Certificate Manager that proves who owns the name. AWS
+	// demands it with a truststore if CertificateArn is an imported certificate or one of a private authority.
+	OwnershipCertificateArn string `json:"ownershipCertificateArn"`
 	// PublicName is a second name beside one that needs client certificates, for those who have none: browsers of
 	// people and owners, platforms, CRMs, directories and reviewers. It has their paths alone.
 	PublicName           string `json:"publicName"`
 	PublicCertificateArn string `json:"publicCertificateArn"`
+}
+
+// Throughput is a number of read units and of write units a second.
+type Throughput struct {
+	Reads  int `json:"reads"`
+	Writes int `json:"writes"`
+}
+
+// FreshTable is what a new table on demand takes at first, by AWS's guide ("Understanding DynamoDB warm throughput").
+var FreshTable = Throughput{Reads: 12_000, Writes: 4_000}
+
+func (t *Throughput) check() error {
+	if t != nil && (t.Reads < FreshTable.Reads || t.Writes < FreshTable.Writes) {
+		return fmt.Errorf("warmThroughput has at least the %d reads and the %d writes a second that a new table takes, "+
+			"not %+v", FreshTable.Reads, FreshTable.Writes, *t)
+	}
+	return nil
 }
 
 // DefaultKeylessLimit is the KeylessLimit of customers that set none.
@@ -214,48 +238,43 @@ func Read(context func(key string) any) (Settings, error) {
 	return s, s.checkAlone(customers)
 }
 
+// override reads the settings that the context has beside the entry, as -c gives them: texts as they are, a list of
+// texts with commas, and all else as JSON.
 func (s *Settings) override(context func(key string) any) error {
-	for key, field := range map[string]*string{
-		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
-		"permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
-		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
-	} {
-		if value, ok := context(key).(string); ok && value != "" {
-			*field = value
+	if value, ok := context("version").(string); ok && value != "" {
+		s.Version = value
+	}
+	for name, of := range map[string]struct {
+		to   any
+		what string
+	}{"found": {&s.Found, "what `make deploy` finds of the tables and the replica"},
+		"offered": {&s.Offered, "the list of the pool's providers that `make deploy` finds"}} {
+		if text, ok := context(name).(string); ok && text != "" {
+			if err := json.Unmarshal([]byte(text), of.to); err != nil {
+				return fmt.Errorf("%s is %s: %w", name, of.what, err)
+			}
 		}
 	}
-	if list, ok := context("providers").(string); ok {
-		s.Providers = slices.DeleteFunc(strings.Split(list, ","), func(name string) bool { return name == "" })
-	}
-	if text, ok := context("found").(string); ok && text != "" {
-		if err := json.Unmarshal([]byte(text), &s.Found); err != nil {
-			return fmt.Errorf("found is what `make deploy` finds of the tables and the replica: %w", err)
+	members := map[string]json.RawMessage{}
+	for _, f := range settingFields() {
+		name := f.Tag.Get("json")
+		value := context(name)
+		text, given := value.(string)
+		switch {
+		case value == nil, given && text == "" && name != "providers":
+			continue
+		case given && f.Type == reflect.TypeFor[[]string]() && !strings.HasPrefix(text, "["):
+			value = slices.DeleteFunc(strings.Split(text, ","), func(name string) bool { return name == "" })
+		case given && f.Type.Kind() != reflect.String && json.Valid([]byte(text)):
+			value = json.RawMessage(text)
 		}
-	}
-	if text, ok := context("offered").(string); ok && text != "" {
-		if err := json.Unmarshal([]byte(text), &s.Offered); err != nil {
-			return fmt.Errorf("offered is the list of the pool's providers that `make deploy` finds: %w", err)
-		}
-	}
-	if text, ok := context("keylessLimit").(string); ok {
-		limit, err := strconv.Atoi(text)
+		member, err := json.Marshal(value)
 		if err != nil {
-			return fmt.Errorf("keylessLimit is a number of calls, not %q", text)
+			return err
 		}
-		s.KeylessLimit = limit
+		members[name] = member
 	}
-	switch value := context("allowLoopbackWebhooks").(type) {
-	case bool:
-		s.AllowLoopbackWebhooks = value
-	case string:
-		allow, err := strconv.ParseBool(value)
-		if err != nil {
-			return fmt.Errorf("allowLoopbackWebhooks is true or false, not %q", value)
-		}
-		s.AllowLoopbackWebhooks = allow
-	}
-	return nil
+	return s.readMembers(members, "by -c")
 }
 
 func (s Settings) validate() error {
@@ -324,7 +343,7 @@ func (s Settings) validate() error {
 			return fmt.Errorf("the provider %s is named twice", name)
 		}
 	}
-	if err := s.checkPlatforms(); err != nil {
+	if err := errors.Join(s.checkPlatforms(), s.WarmThroughput.check()); err != nil {
 		return err
 	}
 	if !slices.Contains(Retentions, s.LogRetentionDays) {

@@ -56,6 +56,28 @@ func TestSettingsGivenAsText(t *testing.T) {
 	}
 }
 
+// -c takes every setting, and refuses a value that is none.
+func TestSettingsOnTheCommandLine(t *testing.T) {
+	s, err := read(map[string]any{"customer": "acme", "accountConcurrency": "1500", "quiet": "true",
+		"signInSender": "no-reply@acme.example", "platforms": "threads,bluesky",
+		"warmThroughput": `{"reads": 20000, "writes": 8000}`})
+	if err != nil || s.AccountConcurrency != 1500 || !s.Quiet || s.SignInSender != "no-reply@acme.example" ||
+		len(s.Platforms) != 2 || *s.WarmThroughput != (customer.Throughput{Reads: 20_000, Writes: 8_000}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for name, of := range map[string]struct{ value, says string }{
+		"accountConcurrency": {"10", "a stack takes up to"},
+		"quiet":              {"sometimes", "by -c: quiet must be true or false"},
+		"canaryMinutes":      {"few", "by -c: canaryMinutes must be a number"},
+		"warmThroughput":     {`{"reads": 20000, "writes": 100}`, "at least the 12000 reads and the 4000 writes"},
+	} {
+		if _, err := read(map[string]any{"customer": "acme", name: of.value}); err == nil ||
+			!strings.Contains(err.Error(), of.says) {
+			t.Errorf("%s %s: %v, want %q", name, of.value, err, of.says)
+		}
+	}
+}
+
 func TestProviders(t *testing.T) {
 	s, err := read(map[string]any{"customer": "acme"})
 	if err != nil || len(s.Providers) != 0 || s.ProviderEndpoint != "" {
@@ -218,7 +240,7 @@ func TestRefusedSettings(t *testing.T) {
 		"a budget that no one hears of": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "monthlyBudget": 500}}},
 			"monthlyBudget needs alarmEmail"},
-		"a limit as a word": {map[string]any{"customer": "acme", "keylessLimit": "few"}, "is a number of calls"},
+		"a limit as a word": {map[string]any{"customer": "acme", "keylessLimit": "few"}, "keylessLimit must be a number"},
 		"a limit too low":   {map[string]any{"customer": "acme", "keylessLimit": "9"}, "is 10 or more, not 9"},
 		"uploads below none": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "youtubeDailyUploads": -1}}},

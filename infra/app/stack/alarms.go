@@ -85,8 +85,9 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 }
 
 // functions adds the alarms for functions that fail, and for messages that Lambda dropped because
-// it mistook a chain of calls for an endless loop. Each watches the metric that Lambda has for all functions of the account in the region: one
-// for each function would cost as much as all the other alarms. The runbooks say how to find the function.
+// it mistook a chain of calls for an endless loop. Each watches the metric that Lambda has for all functions of the
+// account in the region: one for each function would cost as much as all the other alarms. The runbooks say how to find
+// the function.
 func (a alarms) functions() {
 	a.add("ErrorsAlarm", alarm{
 		says:    "A function reports errors. Find it by the command of the runbook, and read its log.",
@@ -184,27 +185,30 @@ func (a alarms) refused() {
 	})
 }
 
-// fewestCalls is the number of calls of a provider in five minutes from which on their failures are judged.
-const fewestCalls = 3
+// fruitless is the time in hours in which each call of a provider fails, until somebody is paged.
+const fruitless = 6
 
-// providers adds an alarm for each provider: most of its live calls fail, such as after its credential was revoked.
+// providers adds two alarms for each provider: most of its live calls fail, such as after its credential was revoked,
+// or none of the few of a small customer has succeeded for hours. A call counts 1 if it failed, and otherwise 0. The
+// two have a metric each, where a share and a least number of calls in one alarm would have two.
 func (a alarms) providers(names []string) {
 	for _, name := range names {
-		of := func(statistic string) awscloudwatch.IMetric {
-			m := metric(statistic)
+		over := func(statistic string, period awscdk.Duration) awscloudwatch.IMetric {
 			return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace),
-				MetricName: jsii.String(generate.ProviderFailed), Statistic: m.Statistic, Period: m.Period,
+				MetricName: jsii.String(generate.ProviderFailed), Statistic: jsii.String(statistic), Period: period,
 				DimensionsMap: &map[string]*string{"provider": jsii.String(name)}})
 		}
 		a.add(topology.Title(name)+"FailsAlarm", alarm{
-			says: "More than half of the live calls of the provider " + name + " failed in five minutes, because of the " +
-				"provider or of the service's account there.",
+			says: "More than half of the live calls of the provider " + name + " failed in five minutes and in the next " +
+				"five, because of the provider or of the service's account there.",
+			runbook: "a-provider-fails", above: 0.5, periods: 2,
+			metric: over("Average", metric("Average").Period),
+		})
+		a.add(topology.Title(name)+"OnlyFailsAlarm", alarm{
+			says: fmt.Sprintf("No live call of the provider %s has succeeded in %d hours, and at least one has failed, "+
+				"because of the provider or of the service's account there.", name, fruitless),
 			runbook: "a-provider-fails", above: 0.5,
-			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-				Expression:   jsii.String(fmt.Sprintf("IF(calls >= %d, failed, 0)", fewestCalls)),
-				UsingMetrics: &map[string]awscloudwatch.IMetric{"calls": of("SampleCount"), "failed": of("Average")},
-				Period:       metric("Average").Period,
-			}),
+			metric: over("Minimum", awscdk.Duration_Hours(jsii.Number(fruitless))),
 		})
 	}
 }

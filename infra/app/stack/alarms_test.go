@@ -125,7 +125,7 @@ func TestAlarmsReachSomebody(t *testing.T) {
 // TestAlarmsOfWorkComeBeforeItsDeadline holds the alarms of queues against the deadlines of their work, and wants one
 // for each provider of live work.
 func TestAlarmsOfWorkComeBeforeItsDeadline(t *testing.T) {
-	queues, providers := 0, 0
+	queues, providers, only := 0, 0, 0
 	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
 		if len(list(r.Properties["AlarmActions"])) != len(list(r.Properties["OKActions"])) {
 			t.Errorf("%s does not tell of its end", id)
@@ -142,13 +142,20 @@ func TestAlarmsOfWorkComeBeforeItsDeadline(t *testing.T) {
 		}
 		if strings.Contains(id, "FailsAlarm") {
 			providers++
-			if text := fmt.Sprint(r.Properties["Metrics"]); !strings.Contains(text, "ProviderFailed") ||
-				r.Properties["Threshold"] != 0.5 || r.Properties["EvaluationPeriods"] != float64(1) {
-				t.Errorf("%s is %v", id, r.Properties)
+			want := fmt.Sprint("ProviderFailed Average ", 5*60, " ", 2)
+			if strings.Contains(id, "OnlyFailsAlarm") {
+				// The lowest value of hours: a single good call is 0.
+				only++
+				want = fmt.Sprint("ProviderFailed Minimum ", 6*60*60, " ", 1)
+			}
+			p := r.Properties
+			if got := fmt.Sprint(p["MetricName"], " ", p["Statistic"], " ", p["Period"], " ", p["EvaluationPeriods"]); got !=
+				want || p["Threshold"] != 0.5 {
+				t.Errorf("%s is %s above %v, want %s", id, got, p["Threshold"], want)
 			}
 		}
 	}
-	if queues < 5 || providers < 2 {
+	if queues < 5 || providers < 4 || only != providers/2 {
 		t.Errorf("%d queues of work and %d providers have alarms", queues, providers)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/store"
 )
 
 // holdsKey reports whether a property refers to one of our keys.
@@ -237,6 +239,31 @@ func TestLocalSystemKeepsNothing(t *testing.T) {
 	for id, r := range local.of("AWS::DynamoDB::Table") {
 		if r.DeletionPolicy != "Delete" {
 			t.Errorf("%s outlives the local system", id)
+		}
+	}
+}
+
+// A setting warms the tables and their indexes. Without it, a table has what AWS gives to a new one.
+func TestTablesAreWarmedByASetting(t *testing.T) {
+	for name, x := range map[string]struct {
+		of   stacks
+		want string
+	}{"acme": {acme, "<nil>"}, "small": {small, "map[ReadUnitsPerSecond:30000 WriteUnitsPerSecond:10000]"}} {
+		places := 0
+		for id, r := range x.of.of("AWS::DynamoDB::Table") {
+			all := []any{map[string]any(r.Properties)}
+			if indexes := r.Properties["GlobalSecondaryIndexes"]; indexes != nil {
+				all = append(all, list(indexes)...)
+			}
+			for _, place := range all {
+				places++
+				if got := fmt.Sprint(place.(map[string]any)["WarmThroughput"]); got != x.want {
+					t.Errorf("%s: %s has %s, want %s", name, id, got, x.want)
+				}
+			}
+		}
+		if places != 2+len(store.StateIndexes) {
+			t.Errorf("%s has %d tables and indexes", name, places)
 		}
 	}
 }

@@ -97,7 +97,17 @@ func (g *gateway) addDomain(s customer.Settings) {
 			options.Mtls.Version = jsii.String(domain.TruststoreVersion)
 		}
 	}
-	g.point(g.api.AddDomainName(jsii.String("Domain"), options), "Domain", domain.Name, domain.HostedZoneID)
+	if domain.Truststore == "" {
+		// The policy of the API, as AWS recommends: a name with a truststore takes TLS_1_2 alone, and so does its API.
+		options.SecurityPolicy = awsapigateway.SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09
+		options.EndpointAccessMode = awsapigateway.EndpointAccessMode_STRICT
+	}
+	made := g.api.AddDomainName(jsii.String("Domain"), options)
+	if domain.OwnershipCertificateArn != "" {
+		made.Node().DefaultChild().(awsapigateway.CfnDomainName).SetOwnershipVerificationCertificateArn(
+			jsii.String(domain.OwnershipCertificateArn))
+	}
+	g.point(made, "Domain", domain.Name, domain.HostedZoneID)
 	if domain.PublicName == "" {
 		return
 	}

@@ -281,7 +281,10 @@ func TestANameOfItsOwn(t *testing.T) {
 		t.Fatalf("there are %d names", len(domains))
 	}
 	for id, r := range domains {
-		if r.Properties["DomainName"] != "api.initech.example" || r.Properties["SecurityPolicy"] != "TLS_1_2" ||
+		// The name has the policy of its API.
+		if r.Properties["DomainName"] != "api.initech.example" ||
+			r.Properties["SecurityPolicy"] != "SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09" ||
+			r.Properties["EndpointAccessMode"] != "STRICT" ||
 			r.Properties["RegionalCertificateArn"] != "arn:aws:acm:eu-west-1:111122223333:certificate/x" {
 			t.Errorf("%s is %v", id, r.Properties)
 		}

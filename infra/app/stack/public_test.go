@@ -16,6 +16,8 @@ func TestANameForCallersWithoutACertificate(t *testing.T) {
 	entry := maps.Clone(cdkContext()["customers"].(map[string]any)["hooli"].(map[string]any))
 	domain := maps.Clone(entry["domains"].(map[string]any)["eu-west-1"].(map[string]any))
 	domain["publicName"] = "public.hooli.example"
+	domain["certificateArn"] = "arn:aws:acm:eu-west-1:555566667777:certificate/imported"
+	domain["ownershipCertificateArn"] = "arn:aws:acm:eu-west-1:555566667777:certificate/owner"
 	entry["domains"] = map[string]any{"eu-west-1": domain}
 	all := synthesise(t.TempDir(), map[string]any{"customer": "hooli", "customers": map[string]any{"hooli": entry},
 		"found": `{"secretsKey": "` + secretsKey + `"}`})
@@ -23,7 +25,13 @@ func TestANameForCallersWithoutACertificate(t *testing.T) {
 	names := map[any]bool{}
 	for _, r := range in.Resources {
 		if r.Type == "AWS::ApiGateway::DomainName" {
-			names[r.Properties["DomainName"]] = r.Properties["MutualTlsAuthentication"] != nil
+			certified := r.Properties["MutualTlsAuthentication"] != nil
+			names[r.Properties["DomainName"]] = certified
+			// AWS asks who owns a name with client certificates whose own certificate was imported.
+			owner := r.Properties["OwnershipVerificationCertificateArn"]
+			if certified != (owner == domain["ownershipCertificateArn"]) {
+				t.Errorf("%v has the proof %v", r.Properties["DomainName"], owner)
+			}
 		}
 	}
 	if len(names) != 2 || !names["api.hooli.example"] || names["public.hooli.example"] {

@@ -44,13 +44,13 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 		partition, sort := x.Key()
 		secondary = append(secondary, &awsdynamodb.GlobalSecondaryIndexPropsV2{
 			IndexName: jsii.String(x.Name()), PartitionKey: text(partition), SortKey: text(sort),
-			ProjectionType: projection(x),
+			ProjectionType: projection(x), WarmThroughput: props.WarmThroughput,
 		})
 	}
 	return awsdynamodb.NewTableV2(stack, jsii.String(id), &awsdynamodb.TablePropsV2{
 		TableName: jsii.String(s.MadeTable(sharedTables[id])), PartitionKey: props.PartitionKey,
 		SortKey: props.SortKey,
-		Billing: awsdynamodb.Billing_OnDemand(nil),
+		Billing: awsdynamodb.Billing_OnDemand(nil), WarmThroughput: props.WarmThroughput,
 		Encryption: awsdynamodb.TableEncryptionV2_CustomerManagedKey(key,
 			&map[string]*string{s.Replica.Region: standbyKey(stack, s)}),
 		// The streams of all replicas have both images.

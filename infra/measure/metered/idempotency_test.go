@@ -147,7 +147,7 @@ func (r *repeater) refusals() {
 	}
 	r.refused("an unknown member", http.StatusUnprocessableEntity, errs.ValidationFailed,
 		func(e *events.APIGatewayProxyRequest) {
-			e.Body = `{"no_such_member":1,` + e.Body[1:]
+			e.Body = strings.Replace(`{"no_such_member":1,`+e.Body[1:], ",}", "}", 1)
 		})
 }
 

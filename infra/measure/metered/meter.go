@@ -3,6 +3,7 @@ package metered
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -41,7 +42,8 @@ func (p Places) Sum() (sum float64) {
 	return sum
 }
 
-// Meter measures the usage of a client of DynamoDB. It is for one goroutine at a time.
+// Meter measures the usage of a client of DynamoDB. It takes concurrent calls one after another; its fields are read
+// and changed between calls.
 type Meter struct {
 	// Used is the usage so far.
 	Used Reading
@@ -54,6 +56,7 @@ type Meter struct {
 	Places Places
 	// err is the reason if the units are unknown.
 	err error
+	mu  sync.Mutex
 }
 
 // install puts the meter into a configuration, around all calls of its clients.
@@ -70,6 +73,8 @@ func (m *Meter) install(cfg *aws.Config) {
 
 func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeInput,
 	next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var changes []change
 	if m.Weigh {
 		var err error

@@ -226,7 +226,7 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		{"account create --nmae Acme", "unknown flag: --nmae"},
 		{"account create Acme --name Acme", `unknown command "Acme"`},
 		{"account create --name=", "/name: must have 1 to 100 characters"},
-		{"account create --name x --plan gold", "/plan: must be one of [starter growth business enterprise]"},
+		{"account create --name x --plan gold", "/plan: is not a known value. The values are starter, growth, business, enterprise"},
 		{"account create --name x --test-limit many", `invalid argument "many" for "--test-limit"`},
 		{"account create --name x --test-limit 0", "/rate_limits: must be between 1 and 1000000"},
 		{"account create --name x --ip-allow here", "/ip_allow_list/0: is not an address range"},
@@ -252,10 +252,10 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		{"account list " + a.ID, `unknown command`},
 		{"key create " + unknown, "There is no account"},
 		{"key create " + a.ID + " --kind demo", "--kind must be live or test"},
-		{"key create " + a.ID + " --scope content:reed", `"content:reed" is not a scope`},
+		{"key create " + a.ID + " --scope content:reed", "/scopes/0: is not a known value; did you mean content:read?"},
 		{"key create " + a.ID + " --name=", "/name: must have 1 to 100 characters"},
 		{"key revoke " + a.ID, "accepts 2 arg(s), received 1"},
-		{"key revoke " + a.ID + " key_1", "No API key has the id"},
+		{"key revoke " + a.ID + " key_1", "is not a whole id: after key_"},
 		{"key revoke " + a.ID + " " + id.New(id.APIKey, o.clock.Now()), "No API key has the id"},
 	} {
 		out, err := o.try(strings.Fields(c.args)...)

@@ -37,6 +37,8 @@ type Account interface {
 	Pending(ctx context.Context, topic string) ([]string, error)
 	// Sends reports whether Amazon SES has verified a domain, and whether the account may send to any address.
 	Sends(ctx context.Context, domain string) (verified, production bool, err error)
+	// Trails reports whether a trail of CloudTrail that is on logs the region.
+	Trails(ctx context.Context) (bool, error)
 	// LogRole returns the role by which API Gateway writes logs.
 	LogRole(ctx context.Context) (string, error)
 }

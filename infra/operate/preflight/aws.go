@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrock"
 	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudtrail"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
@@ -189,6 +190,26 @@ func (a AWS) Pending(ctx context.Context, topic string) ([]string, error) {
 		}
 	}
 	return pending, nil
+}
+
+// Trails implements Account.
+func (a AWS) Trails(ctx context.Context) (bool, error) {
+	client := cloudtrail.NewFromConfig(a.Config)
+	// Shadow trails are those of other regions and of the organization that log here, too.
+	out, err := client.DescribeTrails(ctx, &cloudtrail.DescribeTrailsInput{IncludeShadowTrails: aws.Bool(true)})
+	if err != nil {
+		return false, a.known(err)
+	}
+	for _, t := range out.TrailList {
+		status, err := client.GetTrailStatus(ctx, &cloudtrail.GetTrailStatusInput{Name: t.TrailARN})
+		if err != nil {
+			return false, a.known(err)
+		}
+		if aws.ToBool(status.IsLogging) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // LogRole implements Account.

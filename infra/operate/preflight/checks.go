@@ -239,6 +239,24 @@ func (r run) subscription(ctx context.Context) (finding, error) {
 	return found(OK, "%s", r.AlarmEmail)
 }
 
+// trail checks that the alarm for a key that was disabled can be raised: EventBridge has calls of KMS from a trail
+// alone.
+func (r run) trail(ctx context.Context) (finding, error) {
+	if r.Local() {
+		return found(Skipped, "the local system has no one to alarm")
+	}
+	logs, err := r.Trails(ctx)
+	switch {
+	case err != nil:
+		return finding{}, err
+	case !logs:
+		return found(Warning, "nobody hears of a key that was disabled, because no trail of CloudTrail logs %s: make one "+
+			"with management events for all regions. AWS charges nothing for the first copy of them but their storage",
+			r.Region)
+	}
+	return found(OK, "a trail logs %s", r.Region)
+}
+
 func (r run) logRole(ctx context.Context) (finding, error) {
 	if !r.deployed() {
 		return beforeDeployment, nil

@@ -107,8 +107,9 @@ func (r run) caller(ctx context.Context) (finding, error) {
 	return found(OK, "valid until %s", shown.Leaf.NotAfter.Format(time.DateOnly))
 }
 
-// sender warns of the limit of Cognito's own e-mails: invitations and forgotten passwords wait for the next day.
-func (r run) sender(context.Context) (finding, error) {
+// sender warns of the limit of Cognito's own e-mails: invitations and forgotten passwords wait for the next day. AWS
+// makes no user pool with a sender that Amazon SES has not verified.
+func (r run) sender(ctx context.Context) (finding, error) {
 	switch {
 	case r.Local():
 		return found(Skipped, "the local system sends no e-mails")
@@ -116,7 +117,7 @@ func (r run) sender(context.Context) (finding, error) {
 		return found(Warning, "Cognito sends at most 50 e-mails a day for the whole AWS account, and anyone may ask for one: "+
 			"verify a domain in Amazon SES, and set signInSender of %s in cdk.json", r.Customer)
 	}
-	return found(OK, "%s", r.SignInSender)
+	return r.sends(ctx, "signInSender", r.SignInSender)
 }
 
 // mails checks that Amazon SES sends the e-mails to people.
@@ -128,19 +129,24 @@ func (r run) mails(ctx context.Context) (finding, error) {
 		return found(Skipped, "people get no e-mails: to send invitations and notifications, verify a domain in "+
 			"Amazon SES, and set mailSender of %s in cdk.json", r.Customer)
 	}
-	_, domain, _ := strings.Cut(r.MailSender, "@")
+	return r.sends(ctx, "mailSender", r.MailSender)
+}
+
+// sends checks that Amazon SES sends from the address of a setting, and to anybody.
+func (r run) sends(ctx context.Context, setting, address string) (finding, error) {
+	_, domain, _ := strings.Cut(address, "@")
 	verified, production, err := r.Sends(ctx, domain)
 	switch {
 	case errors.Is(err, ErrMissing), err == nil && !verified:
 		return found(Failed, "Amazon SES in %s has not verified %s: create the identity and its DNS records, or "+
-			"remove mailSender of %s", r.Region, domain, r.Customer)
+			"remove %s of %s", r.Region, domain, setting, r.Customer)
 	case err != nil:
 		return finding{}, err
 	case !production:
 		return found(Warning, "Amazon SES in %s is in its sandbox, and sends to verified addresses alone: ask AWS for "+
 			"production access", r.Region)
 	}
-	return found(OK, "%s", r.MailSender)
+	return found(OK, "%s", address)
 }
 
 // budget checks that someone gets a message when costs rise.

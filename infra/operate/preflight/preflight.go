@@ -71,6 +71,7 @@ func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]
 		{"certificate", run.certificate}, {"egress addresses", run.egress},
 		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget},
 		{"sign-in e-mails", run.sender}, {"e-mails to people", run.mails}, {"gateway log role", run.logRole},
+		{"trail", run.trail},
 	}
 	if s.Inside() {
 		checks = append(checks, check{"caller", run.caller})

@@ -81,7 +81,8 @@ type account struct {
 	pending           []string
 	role              string
 	// unknownSender, unverified and sandboxed are about Amazon SES.
-	unknownSender, unverified, sandboxed bool
+	unknownSender, unverified, sandboxed string
+	untrailed                            bool  // no trail of CloudTrail logs
 	err                                  error // of Concurrency
 	noCredentials                        error
 	asked                                int
@@ -149,12 +150,13 @@ func (a *account) Certificate(context.Context, string) (string, error) {
 }
 
 func (a *account) Pending(context.Context, string) ([]string, error) { return a.pending, nil }
-func (a *account) Sends(context.Context, string) (verified, production bool, err error) {
-	if a.unknownSender {
+func (a *account) Sends(_ context.Context, domain string) (verified, production bool, err error) {
+	if a.unknownSender == domain {
 		return false, false, ErrMissing
 	}
-	return !a.unverified, !a.sandboxed, nil
+	return a.unverified != domain, a.sandboxed != domain, nil
 }
+func (a *account) Trails(context.Context) (bool, error)    { return !a.untrailed, nil }
 func (a *account) LogRole(context.Context) (string, error) { return a.role, nil }
 
 // ready returns an account in which acme is deployed without problems.
@@ -175,7 +177,7 @@ func ready() *account {
 func acme() customer.Settings {
 	return customer.Settings{
 		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333",
-		AlarmEmail: "ops@acme.example", MonthlyBudget: 500, SignInSender: "no-reply@acme.example",
+		AlarmEmail: "ops@acme.example", MonthlyBudget: 500, SignInSender: "no-reply@people.example",
 		MailSender: "no-reply@acme.example",
 		Providers:  []string{"bedrock", "polly", "fal", "elevenlabs"},
 		Isolation:  customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
@@ -265,12 +267,21 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"no e-mails": {nil, func(s *customer.Settings) { s.MailSender = "" }, "e-mails to people", Skipped,
 			"set mailSender of acme"},
 		"a verified sender": {nil, nil, "e-mails to people", OK, "no-reply@acme.example"},
-		"an unknown sender": {func(a *account) { a.unknownSender = true }, nil, "e-mails to people", Failed,
+		"an unknown sender": {func(a *account) { a.unknownSender = "acme.example" }, nil, "e-mails to people", Failed,
+			"has not verified acme.example: create the identity and its DNS records, or remove mailSender of acme"},
+		"an unverified sender": {func(a *account) { a.unverified = "acme.example" }, nil, "e-mails to people", Failed,
 			"has not verified acme.example"},
-		"an unverified sender": {func(a *account) { a.unverified = true }, nil, "e-mails to people", Failed,
-			"has not verified acme.example"},
-		"a sender in the sandbox": {func(a *account) { a.sandboxed = true }, nil, "e-mails to people", Warning,
+		"a sender in the sandbox": {func(a *account) { a.sandboxed = "acme.example" }, nil, "e-mails to people", Warning,
 			"production access"},
+		"an unknown sender of sign-ins": {func(a *account) { a.unknownSender = "people.example" }, nil, "sign-in e-mails", Failed,
+			"has not verified people.example: create the identity and its DNS records, or remove signInSender of acme"},
+		"an unverified sender of sign-ins": {func(a *account) { a.unverified = "people.example" }, nil, "sign-in e-mails", Failed,
+			"has not verified people.example"},
+		"a sender of sign-ins in the sandbox": {func(a *account) { a.sandboxed = "people.example" }, nil, "sign-in e-mails", Warning,
+			"production access"},
+		"a verified sender of sign-ins": {nil, nil, "sign-in e-mails", OK, "no-reply@people.example"},
+		"no trail": {func(a *account) { a.untrailed = true }, nil, "trail", Warning,
+			"no trail of CloudTrail logs eu-central-1"},
 		"no budget": {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning,
 			"set monthlyBudget of acme"},
 		"a model without agreement": {func(
@@ -382,7 +393,7 @@ func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 
 func TestAReadyAccountPasses(t *testing.T) {
 	results, err := Run(t.Context(), ready(), acme(), now)
-	if err != nil || len(results) != 15 {
+	if err != nil || len(results) != 16 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

@@ -134,7 +134,7 @@ func TestDestinationsOfTheServiceAreRefused(t *testing.T) {
 	for of, arn := range map[string]string{"sqs": "arn:aws:sqs:" + running.Region + ":" + own + ":deliver",
 		"eventbridge": "arn:aws:events:" + running.Region + ":" + own + ":event-bus/local"} {
 		a := call(t, c.test.Secret, "POST", "/v1/webhooks", object{
-			"destination": object{"type": of, "arn": arn, "role_arn": "arn:aws:iam::" + own +
+			"destination": object{"kind": of, "arn": arn, "role_arn": "arn:aws:iam::" + own +
 				":role/content-automation-events"}, "event_types": []string{"*"},
 		})
 		if err := a.refused(422, "validation_failed"); err != nil || a.Error.Param != "/destination/arn" {

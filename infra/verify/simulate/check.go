@@ -41,7 +41,7 @@ func (w *world) quiet() bool {
 	if !w.calm {
 		w.calm, w.calmed = true, time.Now()
 		w.note("calm")
-		w.torn = w.whole() // work is still under way
+		w.torn = append(w.whole(), w.checkHeld()...) // work is still under way
 	}
 	if !w.stopped && (len(w.pending()) == 0 || time.Since(w.calmed) > longest) {
 		w.stopped = true
@@ -224,6 +224,7 @@ func (w *world) check() (broken []string) {
 	broken = append(broken, w.torn...)
 	broken = append(broken, w.whole()...)
 	broken = append(broken, w.checkAnalytics(content)...)
+	w.checkRepeated(fail)
 	w.checkApplied(fail)
 	w.checkPlans(fail)
 	w.checkTrainings(fail)

@@ -39,6 +39,8 @@ type faults struct {
 	Twice, Late float64
 	// Receiver is the probability that a receiver fails.
 	Receiver float64
+	// Silent is the time from the beginning for which one receiver does not answer.
+	Silent time.Duration
 	// Provider is the probability that a provider fails a generation.
 	Provider float64
 	// Answer is the probability that a platform answers a call otherwise than by doing what it asks.
@@ -74,6 +76,9 @@ func drawFaults(r *rand.Rand) faults {
 	}
 	return f
 }
+
+// silence is how long one receiver does not answer, in turn by the number of the seed.
+var silence = []time.Duration{0, 24 * time.Hour, 0, 5 * time.Minute}
 
 // usualRate are low rates of calls a second, which the busiest moments of a run exceed. One call of the API makes up to
 // three calls of a CRM: with fewer a second it could never succeed.

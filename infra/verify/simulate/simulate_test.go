@@ -36,11 +36,11 @@ func TestSeeds(t *testing.T) {
 	case seeds == 1:
 		c.Trace = os.Stdout
 	}
-	begun, simulated, tasks, steps, posts, replies := time.Now(), 0, 0, 0, 0, 0
+	begun, simulated, tasks, steps, posts, replies, held := time.Now(), 0, 0, 0, 0, 0, 0
 	for seed := from; seed < from+seeds; seed++ {
 		r := Run(t, seed, c)
 		simulated, tasks, steps = simulated+1, tasks+r.Tasks, steps+r.Steps
-		posts, replies = posts+r.Posts, replies+r.Replies
+		posts, replies, held = posts+r.Posts, replies+r.Replies, held+r.Held
 		for _, broken := range r.Broken {
 			t.Errorf("seed %d: %s", seed, broken)
 		}
@@ -48,13 +48,13 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("replay it with: make simulate SEEDS=1 FROM=%d", seed)
 		}
 		if simulated%100 == 0 || seed == from+seeds-1 {
-			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second; %d posts, %d replies\n", simulated,
-				from, tasks, steps, float64(tasks)/time.Since(begun).Seconds(), posts, replies)
+			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second; %d posts, %d replies, %d held\n",
+				simulated, from, tasks, steps, float64(tasks)/time.Since(begun).Seconds(), posts, replies, held)
 		}
 	}
-	// Otherwise, the invariants about posts and replies hold of nothing.
-	if simulated >= 10 && (posts == 0 || replies == 0) {
-		t.Errorf("%d seeds have %d posts and %d replies", simulated, posts, replies)
+	// Otherwise, the invariants about posts, replies and held deliveries hold of nothing.
+	if simulated >= 10 && (posts == 0 || replies == 0 || held == 0) {
+		t.Errorf("%d seeds have %d posts, %d replies and %d held deliveries", simulated, posts, replies, held)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/worker"
@@ -165,6 +166,8 @@ func (w *world) observe(c memtable.Change) {
 		w.observePlan(c)
 	case training.ItemKind:
 		w.observeTraining(c)
+	case webhook.DeliveryKind:
+		w.observeHeld(c)
 	}
 }
 

@@ -44,6 +44,8 @@ type Result struct {
 	Steps int
 	// Posts and Replies are the numbers of posts and of replies to comments that platforms have taken.
 	Posts, Replies int
+	// Held is the number of deliveries that were held back from a receiver that does not answer.
+	Held int
 }
 
 // Config changes a run.
@@ -101,6 +103,8 @@ type world struct {
 	jobs        map[string]*customization
 	trainings   map[string]*trained
 	receipts    map[receipt]int
+	repeated    map[receipt]int // those after the faults
+	held        int             // the deliveries that were held back
 	happened    []attributes
 	ends        map[string]int
 	team        teamwork
@@ -139,7 +143,7 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 			<-time.After(time.Until(begin))
 			w := newWorld(seed, c)
 			w.run()
-			out = Result{w.check(), w.Tasks, w.trace, w.steps, len(w.posts), len(w.replies)}
+			out = Result{w.check(), w.Tasks, w.trace, w.steps, len(w.posts), len(w.replies), w.held}
 		})
 	})
 	return out
@@ -154,10 +158,12 @@ func newWorld(seed uint64, c Config) *world {
 		standings: map[string]*standing{},
 		replies:   map[string]int{},
 		jobs:      map[string]*customization{},
-		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
+		trainings: map[string]*trained{}, receipts: map[receipt]int{}, repeated: map[receipt]int{},
+		ends:   map[string]int{},
 		recent: map[kind][]time.Time{}, team: newTeamwork(), forbidden: map[string]bool{},
 	}
 	w.faults = drawFaults(w.random)
+	w.faults.Silent = silence[seed%uint64(len(silence))]
 	w.makeTable()
 	w.makeFunctions()
 	for n := range 1 + w.random.IntN(3) {

@@ -138,7 +138,7 @@ func TestBulksThatAreRefused(t *testing.T) {
 	w.Call(http.MethodPost, bulkPath, object{"action": "approve", "content_item_ids": many(101, it.ID)}).
 		Refused(t, 422, errs.ValidationFailed, "/content_item_ids")
 	w.Call(http.MethodPost, bulkPath, object{"action": "approve", "content_plan_id": "pln_01h455vb4pex5vsknk084sn02q"}).
-		Refused(t, 404, errs.NotFound, "")
+		Refused(t, 404, errs.NotFound, "/content_plan_id")
 	body := object{"action": "approve", "content_item_ids": ids}
 	w.Without(auth.ContentPublish).Call(http.MethodPost, bulkPath, body).
 		Refused(t, 403, errs.InsufficientScope, "")

@@ -127,7 +127,7 @@ func TestTheAnswerHasEveryMember(t *testing.T) {
 	w := newWorld(t)
 	a := w.Call(http.MethodPost, "/v1/content-items", w.body())
 	for _, member := range []string{
-		`"format":null`, `"title":""`, `"caption":""`, `"hashtags":[]`, `"media":[]`, `"slides":[]`,
+		`"format":null`, `"title":null`, `"caption":null`, `"hashtags":[]`, `"media":[]`, `"slides":[]`,
 		`"product_id":null`, `"promotion_id":null`, `"content_plan_id":null`,
 		`"publish_at":null`, `"social_account_ids":[]`, `"state":"queued"`, `"failure":null`, `"attempt":1`,
 		`"cost_credits":0`, `"generated_at":null`, `"published_at":null`,

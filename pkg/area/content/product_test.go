@@ -163,9 +163,9 @@ func TestProductsThatAnItemCannotPresent(t *testing.T) {
 		{[]any{"product_id", s.shoe, "promotion_id", other}, "/promotion_id"},
 	} {
 		body := w.body(append([]any{"factory_id", s.seller}, c.members...)...)
-		w.Call(http.MethodPost, "/v1/content-items", body).Refused(t, 422, errs.ValidationFailed, c.param)
-		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{w.body(), body}}).Refused(t, 422,
-			errs.ValidationFailed, "/items/1"+c.param)
+		w.Call(http.MethodPost, "/v1/content-items", body).Unusable(t, c.param)
+		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{w.body(), body}}).
+			Unusable(t, "/items/1"+c.param)
 	}
 	w.Call(http.MethodPost, "/v1/content-items", w.body("product_id", s.shoe)).Refused(t, 422, errs.ValidationFailed,
 		"/product_id")
@@ -174,7 +174,7 @@ func TestProductsThatAnItemCannotPresent(t *testing.T) {
 		c.Call(http.MethodPost, "/v1/factories",
 			object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t,
 			http.StatusCreated, &f)
-		c.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", f.ID, "product_id", s.shoe)).Refused(t, 422,
-			errs.ValidationFailed, "/product_id")
+		c.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", f.ID, "product_id", s.shoe)).Refused(t, 404,
+			errs.NotFound, "/product_id")
 	}
 }

@@ -158,7 +158,7 @@ func TestAQuoteOfOthersIsNone(t *testing.T) {
 	other := w.Stranger()
 	other.Call(http.MethodGet, "/v1/quotes/"+q.ID, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	other.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": r.ID}).
-		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/rehearsal_id")
+		Refused(t, http.StatusNotFound, errs.NotFound, "/rehearsal_id")
 	other.Call(http.MethodPost, batchPath, object{"items": []object{w.body()}, "quote_id": q.ID}).
-		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/quote_id")
+		Refused(t, http.StatusNotFound, errs.NotFound, "/quote_id")
 }

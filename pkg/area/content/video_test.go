@@ -103,7 +103,7 @@ func TestMusicIsTheCallersOwn(t *testing.T) {
 	tx := &store.Tx{}
 	tx.Delete(gone)
 	w.commit(tx)
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{}).Refused(t, 422, errs.ValidationFailed, "/music")
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{}).Refused(t, 404, errs.NotFound, "/music")
 }
 
 func TestMusicThatCannotBeUsedIsRefused(t *testing.T) {
@@ -115,23 +115,22 @@ func TestMusicThatCannotBeUsedIsRefused(t *testing.T) {
 		music string
 		code  errs.Code
 	}{
-		"an unknown one": {"med_01h455vb4pex5vsknk084sn02q", errs.ValidationFailed},
+		"an unknown one": {"med_01h455vb4pex5vsknk084sn02q", errs.NotFound},
 		"a picture": {w.own(w.Caller, &media.File{Type: media.Image, MIMEType: "image/png"}),
 			errs.UnsupportedMedia},
 		"too long": {w.own(w.Caller, long), errs.UnsupportedMedia},
 		"another format": {w.own(w.Caller, &media.File{Type: media.Audio, MIMEType: "audio/mp4",
 			DurationSeconds: 9}), errs.UnsupportedMedia},
 		"pending":            {w.own(w.Caller, nil), errs.ValidationFailed},
-		"of the other mode":  {w.own(w.Live(), tune()), errs.ValidationFailed},
-		"of another account": {w.own(w.Stranger(), tune()), errs.ValidationFailed},
+		"of the other mode":  {w.own(w.Live(), tune()), errs.NotFound},
+		"of another account": {w.own(w.Stranger(), tune()), errs.NotFound},
 		"an address":         {"https://example.com/a.mp3", errs.ValidationFailed},
 		"a wish":             {"jazz", errs.ValidationFailed},
 	} {
 		body := w.body("kind", "video", "music", c.music)
-		w.Call(http.MethodPost, "/v1/content-items", body).Refused(t, 422, c.code, "/music")
-		w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), body}}).Refused(t, 422, c.code,
-			"/items/1/music")
-		w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": c.music}).Refused(t, 422, c.code, "/music")
+		w.Call(http.MethodPost, "/v1/content-items", body).RefusedAs(t, c.code, "/music")
+		w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), body}}).RefusedAs(t, c.code, "/items/1/music")
+		w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": c.music}).RefusedAs(t, c.code, "/music")
 		if t.Failed() {
 			t.Fatal(name)
 		}

@@ -94,9 +94,9 @@ func (w *world) Send(_ context.Context, m people.Message) error {
 	return nil
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, with ...func(*aws.Config)) *world {
 	t.Helper()
-	w := &world{World: servicetest.New(t)}
+	w := &world{World: servicetest.New(t, with...)}
 	files := &generatetest.Objects{}
 	signer := apitest.Signer(t, w.Now, func(c *aws.Config) { c.HTTPClient = files })
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/transfer"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
@@ -35,16 +36,14 @@ const (
 
 // sweep deletes what is left of the next part of the table. A pass that finds nothing ends the stage.
 func (w *Worker) sweep(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
-	b := broom{w: w, r: r, all: p.Stage == sweepAll, own: s.ID, late: w.Now().Sub(p.Since) > patience}
+	b := w.broom(s, r, p)
 	for range pagesAtOnce {
 		page, err := w.DB.Scan(ctx, p.Scan)
 		if err != nil {
 			return o, err
 		}
-		for i := range page.Items {
-			if err := b.take(ctx, page.Items[i]); err != nil {
-				return o, err
-			}
+		if err := b.takeAll(ctx, page.Items); err != nil {
+			return o, err
 		}
 		if p.Scan = page.Next; p.Scan == nil {
 			break
@@ -59,13 +58,46 @@ func (w *Worker) sweep(ctx context.Context, s *task.Step, r *Record, p progress)
 	case p.Scan != nil:
 	case p.Found:
 		p.Found, o.Wait = false, sweepPause
-	case p.Stage == sweep:
-		p = p.enter(sweepAll, w.Now())
 	default:
+		p = p.enter(sweepLast, w.Now())
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// sweepLast deletes the people and the account, which are found by their keys.
+func (w *Worker) sweepLast(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+	if !r.Whole() {
+		return w.end(ctx, s, r, p)
+	}
+	b := w.broom(s, r, p)
+	people := store.Query{Index: store.Table, Partition: credential.People(r.Scope.Account), Limit: mostRemoved,
+		OldestFirst: true}
+	page, err := w.DB.List(ctx, people)
+	if err != nil {
+		return o, err
+	}
+	if len(page.Items) == 0 {
+		it, err := w.DB.Lookup(ctx, store.IDKey(string(r.Scope.Account)))
+		if err != nil {
+			return o, err
+		}
+		if it.Kind == account.Kind {
+			page.Items = append(page.Items, it)
+		}
+	}
+	if err := errors.Join(b.takeAll(ctx, page.Items), b.flush(ctx)); err != nil {
+		return o, err
+	}
+	if p.Items += b.removed; b.removed == 0 {
 		return w.end(ctx, s, r, p)
 	}
 	o.Payload = p
 	return o, nil
+}
+
+func (w *Worker) broom(s *task.Step, r *Record, p progress) *broom {
+	return &broom{w: w, r: r, all: p.Stage == sweepLast, own: s.ID, late: w.Now().Sub(p.Since) > patience}
 }
 
 // broom removes the items of one part of the table.
@@ -118,6 +150,15 @@ func removesFile(it store.Item) bool {
 	var t task.Task
 	return it.Kind == task.ItemKind && !task.Over(it) && it.Decode(&t) == nil &&
 		(t.Kind == media.Kind || t.Kind == media.Photo)
+}
+
+func (b *broom) takeAll(ctx context.Context, items []store.Item) error {
+	for _, it := range items {
+		if err := b.take(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *broom) take(ctx context.Context, it store.Item) error {

@@ -50,9 +50,10 @@ const (
 	settle
 	// remove deletes what was made, each as its own operation does.
 	remove
-	// sweep deletes all other items, once no task works for the scope, and last the people and the account.
+	// sweep deletes all other items, once no task works for the scope.
 	sweep
-	sweepAll
+	// sweepLast deletes the people and the account.
+	sweepLast
 )
 
 // progress is the payload of the task.
@@ -99,8 +100,10 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		o, err = w.settle(ctx, &r, p)
 	case remove:
 		o, err = w.remove(ctx, s, &r, p)
-	default:
+	case sweep:
 		o, err = w.sweep(ctx, s, &r, p)
+	default:
+		o, err = w.sweepLast(ctx, s, &r, p)
 	}
 	if err != nil {
 		return o, task.Again(fmt.Errorf("erasure: %s: %w", s.Subject, err))
@@ -233,7 +236,8 @@ func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress
 	case done && p.Mode+1 < len(owners):
 		p.Mode, p.Pass = p.Mode+1, Pass{}
 	case done:
-		p = p.enter(sweep, w.Now())
+		// The sweep reads the table a second late.
+		p, pause = p.enter(sweep, w.Now()), sweepPause
 	}
 	o.Payload, o.Wait = p, pause
 	return o, nil

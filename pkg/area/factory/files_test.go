@@ -86,7 +86,7 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	} {
 		b := settings(logo)
 		b["name"] = "Acme"
-		w.Call(http.MethodPost, "/v1/factories", b).Refused(t, 422, errs.ValidationFailed, "/settings/logo")
+		w.Call(http.MethodPost, "/v1/factories", b).Unusable(t, "/settings/logo")
 		if t.Failed() {
 			t.Fatal(name)
 		}
@@ -143,8 +143,7 @@ func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
 		"too long": long, "too short": w.own(w.Caller, media.Video, 0.4),
 	} {
 		for _, member := range []string{"intro", "outro"} {
-			w.Call(http.MethodPatch, path, object{"settings": object{member: bad}}).Refused(t, 422, errs.ValidationFailed,
-				"/settings/"+member)
+			w.Call(http.MethodPatch, path, object{"settings": object{member: bad}}).Unusable(t, "/settings/"+member)
 			if t.Failed() {
 				t.Fatal(name)
 			}

@@ -151,7 +151,6 @@ func TestAPlanWithoutMoneyMakesNothing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
-	clips := w.makeFactory("content_types", []string{"music_clip"})
 	posts := w.makeFactory("content_types", []string{"post", "story"})
 	for _, c := range []struct {
 		name, factory string
@@ -163,7 +162,7 @@ func TestBadInput(t *testing.T) {
 		{"no posts", w.factory, body("posts_per_day", 0), "/posts_per_day"},
 		{"11 posts", w.factory, body("posts_per_day", 11), "/posts_per_day"},
 		{"no types", w.factory, body("content_types", []string{}), "/content_types"},
-		{"an unknown type", w.factory, body("content_types", []string{"music_clip"}), "/content_types/0"},
+		{"an unknown type", w.factory, body("content_types", []string{"reel"}), "/content_types/0"},
 		{"a type twice", w.factory, body("content_types", []string{"post", "post"}), "/content_types"},
 		{"yesterday", w.factory, body("starts_on", "2026-04-30"), "/starts_on"},
 		{"no date", w.factory, body("starts_on", "tomorrow"), "/starts_on"},
@@ -171,7 +170,6 @@ func TestBadInput(t *testing.T) {
 		{"in two years", w.factory, body("starts_on", "2028-05-01"), "/starts_on"},
 		{"a blank brief", w.factory, body("brief", " "), "/brief"},
 		{"an unknown member", w.factory, body("topics", []string{"a"}), "/topics"},
-		{"a factory of music", clips, object{"days": 1, "posts_per_day": 1}, "/content_types"},
 		{"a type that it does not make", posts, body(), "/content_types"},
 		{"a code without a failure", w.factory, body("sandbox", object{"failure_code": "timeout"}),
 			"/sandbox/failure_code"},
@@ -267,7 +265,7 @@ func TestTheOutcomeOfTheSandboxIsThatOfEachItem(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("sandbox", object{"outcome": "failed", "failure_code": "content_policy"})
 	w.engine.Drain()
-	if got := w.get(); got.State != plan.Completed || got.Items != (plan.Items{Total: 4, Failed: 4}) {
+	if got := w.get(); got.State != plan.Failed || got.Items != (plan.Items{Total: 4, Failed: 4}) {
 		t.Errorf("failed: %+v", got)
 	}
 	if it := w.items(p.ID)[0]; it.Failure == nil || it.Failure.Code != "content_policy" {
@@ -419,7 +417,7 @@ func TestAPlanOfAModelThatFailsReleasesItsMoney(t *testing.T) {
 			tries != c.tries {
 			t.Errorf("%s: after %d tries %+v, %+v", c.name, tries, got, got.Failure)
 		}
-		if w.events(p.ID)[event.ContentPlanCompleted] != 1 {
+		if w.events(p.ID)[event.ContentPlanFailed] != 1 {
 			t.Errorf("%s: %v", c.name, w.events(p.ID))
 		}
 		w.settled()

@@ -89,8 +89,8 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	// Products that a plan cannot present.
 	for _, list := range [][]string{{archived}, {ids[0]}, {"A"}, {ids[1], "prd_01h455vb4pex5vsknk084sn02q"}} {
 		last := len(list) - 1
-		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Refused(t, 422,
-			errs.ValidationFailed, "/product_ids/"+string(rune('0'+last)))
+		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Unusable(t,
+			"/product_ids/"+string(rune('0'+last)))
 	}
 	w.factory = w.makeFactory()
 	w.Call(http.MethodPost, w.path(), body("product_ids", ids)).Refused(t, 422, errs.ValidationFailed, "/product_ids")

@@ -212,7 +212,7 @@ func TestAQuoteIsForWhatWasRehearsed(t *testing.T) {
 		t.Helper()
 		before := w.balance()
 		w.Call(http.MethodPost, w.path(), body(members...)).
-			Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/quote_id")
+			Unusable(t, "/quote_id")
 		if w.balance() != before {
 			t.Errorf("%s is paid for", what)
 		}
@@ -223,7 +223,7 @@ func TestAQuoteIsForWhatWasRehearsed(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"tone": "dry"}).Into(t, http.StatusOK, new(any))
 	refused("another state of the factory", "starts_on", starts, "quote_id", q.ID)
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": "rhl_01h455vb4pex5vsknk084sn02q"}).
-		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/rehearsal_id")
+		Refused(t, http.StatusNotFound, errs.NotFound, "/rehearsal_id")
 	q = w.quote(w.rehearse("starts_on", starts).ID)
 	w.Clock.Add(24 * time.Hour)
 	refused("an ended quote", "starts_on", starts, "quote_id", q.ID)
@@ -233,7 +233,7 @@ func TestAQuoteIsForWhatWasRehearsed(t *testing.T) {
 	}
 	w.Clock.Add(7 * 24 * time.Hour)
 	w.Call(http.MethodPost, "/v1/quotes", object{"rehearsal_id": q.RehearsalID}).
-		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/rehearsal_id")
+		Refused(t, http.StatusNotFound, errs.NotFound, "/rehearsal_id")
 }
 
 // A rehearsal lists each refusal of the call, with its mend, and has a calendar nevertheless. It is not quoted.

@@ -210,7 +210,7 @@ func TestAPlanSaysWhatItHasLearned(t *testing.T) {
 		"/from_experiment_ids/0": {"from_experiment_ids", []string{"exp_01h455vb4pex5vsknk084sn02q"}},
 		"/experiment_id":         {"experiment_id", "exp_01h455vb4pex5vsknk084sn02q"},
 	} {
-		w.Call(http.MethodPost, w.path(), body(members...)).Refused(t, 422, errs.ValidationFailed, param)
+		w.Call(http.MethodPost, w.path(), body(members...)).Unusable(t, param)
 	}
 	p := w.create("content_types", []string{"post", "carousel", "short_video"}, "from_experiment_ids",
 		[]string{length.ID, format.ID})

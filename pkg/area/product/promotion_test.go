@@ -165,8 +165,7 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 		{object{"starts_at": w.at(-2 * time.Hour), "ends_at": w.at(-time.Hour)}, "/ends_at"},
 		{object{"state": "ended"}, "/state"},
 	} {
-		w.Call(http.MethodPost, "/v1/promotions", w.offer(c.changes, p.ID)).Refused(t, 422,
-			errs.ValidationFailed, c.param)
+		w.Call(http.MethodPost, "/v1/promotions", w.offer(c.changes, p.ID)).Unusable(t, c.param)
 	}
 	w.Call(http.MethodPost, "/v1/promotions", w.offer(object{"factory_id": w.factory("brand")}, p.ID)).Refused(t, 422,
 		errs.WrongFactoryType, "/factory_id")

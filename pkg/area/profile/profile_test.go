@@ -151,10 +151,7 @@ func TestBadProfilesAreRefused(t *testing.T) {
 		"/spend_limit_credits": {"name": "Acme", "spend_limit_credits": -1},
 	} {
 		for method, at := range map[string]string{http.MethodPost: "/v1/profiles", http.MethodPatch: "/v1/profiles/" + p.ID} {
-			got := w.Call(method, at, body)
-			if got.Status != http.StatusUnprocessableEntity || got.Error.Param != strings.TrimSpace(param) {
-				t.Errorf("%s %v: %d %s", method, body, got.Status, got.Raw)
-			}
+			w.Call(method, at, body).Unusable(t, strings.TrimSpace(param))
 		}
 	}
 	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil, "If-Match", `"9"`).

@@ -81,7 +81,7 @@ func TestValidationsThatAreRefused(t *testing.T) {
 		}
 	}
 	w.Call(http.MethodPost, "/v1/publishing/validate", object{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q"}).
-		Refused(t, http.StatusNotFound, errs.NotFound, "")
+		Refused(t, http.StatusNotFound, errs.NotFound, "/content_item_id")
 }
 
 // The list of publications filters and sorts, and refuses periods that it cannot.

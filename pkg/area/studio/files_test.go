@@ -111,19 +111,19 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		"rejected": {w.own(live, nil, &incoming.Reason{Code: "unreadable", Message: "It is broken."}),
 			errs.ValidationFailed, "It is broken."},
 		"a recording":     {w.own(live, ownSpeech, nil), errs.UnsupportedMedia, "audio"},
-		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.ValidationFailed, "No media"},
-		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.ValidationFailed, "No media"},
-		"no media":        {id.New(id.Media, w.Now()), errs.ValidationFailed, "No media"},
-		"no id":           {"med_1", errs.ValidationFailed, "not a whole id"},
+		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.NotFound, "No media"},
+		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.NotFound, "No media"},
+		"no media":        {id.New(id.Media, w.Now()), errs.NotFound, "No media"},
+		"no id":           {"med_1", errs.NotFound, "not a whole id"},
 	} {
 		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id,
 			"model": "kling-2.6-pro"})
-		a.Refused(t, 422, c.code, "/image_url")
+		a.RefusedAs(t, c.code, "/image_url")
 		if a.Error != nil && !strings.Contains(a.Error.Message, c.says) {
 			t.Errorf("%s: %s", name, a.Error.Message)
 		}
 		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "video", "model": "kling-2.6-pro",
-			"input": object{"prompt": "A shoe", "image_url": c.id}}).Refused(t, 422, c.code, "/input/image_url")
+			"input": object{"prompt": "A shoe", "image_url": c.id}}).RefusedAs(t, c.code, "/input/image_url")
 	}
 	if w.Balance() != 1000 {
 		t.Errorf("the balance is %d", w.Balance())

@@ -53,13 +53,17 @@ type Compared struct {
 // CompareKind is the kind of the task of a comparison.
 const CompareKind task.Kind = "files.compare"
 
+// ServiceAccount owns the tasks that belong to no customer.
+const ServiceAccount tenant.Account = "service"
+
 var _ task.Handler = (*Comparer)(nil)
 
 // Compare has the bucket and the table compared, once a day: another call of the day does nothing.
 func Compare(ctx context.Context, db *store.DB, now time.Time) error {
 	day, tx := now.UTC().Format(time.DateOnly), &store.Tx{}
 	if err := task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(CompareKind, day, 1), Kind: CompareKind,
-		Queue: topology.Transfer, Subject: day, Owner: tenant.Of("service", tenant.Live)}}, Compared{}); err != nil {
+		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}},
+		Compared{}); err != nil {
 		return err
 	}
 	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {

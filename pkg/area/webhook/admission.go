@@ -10,11 +10,10 @@ import (
 
 // Admission is the decision on an attempt.
 type Admission struct {
-	// Until is the time to ask again. It is zero if the attempt may be made.
-	Until time.Time
-	// Held is set if the circuit breaker holds the event back until then; otherwise the
-	// receiver has too many slow attempts in flight.
+	// Held is set if the circuit breaker holds the event back.
 	Held bool
+	// Until is the time to ask again if the receiver has too many slow attempts in flight; otherwise it is zero.
+	Until time.Time
 	// Probe is set if the attempt probes a receiver that is down.
 	Probe bool
 }
@@ -33,10 +32,14 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 			return Admission{}, nil
 		case !open:
 			return Admission{Until: r.pause()}, nil
-		case now.Before(*r.breaker.ProbeAt):
-			return Admission{Until: now.Add(r.breaker.hold(now, r.chance())), Held: true}, nil
+		case r.breaker.holds(&r.record, now):
+			return Admission{Held: true}, nil
 		}
-		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
+		next := r.breaker.probed(now, r.chance())
+		if now.Sub(*r.breaker.ProbeAt) > timerLost {
+			next.Timer = "" // a new one is made
+		}
+		if err = r.saveBreaker(ctx, next); err == nil {
 			return Admission{Probe: true}, nil
 		}
 		if !errors.Is(err, store.ErrConflict) {

@@ -40,9 +40,11 @@ func (d *Deliverer) Step(ctx context.Context, s *task.Step) (task.Outcome, error
 		return task.Outcome{}, task.Again(err)
 	case a.delivery.State != DeliveryPending:
 		return task.Outcome{Done: true}, nil // it has expired
+	case a.delivery.Held():
+		return task.Outcome{Done: true}, nil // the timer of the circuit breaker makes the attempt
 	}
 	now := d.Now()
-	if due := a.delivery.NextAttemptAt; now.Before(due.Time) && !a.delivery.Urgent && !a.delivery.Held() {
+	if due := a.delivery.NextAttemptAt; now.Before(due.Time) && !a.delivery.Urgent {
 		return task.Outcome{Wait: due.Sub(now)}, nil // what it was woken for has happened
 	}
 	if reason := a.over(); reason != "" {
@@ -57,7 +59,7 @@ func (d *Deliverer) Step(ctx context.Context, s *task.Step) (task.Outcome, error
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
-	if !admission.Until.IsZero() {
+	if admission.Held || !admission.Until.IsZero() {
 		return a.putOff(admission), nil
 	}
 	return a.send(ctx, s, admission.Probe)
@@ -113,13 +115,14 @@ func (a *attempt) over() string {
 
 // putOff returns the outcome of an attempt that is not made now.
 func (a *attempt) putOff(refused Admission) task.Outcome {
-	waitsFor, now := WaitsCapacity, a.Now()
-	if refused.Held {
-		waitsFor = WaitsBreaker
-	}
+	now := a.Now()
 	return a.settle(func(r *DeliveryRecord) {
-		if !r.Urgent { // nobody has requested it meanwhile
-			r.PutOff(now, refused.Until, waitsFor)
+		switch {
+		case r.Urgent: // a caller has requested it meanwhile
+		case refused.Held:
+			r.Hold(now)
+		default:
+			r.PutOff(now, refused.Until, WaitsCapacity)
 		}
 	}, nil)
 }
@@ -127,41 +130,64 @@ func (a *attempt) putOff(refused Admission) task.Outcome {
 // send makes the attempt and notes its result at the receiver. That comes before the attempt's own record: after a
 // crash in between the attempt is made again, with the same lesson.
 func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outcome, error) {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= AttemptTimeout {
+	if late(ctx) {
 		return task.Outcome{}, nil // our own end would cut it off: the next function makes it
 	}
-	w, ref := a.receiver.Record(), event.RefOf(a.event)
-	body, err := event.Body(ctx, a.event, a.Signer, w.Fields...)
-	if err != nil {
-		return task.Outcome{}, task.Again(err)
-	}
-	keys, err := w.Secrets.Keys(ctx, a.Envelope, a.delivery.Webhook(), a.Now())
+	request, err := a.sign(ctx)
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
 	if err := s.LeaseFor(ctx, leaseTime, nil); err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
-	ended := a.receiver.Watch(ctx, a.Name())
-	o, err := a.destination(&w.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, keys, w.ID, ref.Request})
-	ended()
-	if err == nil {
-		err = ctx.Err() // our time was over, not the receiver's
-	}
+	o, err := a.call(ctx, request)
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
 	a.receiver.Note(ctx, o)
-	// Chosen once, so that the outcome is the same when it is written again.
+	return a.settle(a.recorded(o, probe), &o), nil
+}
+
+// late reports whether the function would end before the receiver has had its time for an answer.
+func late(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) <= AttemptTimeout
+}
+
+// sign returns the request of the attempt.
+func (a *attempt) sign(ctx context.Context) (outgoing, error) {
+	w, ref := a.receiver.Record(), event.RefOf(a.event)
+	body, err := event.Body(ctx, a.event, a.Signer, w.Fields...)
+	if err != nil {
+		return outgoing{}, err
+	}
+	keys, err := w.Secrets.Keys(ctx, a.Envelope, a.delivery.Webhook(), a.Now())
+	return outgoing{ref.ID, ref.Type, body, keys, w.ID, ref.Request}, err
+}
+
+// call sends the request. An error is a failure of ours.
+func (a *attempt) call(ctx context.Context, request outgoing) (Outcome, error) {
+	w := a.receiver.Record()
+	ended := a.receiver.Watch(ctx, a.Name())
+	o, err := a.destination(&w.Webhook).send(ctx, request)
+	ended()
+	if err == nil {
+		err = ctx.Err() // our time was over, not the receiver's
+	}
+	return o, err
+}
+
+// recorded returns the change of the delivery by an attempt. Its times are chosen once, so that the change is the same
+// when it is made again.
+func (a *attempt) recorded(o Outcome, probe bool) func(*DeliveryRecord) {
 	now, chance := a.Now(), a.Chance()
-	probeAt := a.receiver.ProbeAt(now)
-	return a.settle(func(r *DeliveryRecord) {
+	return func(r *DeliveryRecord) {
 		if probe && o.Unanswered() {
-			r.RecordProbe(o, now, probeAt)
+			r.RecordProbe(o, now)
 			return
 		}
 		r.Record(o, now, Wait(r.Failures, o.RetryAfter, chance))
-	}, &o), nil
+	}
 }
 
 // settle returns the outcome that changes the delivery, after an attempt if o is not nil. A caller may have changed the
@@ -185,7 +211,7 @@ func (a *attempt) settle(change func(*DeliveryRecord), o *Outcome) task.Outcome 
 			return nil
 		},
 		Due: func() (time.Time, bool) {
-			if settled.State != DeliveryPending {
+			if !settled.Scheduled() { // it has ended, or is held back
 				return time.Time{}, false
 			}
 			return settled.NextAttemptAt.Time, true
@@ -241,24 +267,26 @@ func (a *attempt) succeedLate(ctx context.Context, o *Outcome) {
 	}
 }
 
-// endLate ends the delivery and its task in one transaction. It returns nil if they have ended already.
+// endLate ends the delivery, and its task if it has one, in one transaction. It returns nil if they have ended already.
 func (a *attempt) endLate(ctx context.Context, o *Outcome) (*DeliveryRecord, error) {
 	it, d, err := a.reread(ctx)
 	if err != nil || d.State != DeliveryPending {
 		return nil, err
 	}
-	work, err := a.DB.Get(ctx, d.Task())
-	if err != nil {
-		return nil, err
+	tx := &store.Tx{}
+	if d.Scheduled() {
+		work, err := a.DB.Get(ctx, d.Task())
+		if err == nil {
+			err = task.Cancel(tx, work)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	d.Record(*o, a.Now(), 0)
 	if err := d.WriteTo(&it); err != nil {
 		return nil, err
 	}
-	tx := &store.Tx{}
 	tx.Replace(it)
-	if err := task.Cancel(tx, work); err != nil {
-		return nil, err
-	}
 	return &d, a.DB.Commit(ctx, tx)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // The circuit breaker opens after TripAfter attempts in a row within tripWithin that the receiver did not answer.
@@ -23,11 +24,9 @@ const (
 	longestProbe  = 5 * time.Minute
 )
 
-// The time for which an event is held back. It is woken sooner if a probe succeeds.
-const (
-	shortestHold = 15 * time.Second
-	longestHold  = 5 * time.Minute
-)
+// timerLost is the time after which a probe that the timer has not made shows that the timer is missing: a restored
+// table may have one half of a transaction.
+const timerLost = 6 * longestProbe
 
 // breakerKind is the kind of a circuit breaker's item, and keepBreakers how long it is
 // kept: longer than a webhook may fail.
@@ -44,8 +43,9 @@ func breakerKey(ref Ref) store.Key {
 }
 
 // breaker is the circuit breaker of a receiver that does not answer, which functions share by the table. While it is
-// open one attempt at a time probes the receiver, and all other events wait; waiting counts as no failure. Nothing
-// depends on its item: each event that waits has a task of its own.
+// open one attempt at a time probes the receiver, and all other events are held back, which counts as no failure. Held
+// deliveries have no tasks: the one task of the breaker, its timer, probes the receiver and sends them when it answers.
+// The transaction that opens the breaker creates the timer, and the one that ends the timer deletes the breaker.
 type breaker struct {
 	// To is the destination at that time. A new destination starts with a closed breaker.
 	To string `json:"to"`
@@ -54,6 +54,8 @@ type breaker struct {
 	Failures int       `json:"failures"`
 	// ProbeAt is the time of the next probe, or nil if the breaker is closed.
 	ProbeAt *time.Time `json:"probe_at,omitempty"`
+	// Timer is the id of the timer. A closed breaker has one until all that was held back is sent.
+	Timer string `json:"timer,omitempty"`
 }
 
 // open reports whether the webhook's receiver counts as down.
@@ -69,8 +71,9 @@ func (b breaker) failed(r *WebhookRecord, now time.Time) breaker {
 	switch {
 	case b.open(r):
 		return b
-	case b.stale(r), now.Sub(b.Since) >= tripWithin:
-		b = breaker{To: r.GoesTo(), Since: now}
+	// Attempts that hang one after another take longer than the window: while the backlog is sent, it does not count.
+	case b.stale(r), b.Failures == 0, b.Timer == "" && now.Sub(b.Since) >= tripWithin:
+		b = breaker{To: r.GoesTo(), Since: now, Timer: b.Timer}
 	}
 	if b.Failures++; b.Failures >= TripAfter {
 		at := now.Add(shortestProbe)
@@ -87,9 +90,27 @@ func (b breaker) probed(now time.Time, chance float64) breaker {
 	return b
 }
 
-// hold returns for how long events are held back now.
-func (b breaker) hold(now time.Time, chance float64) time.Duration {
-	return Spread(max(shortestHold, min(longestHold, now.Sub(b.Since))), 0.25, chance)
+// answered returns the breaker, which has a timer, after an attempt that was answered.
+func (b breaker) answered(r *WebhookRecord, now time.Time) breaker {
+	if b.ProbeAt == nil && b.Failures == 0 && !b.stale(r) {
+		return b
+	}
+	return breaker{To: r.GoesTo(), Since: now, Timer: b.Timer}
+}
+
+// holds reports whether events are held back now. When a probe is due, the next event makes it.
+func (b breaker) holds(r *WebhookRecord, now time.Time) bool {
+	return b.open(r) && now.Before(*b.ProbeAt)
+}
+
+// holds reports whether the breaker of a webhook, whose item was read, holds events back.
+func holds(r *WebhookRecord, it store.Item, now time.Time) (bool, error) {
+	var b breaker
+	if it.Kind == "" {
+		return false, nil
+	}
+	err := it.Decode(&b)
+	return b.holds(r, now), err
 }
 
 // readBreaker takes over the breaker's item; one without a kind does not exist.
@@ -101,9 +122,22 @@ func (r *Receiver) readBreaker(it store.Item) error {
 	return it.Decode(&r.breaker)
 }
 
-// saveBreaker writes the breaker. If another function has written it first, it takes
+// saveBreaker writes the breaker, with its timer if it opens. If another function has written it first, it takes
 // that over and returns store.ErrConflict.
 func (r *Receiver) saveBreaker(ctx context.Context, b breaker) error {
+	now, tx := r.now(), &store.Tx{}
+	switch {
+	case b.ProbeAt != nil && b.Timer == "":
+		b.Timer = newTimer(r.ref)
+		t := task.Task{Message: timerMessage(r.ref, &r.record, b.Timer), DueAt: *b.ProbeAt}
+		if err := task.Create(tx, now, t, Return{}); err != nil {
+			return err
+		}
+	case b.ProbeAt == nil && r.breaker.ProbeAt != nil && b.Timer != r.timer:
+		if err := task.Wake(tx, now, timerMessage(r.ref, &r.record, b.Timer)); err != nil {
+			return err
+		}
+	}
 	it := r.breakerItem
 	if it.Kind == "" {
 		var err error
@@ -114,11 +148,9 @@ func (r *Receiver) saveBreaker(ctx context.Context, b breaker) error {
 	} else if err := it.Encode(b); err != nil {
 		return err
 	}
-	now := r.now()
 	it.ExpireAt = now.Add(keepBreakers)
 	// Two failures at the same time must not look like one that is written twice.
 	it.Attributes = map[string]string{writeAttribute: rand.Text()}
-	tx := &store.Tx{}
 	if it.Version == 0 {
 		tx.CreateExpiring(it, now.Unix(), nil)
 	} else {
@@ -144,25 +176,21 @@ func (r *Receiver) rereadBreaker(ctx context.Context, met error) error {
 	return r.readBreaker(it)
 }
 
-// ProbeAt returns when the next probe is due.
-func (r *Receiver) ProbeAt(now time.Time) time.Time {
-	if at := r.breaker.ProbeAt; at != nil {
-		return *at
-	}
-	return now.Add(shortestProbe)
-}
-
 // noteReach records whether an attempt found the receiver down.
 func (r *Receiver) noteReach(ctx context.Context, o Outcome) {
 	var err error
 	for range maxConflicts {
-		switch next := r.breaker.failed(&r.record, r.now()); {
+		next := r.breaker.failed(&r.record, r.now())
+		if !o.Unanswered() {
+			next = r.breaker.answered(&r.record, r.now())
+		}
+		switch {
 		case r.record.State != StateEnabled:
 			return
 		case !o.Unanswered() && r.breakerItem.Kind == "":
 			return
-		case !o.Unanswered():
-			err = r.closeBreaker(ctx)
+		case !o.Unanswered() && r.breaker.Timer == "":
+			err = r.deleteBreaker(ctx)
 		case next == r.breaker:
 			return
 		default:
@@ -177,15 +205,10 @@ func (r *Receiver) noteReach(ctx context.Context, o Outcome) {
 	}
 }
 
-// closeBreaker deletes the breaker. If it was open, the same transaction wakes what was held back.
-func (r *Receiver) closeBreaker(ctx context.Context) error {
+// deleteBreaker deletes a breaker that never opened.
+func (r *Receiver) deleteBreaker(ctx context.Context) error {
 	tx := &store.Tx{}
 	tx.Delete(r.breakerItem)
-	if r.breaker.ProbeAt != nil {
-		if err := WakeIn(tx, r.ref, r.now()); err != nil {
-			return err
-		}
-	}
 	if err := r.db.Commit(ctx, tx); err != nil {
 		return errors.Join(err, r.rereadBreaker(ctx, err))
 	}

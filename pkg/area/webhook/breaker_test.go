@@ -133,7 +133,7 @@ func TestMoreIsHeldBackThanAPage(t *testing.T) {
 	n := w.Cut()
 	r := w.Receive(nil, "*")
 	n.Set(r, true)
-	const total = webhook.WakePage + 30
+	const total = 150
 	for range webhook.TripAfter {
 		w.Happen(event.ContentGenerated)
 	}
@@ -165,7 +165,7 @@ func TestWhatIsHeldBackAfterTheEndIsWokenToo(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	d := w.Delivery(ref, r.Hook.ID)
-	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(5*time.Minute), webhook.WaitsBreaker)
+	d.Hold(w.Clock.Now())
 	rewrite(w, &d)
 	for _, q := range []*webhooktest.Queue{w.Attempts, w.Slow} {
 		q.Messages = slices.DeleteFunc(q.Messages,

@@ -70,10 +70,10 @@ type Delivery struct {
 	Attempts []Attempt `json:"attempts" nullable:"false"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
-	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
-	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+	// circuit_breaker: the receiver does not answer; the attempt follows when it does. capacity: too many attempts at
+	// the receiver take long. Null if the delivery is not pending.
 	WaitingFor *string `json:"waiting_for" format:"delivery-wait" example:"retry"`
-	// Time of the next attempt. Null: none follows.
+	// Time of the next attempt. Null if none follows, or if its time is not known: see circuit_breaker.
 	NextAttemptAt *resource.Time `json:"next_attempt_at"`
 }
 
@@ -171,14 +171,17 @@ func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) DeliveryRecord {
 	}
 }
 
-// CreateIn adds a new delivery and its task to the transaction, whose commit returns store.ErrConflict if the delivery
-// exists.
+// CreateIn adds a new delivery to the transaction, and its task unless it is held back. The commit returns
+// store.ErrConflict if the delivery exists.
 func (d *DeliveryRecord) CreateIn(tx *store.Tx, now time.Time) error {
 	it := store.Item{Key: d.Key(), Kind: DeliveryKind, Owner: d.Owner, ExpireAt: d.expireAt()}
 	if err := d.WriteTo(&it); err != nil {
 		return err
 	}
 	tx.CreateExpiring(it, now.Unix(), nil)
+	if d.Held() {
+		return nil
+	}
 	return d.begin(tx, now)
 }
 
@@ -193,7 +196,8 @@ const typeFilter = "event_type"
 
 // WriteTo writes the delivery into its item.
 func (d *DeliveryRecord) WriteTo(it *store.Item) error {
-	it.Filters, it.Parent = map[string]string{StateFilter: d.State, typeFilter: string(d.EventType)}, d.heldKey()
+	it.Filters = map[string]string{StateFilter: d.State, typeFilter: string(d.EventType)}
+	it.Due = d.heldKey()
 	return it.Encode(d)
 }
 
@@ -235,8 +239,8 @@ func (d *DeliveryRecord) Details(now time.Time, scopes []auth.Scope) DeliveryDet
 	return out
 }
 
-// Scheduled reports whether the delivery has a task, which makes its next attempt. One that was pending before there
-// were such tasks has none until it is restarted.
+// Scheduled reports whether the delivery has a task, which makes its next attempt. One that is held back has none, and
+// one that was pending before there were such tasks has none until it is restarted.
 func (d *DeliveryRecord) Scheduled() bool {
 	return d.State == DeliveryPending && d.NextAttemptAt != nil
 }
@@ -267,10 +271,10 @@ func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
 }
 
 // RecordProbe takes over an attempt that found the receiver still down: it does not count as a failure of the delivery,
-// which probes again.
-func (d *DeliveryRecord) RecordProbe(o Outcome, now, again time.Time) {
+// which is held back.
+func (d *DeliveryRecord) RecordProbe(o Outcome, now time.Time) {
 	d.add(o)
-	d.PutOff(now, again, WaitsBreaker)
+	d.Hold(now)
 }
 
 // add keeps an attempt. The oldest are dropped.
@@ -282,8 +286,13 @@ func (d *DeliveryRecord) add(o Outcome) {
 	d.Urgent = false
 }
 
-// PutOff makes the next attempt due at another time, for the given reason. A delivery that waits for the circuit
-// breaker is found by Ref.Held when the receiver is back.
+// Hold makes the delivery wait until its receiver answers. Then it is found by Ref.Held.
+func (d *DeliveryRecord) Hold(now time.Time) {
+	d.NextAttemptAt, d.WaitingFor = nil, new(WaitsBreaker)
+	d.Touch(now)
+}
+
+// PutOff makes the next attempt due at another time, for the given reason.
 func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
 	due := resource.Instant(until)
 	d.NextAttemptAt, d.WaitingFor = &due, &waitsFor

@@ -41,6 +41,7 @@ type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
 	to     *WebhookRecord
+	held   bool // whether the circuit breaker of the webhook is open
 	err    error
 }
 
@@ -133,14 +134,21 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 	return all
 }
 
-// permitted returns the entries whose events the makers of their webhooks may read.
+// permitted returns the entries whose events the makers of their webhooks may read, and notes which of them are held
+// back. Only a webhook whose attempts fail has an open circuit breaker: so that of others is not read.
 func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
-	makers := map[string]store.Item{}
+	there := map[string]store.Item{} // makers and breakers, by their ids
 	var keys []store.Key
+	read := func(id string, key store.Key) {
+		if _, known := there[id]; !known {
+			there[id] = store.Item{}
+			keys = append(keys, key)
+		}
+	}
 	for _, f := range wanted {
-		if _, known := makers[f.to.CreatedBy]; !known {
-			makers[f.to.CreatedBy] = store.Item{}
-			keys = append(keys, MakerKey(f.ref.Account, f.to.CreatedBy))
+		read(f.to.CreatedBy, MakerKey(f.ref.Account, f.to.CreatedBy))
+		if f.to.FailingSince != nil {
+			read(f.to.ID, breakerKey(Ref{Owner: f.ref.Owner, ID: f.to.ID}))
 		}
 	}
 	items, err := d.db.GetAll(ctx, keys...)
@@ -148,11 +156,13 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 		return nil, err
 	}
 	for _, it := range items {
-		makers[it.SK] = it
+		there[it.SK] = it
 	}
+	now := d.now()
 	return slices.DeleteFunc(wanted, func(f *fanOut) bool {
-		reader, broken := f.to.Reader(makers[f.to.CreatedBy])
-		err = errors.Join(err, broken)
+		reader, broken := f.to.Reader(there[f.to.CreatedBy])
+		held, unreadable := holds(f.to, there[f.to.ID], now)
+		f.held, err = held, errors.Join(err, broken, unreadable)
 		return !reader.May(f.ref.Type)
 	}), err
 }
@@ -174,14 +184,17 @@ func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*WebhookRe
 // create writes the deliveries, each with its task in a transaction of its own: if some of
 // them exist already, as after a crash, the others are still made.
 func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
-	concurrently(len(all), maxWrites, func(i int) { all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook) })
+	concurrently(len(all), maxWrites, func(i int) { all[i].err = d.createOne(ctx, all[i]) })
 }
 
-// createOne writes a delivery and its task, unless they exist.
-func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *Webhook) error {
-	at, _ := id.Time(ref.ID) // parseEvent has checked the id
+// createOne writes a delivery, and its task unless it is held back, if they do not exist.
+func (d *Dispatcher) createOne(ctx context.Context, f *fanOut) error {
+	at, _ := id.Time(f.ref.ID) // parseEvent has checked the id
 	now, tx := d.now(), &store.Tx{}
-	made := NewDelivery(now, at, ref, w)
+	made := NewDelivery(now, at, f.ref, &f.to.Webhook)
+	if f.held {
+		made.Hold(now)
+	}
 	if err := made.CreateIn(tx, now); err != nil {
 		return err
 	}

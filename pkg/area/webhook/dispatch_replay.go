@@ -59,7 +59,7 @@ func (r Replayer) page(ctx context.Context, to Ref, replay EndpointReplay) (*sto
 // webhook, and that its maker may read.
 func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, items []store.Item) error {
 	var all []*fanOut
-	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
+	keys := []store.Key{MakerKey(to.Account, w.CreatedBy), breakerKey(to)}
 	for _, it := range items {
 		ref := event.RefOf(it)
 		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
@@ -75,9 +75,14 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, 
 	if err != nil {
 		return err
 	}
+	held, err := holds(w, there[1], r.now())
+	if err != nil {
+		return err
+	}
 	var missing []*fanOut
 	for i, f := range all {
-		made := there[i+1]
+		made := there[i+2]
+		f.held = held
 		switch {
 		case !reader.May(f.ref.Type):
 			continue
@@ -97,11 +102,11 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref, 
 	return errors.Join(failed...)
 }
 
-// again restarts the schedule of a delivery that has failed, has no task, or waits for its next attempt after a failed
-// one: that attempt is made now instead.
+// again restarts the schedule of a delivery that has failed, has neither a task nor is held back, or waits for its next
+// attempt after a failed one: that attempt is made now instead.
 func (r Replayer) again(ctx context.Context, it store.Item) error {
 	d, err := ReadDelivery(&it)
-	if err != nil || d.State == DeliveryDelivered || d.Scheduled() && !d.retries() {
+	if err != nil || d.State == DeliveryDelivered || d.Held() || d.Scheduled() && !d.retries() {
 		return err
 	}
 	tx := &store.Tx{}

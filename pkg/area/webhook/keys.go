@@ -1,11 +1,13 @@
 package webhook
 
 import (
+	"hash/fnv"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -39,19 +41,38 @@ func (r Ref) DeliveryKey(deliveryID string) store.Key {
 	return store.Key{PK: r.Deliveries(), SK: deliveryID}
 }
 
-// Held is the partition of store.ByParent that lists the deliveries that the open
-// circuit breaker of the webhook holds back.
-func (r Ref) Held() string { return "held#" + r.Owner.String() + "#" + r.ID }
+// HeldShards is the number of partitions that list the held deliveries of one webhook. One partition takes 1,000 writes
+// a second.
+const HeldShards = 8
 
-// HeldSince returns the prefix of the sort keys in Held of the deliveries that were held back at the given time.
-func HeldSince(at time.Time) string { return resource.SortableTime(at) + "#" }
+// Held returns the partitions of store.ByDue that list the deliveries that the open circuit breaker of the webhook
+// holds back. Their ids sort by the time of their events.
+func (r Ref) Held() []string {
+	all := make([]string, HeldShards)
+	for shard := range all {
+		all[shard] = r.heldIn(shard)
+	}
+	return all
+}
 
-// heldKey is the delivery's key in Held, until its next attempt.
+func (r Ref) heldIn(shard int) string {
+	return "held#" + r.Owner.String() + "#" + r.ID + "#" + strconv.Itoa(shard)
+}
+
+// HeldFor returns the id of the webhook whose held deliveries a partition lists.
+func HeldFor(partition string) string {
+	parts := strings.Split(partition, "#")
+	return parts[max(0, len(parts)-2)]
+}
+
+// heldKey is the delivery's key in Held. It stays the same for as long as the delivery is held back.
 func (d *DeliveryRecord) heldKey() store.Key {
 	if d.State != DeliveryPending || !d.Held() {
 		return store.Key{}
 	}
-	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt.Time) + d.ID}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(d.ID)) // returns no error
+	return store.Key{PK: d.Webhook().heldIn(int(h.Sum32() % HeldShards)), SK: d.ID}
 }
 
 // DeliveryID returns the id of the delivery of an event, which happened at the given

@@ -267,7 +267,7 @@ func TestRoundTripsOfARedirection(t *testing.T) {
 		caller *apitest.Caller
 		want   string
 	}{
-		{w.API, "GetItem TransactWriteItems"}, {w.Key(auth.AllScopes()...), "GetItem TransactWriteItems"},
+		{w.API, "GetItem PutItem"}, {w.Key(auth.AllScopes()...), "GetItem PutItem"},
 		{w.Key(auth.WebhooksManage), "GetItem GetItem"},
 	} {
 		w.Faults.Reset()

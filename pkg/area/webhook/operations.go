@@ -226,7 +226,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err := event.CheckFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
 	}
-	was, now := r.GoesTo(), s.now()
+	was, state, failing, now := r.GoesTo(), r.State, r.FailingSince != nil, s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {
 		return out, err
 	}
@@ -239,13 +239,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	tx.Replace(it)
-	if moved {
-		// Deliveries that wait for the old receiver go to the new one at once.
-		if err := WakeIn(tx, refOf(ctx, r.ID), now); err != nil {
-			return out, err
-		}
+	if failing && (moved || r.State != state) {
+		// Deliveries that wait for the old receiver go to the new one at once. Those of a disabled webhook fail.
+		err = s.wakeTimer(ctx, tx, &r)
 	}
-	return r.View(now), nil
+	return r.View(now), err
 }
 
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Webhook, err error) {

@@ -33,6 +33,8 @@ type Receiver struct {
 	record      WebhookRecord
 	breakerItem store.Item
 	breaker     breaker
+	// timer is the id of the timer of the breaker if that is what makes the attempts.
+	timer string
 }
 
 // HealthKeys returns the keys of the items that Receiver is made of.

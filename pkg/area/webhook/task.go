@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // DeliverKind is the kind of the tasks that deliver. Each is one schedule of attempts at a delivery, its subject, and
-// runs exactly as long as the delivery is pending.
+// runs until the delivery has ended or is held back.
 const DeliverKind task.Kind = "deliver"
 
 // Errand is the payload of such a task. It names what an attempt reads, so that one round trip suffices.
@@ -32,7 +31,7 @@ func (d *DeliveryRecord) message() task.Message {
 
 // begin adds the task of a new schedule to the transaction. It ends with the delivery's item, whatever fails.
 func (d *DeliveryRecord) begin(tx *store.Tx, now time.Time) error {
-	t := task.Task{Message: d.message(), Deadline: d.expireAt()}
+	t := task.Task{Message: d.message(), Deadline: d.expireAt(), DueAt: d.NextAttemptAt.Time}
 	return task.Create(tx, now, t, Errand{d.WebhookID, d.EventID, d.Maker})
 }
 
@@ -44,7 +43,7 @@ func (d *DeliveryRecord) RestartIn(tx *store.Tx, it store.Item, now time.Time, u
 	d.PutOff(now, now, WaitsRedelivery)
 	var err error
 	if waited {
-		err = d.WakeIn(tx, now)
+		err = task.Wake(tx, now, d.message())
 	} else {
 		d.Schedules++
 		err = d.begin(tx, now)
@@ -62,13 +61,12 @@ func (d *DeliveryRecord) Task() store.Key {
 	return store.IDKey(m.ID)
 }
 
-// ReadLeases reads the leases of those deliveries that are due or may have been woken: only at them an attempt can be
-// under way.
+// ReadLeases reads the leases of those deliveries that are due: only at them an attempt of a task can be under way.
 func ReadLeases(ctx context.Context, db *store.DB, now time.Time, all ...*DeliveryRecord) error {
 	var pending []*DeliveryRecord
 	var keys []store.Key
 	for _, d := range all {
-		if d.NextAttemptAt != nil && (d.Held() || !d.NextAttemptAt.After(now)) {
+		if d.NextAttemptAt != nil && !d.NextAttemptAt.After(now) {
 			pending, keys = append(pending, d), append(keys, d.Task())
 		}
 	}
@@ -84,31 +82,4 @@ func ReadLeases(ctx context.Context, db *store.DB, now time.Time, all ...*Delive
 		pending[i].Lease = t.Lease
 	}
 	return err
-}
-
-// WakeKind is the kind of the tasks that wake the deliveries that the circuit breaker of a webhook, their subject, has
-// held back.
-const WakeKind task.Kind = "wake-deliveries"
-
-// Wake is the payload of such a task.
-type Wake struct {
-	// At is when the receiver was back.
-	At time.Time `json:"at"`
-	// After is the end of the page before.
-	After *store.Cursor `json:"after,omitempty"`
-	// Round counts the passes over the held deliveries.
-	Round int `json:"round,omitempty"`
-}
-
-// WakeIn adds a task that wakes all held deliveries of a webhook to the transaction.
-func WakeIn(tx *store.Tx, to Ref, now time.Time) error {
-	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: task.ID(WakeKind, to.ID, 0) + "#" + rand.Text(), Kind: WakeKind, Queue: topology.Deliver, Subject: to.ID,
-		Owner: to.Owner, Group: to.ID,
-	}}, Wake{At: now})
-}
-
-// WakeIn adds a message to the transaction that has the next attempt at the delivery made now.
-func (d *DeliveryRecord) WakeIn(tx *store.Tx, now time.Time) error {
-	return task.Wake(tx, now, d.message())
 }

@@ -72,7 +72,7 @@ func waits(w *deliverWorld, r *webhooktest.Receiver, eventID, want string) {
 	if f := all[i].WaitingFor; f != nil {
 		got = *f
 	}
-	if got != want || (want == "") != (all[i].NextAttemptAt == nil) {
+	if got != want || (want == "" || want == webhook.WaitsBreaker) != (all[i].NextAttemptAt == nil) {
 		w.T.Errorf("waits for %q until %v, want %q", got, all[i].NextAttemptAt, want)
 	}
 }
@@ -93,6 +93,7 @@ func TestASampleIsSentWhileTheReceiverCountsAsDown(t *testing.T) {
 		t.Fatalf("%d requests, the first one not the sample", len(got))
 	}
 	// Its success ends the outage: the waiting events are delivered, too.
+	w.Run(w.Clock.Now().Add(soon))
 	w.AllDelivered(r, webhook.TripAfter+1)
 }
 
@@ -113,6 +114,7 @@ func TestARedeliveryIsMadeWhileTheReceiverCountsAsDown(t *testing.T) {
 		t.Fatalf("%d requests, the first one not the redelivery", len(got))
 	}
 	waits(w, r, held.EventID, "")
+	w.Run(w.Clock.Now().Add(soon))
 	w.AllDelivered(r, webhook.TripAfter)
 }
 
@@ -175,9 +177,9 @@ func TestADeliveryThatIsPutOffMeanwhileIsStillMadeAtOnce(t *testing.T) {
 	n.Set(r, false)
 	held := w.Deliveries(r.Hook.ID)[0]
 	redeliver(w, r, held.ID)
-	// The message from before comes first, and is held back once more.
+	// Another message comes first, and finds no room.
 	d := w.Delivery(event.Ref{ID: held.EventID}, r.Hook.ID)
-	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(time.Minute), webhook.WaitsBreaker)
+	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(time.Minute), webhook.WaitsCapacity)
 	rewrite(w, &d)
 	w.Run(w.Clock.Now())
 	if got := r.Receipts(); len(got) == 0 || got[0].ID != held.EventID {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,10 @@ import (
 
 // ErrInvalid is wrapped by the error of every token that is refused.
 var ErrInvalid = errors.New("signin: invalid token")
+
+// ownAttributes is the scope of the tokens that Cognito gives to a password without its sign-in page. They change
+// attributes of their person at Cognito. No one has signed in here by them.
+const ownAttributes = "aws.cognito.signin.user.admin"
 
 // leeway is the difference that is tolerated between the issuer's clock and this one.
 const leeway = 30 * time.Second
@@ -50,7 +55,7 @@ type Identity struct {
 	// Connection is the name of the customer's provider that a federated person signed in with. It is empty for a
 	// person of the pool itself.
 	Connection string
-	// Groups are the person's groups at the customer's provider.
+	// Groups are the person's groups at the customer's provider. A person of the pool itself has none.
 	Groups []string
 	// AuthTime is the time at which the person gave the credentials.
 	AuthTime  time.Time
@@ -68,7 +73,6 @@ type claims struct {
 	Email      string           `json:"email"`
 	Verified   flag             `json:"email_verified"`
 	Name       string           `json:"name"`
-	Connection string           `json:"custom:connection"`
 	Groups     list             `json:"custom:groups"`
 	Identities []struct {
 		Provider string `json:"providerName"`
@@ -120,6 +124,9 @@ func (v *Verifier) Access(ctx context.Context, token string) (Access, error) {
 	if c.Use != "access" || c.ClientID != v.settings.ClientID {
 		return Access{}, fmt.Errorf("%w: use %q", ErrInvalid, c.Use)
 	}
+	if slices.Contains(strings.Fields(c.Scope), ownAttributes) {
+		return Access{}, fmt.Errorf("%w: it does not come from the sign-in page", ErrInvalid)
+	}
 	return Access{c.Subject, c.Scope, c.IssuedAt.Time(), c.Expiry.Time()}, nil
 }
 
@@ -137,14 +144,15 @@ func (v *Verifier) Identity(ctx context.Context, token, nonce string) (Identity,
 	}
 	id := Identity{
 		Pool: v.settings.Pool, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name,
-		Connection: c.Connection,
-		Groups:     c.Groups, ExpiresAt: c.Expiry.Time(),
+		ExpiresAt: c.Expiry.Time(),
 	}
 	if c.AuthTime != nil {
 		id.AuthTime = c.AuthTime.Time()
 	}
+	// The pool alone writes identities. A person of the pool may write the attribute of the groups, but no provider
+	// vouches for them.
 	if len(c.Identities) > 0 {
-		id.Connection = c.Identities[len(c.Identities)-1].Provider
+		id.Connection, id.Groups = c.Identities[len(c.Identities)-1].Provider, c.Groups
 	}
 	return id, nil
 }

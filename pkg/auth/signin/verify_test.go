@@ -87,20 +87,21 @@ func TestRefusedAccessTokens(t *testing.T) {
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der(t, &issuer.Key.PublicKey)})
 	tokens := map[string]string{
-		"another issuer":            issuer.Sign(with(good, "iss", "https://issuer.example")),
-		"a longer issuer":           issuer.Sign(with(good, "iss", fmt.Sprint(good["iss"], "/"))),
-		"no issuer":                 issuer.Sign(with(good, "iss", nil)),
-		"another client":            issuer.Sign(with(good, "client_id", "other-client")),
-		"no client":                 issuer.Sign(with(good, "client_id", nil)),
-		"a client as audience only": issuer.Sign(with(with(good, "client_id", nil), "aud", signintest.Client)),
-		"an ID token":               issuer.Sign(issuer.IdentityClaims("sub-1", "ada@example.com", "")),
-		"no use":                    issuer.Sign(with(good, "token_use", nil)),
-		"expired":                   issuer.Sign(with(good, "exp", c.at.Add(-31*time.Second).Unix())),
-		"no expiry":                 issuer.Sign(with(good, "exp", nil)),
-		"from the future":           issuer.Sign(with(good, "iat", c.at.Add(31*time.Second).Unix())),
-		"no time":                   issuer.Sign(with(good, "iat", nil)),
-		"not yet valid":             issuer.Sign(with(good, "nbf", c.at.Add(31*time.Second).Unix())),
-		"no subject":                issuer.Sign(with(good, "sub", nil)),
+		"another issuer":              issuer.Sign(with(good, "iss", "https://issuer.example")),
+		"a longer issuer":             issuer.Sign(with(good, "iss", fmt.Sprint(good["iss"], "/"))),
+		"no issuer":                   issuer.Sign(with(good, "iss", nil)),
+		"another client":              issuer.Sign(with(good, "client_id", "other-client")),
+		"no client":                   issuer.Sign(with(good, "client_id", nil)),
+		"a client as audience only":   issuer.Sign(with(with(good, "client_id", nil), "aud", signintest.Client)),
+		"an ID token":                 issuer.Sign(issuer.IdentityClaims("sub-1", "ada@example.com", "")),
+		"a password without the page": issuer.Sign(with(good, "scope", "aws.cognito.signin.user.admin")),
+		"no use":                      issuer.Sign(with(good, "token_use", nil)),
+		"expired":                     issuer.Sign(with(good, "exp", c.at.Add(-31*time.Second).Unix())),
+		"no expiry":                   issuer.Sign(with(good, "exp", nil)),
+		"from the future":             issuer.Sign(with(good, "iat", c.at.Add(31*time.Second).Unix())),
+		"no time":                     issuer.Sign(with(good, "iat", nil)),
+		"not yet valid":               issuer.Sign(with(good, "nbf", c.at.Add(31*time.Second).Unix())),
+		"no subject":                  issuer.Sign(with(good, "sub", nil)),
 		"another key": issuer.SignWith(jose.SigningKey{Algorithm: jose.RS256,
 			Key: jose.JSONWebKey{Key: other, KeyID: issuer.KeyID}}, good),
 		"no key id": issuer.SignWith(jose.SigningKey{Algorithm: jose.RS256, Key: issuer.Key}, good),
@@ -296,5 +297,22 @@ func TestAnIDToken(t *testing.T) {
 		if got, err := v.Identity(t.Context(), issuer.Sign(bad), "n-1"); !errors.Is(err, signin.ErrInvalid) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
+	}
+}
+
+// A person of the pool may write the attribute of the groups by a token of the own password. Only groups of a provider
+// count, which the pool names in identities.
+func TestAPersonOfThePoolHasNoGroups(t *testing.T) {
+	issuer, v, _ := start(t)
+	own := with(issuer.IdentityClaims("sub-1", "ada@example.com", ""), "custom:groups", "[Admins]")
+	own["custom:connection"] = "con_okta"
+	got, err := v.Identity(t.Context(), issuer.Sign(own), "")
+	if err != nil || got.Groups != nil || got.Connection != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	federated := with(own, "identities", []map[string]string{{"providerName": "con_okta"}})
+	got, err = v.Identity(t.Context(), issuer.Sign(federated), "")
+	if err != nil || !slices.Equal(got.Groups, []string{"Admins"}) || got.Connection != "con_okta" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

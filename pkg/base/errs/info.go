@@ -54,7 +54,7 @@ func InfoOf(code Code) Info {
 // Response returns the body of an example response with the code, as JSON.
 func (i Info) Response() []byte {
 	return fmt.Appendf(nil, `{"data": null, "error": {"code": %q, %s, "type": %q, "doc_url": %q}, "request_id": `+
-		`"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"}`,
+		`"1763812345678-6f9a4e7e"}`,
 		i.Code, i.Example, i.Type, DocURL("https://api.example.com", i.Code))
 }
 

@@ -188,7 +188,7 @@ func PrefixOf(s string) (prefix string, ok bool) {
 }
 
 // Pattern returns the regular expression of the ids of a kind.
-func Pattern(prefix string) string { return "^" + prefix + "_[0-7][0-9a-hjkmnp-tv-z]{25}$" }
+func Pattern(prefix string) string { return "^" + prefix + "_[0-9a-z]{26}$" }
 
 // stamp is a UUID whose first 48 bits are the time (RFC 9562, 5.7) and whose
 // rest is zero. Times before 1970 count as 1970.

@@ -51,6 +51,10 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 		switch {
 		case !ok:
 			problems = append(problems, errs.Detail{Message: cause.Error()})
+		case strings.HasPrefix(d.ErrorDetail().Location, "path."):
+			// An address with another value than ids and numbers names nothing.
+			return errs.New(errs.NotFound, "The path names nothing: %s %s.",
+				strings.TrimPrefix(d.ErrorDetail().Location, "path."), detail(d.ErrorDetail(), c.tree).Message)
 		case ofBody && d.ErrorDetail().Location == "body":
 			// A body that does not fit the schema need not fit the input.
 		default:

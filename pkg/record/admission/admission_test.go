@@ -263,6 +263,20 @@ func TestPeopleComeByAConnection(t *testing.T) {
 	}
 }
 
+// A person of the pool may write the attribute of the groups. Only a provider's groups count.
+func TestGroupsOfAPersonOfThePoolGiveNothing(t *testing.T) {
+	w := newWorld(t)
+	w.connected(acme, "acme.example")
+	w.invite(acme, "guest@example.com", auth.Developer)
+	guest := native("guest@example.com")
+	for _, sign := range []string{"the first sign-in", "the next"} {
+		guest.Groups = []string{"Admins"}
+		if a := w.admit(guest); a.Role != auth.Developer {
+			t.Errorf("%s: %+v", sign, a)
+		}
+	}
+}
+
 func TestTwoSignInsAtOnceMakeOnePerson(t *testing.T) {
 	w := newWorld(t)
 	c := w.connected(acme, "acme.example")

@@ -26,10 +26,10 @@ func TestARequestWaitsForANewEvent(t *testing.T) {
 			}
 			return a.Raw, time.Since(began)
 		}
-		if raw, held := took("wait=10"); !strings.Contains(raw, first) || held > 0 {
+		if raw, held := took("wait_seconds=10"); !strings.Contains(raw, first) || held > 0 {
 			t.Errorf("after %v: %s", held, raw)
 		}
-		if raw, held := took("wait=1&after=" + first); !strings.Contains(raw, first) || held > time.Second {
+		if raw, held := took("wait_seconds=1&after=" + first); !strings.Contains(raw, first) || held > time.Second {
 			t.Errorf("without a new event, after %v: %s", held, raw)
 		}
 		var second string

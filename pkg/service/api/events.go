@@ -73,14 +73,7 @@ func describeWebhooks(r *httpapi.Router) {
 		"default": response("NotDelivered", "Not delivered, redirects included. The event is sent again; after 429 and "+
 			"503, not before Retry-After"),
 	}
-	shown := map[string]int{}
 	for _, t := range event.Types {
-		// Events of one resource have the same body: some examples show it.
-		var example any
-		family, _, _ := strings.Cut(string(t.Type), ".")
-		if shown[family]++; shown[family] <= mostEventExamples {
-			example = event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime)
-		}
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + httpapi.PascalCase(string(t.Type)), Tags: []string{"Webhooks"},
 			Summary: t.Summary,
@@ -90,15 +83,12 @@ func describeWebhooks(r *httpapi.Router) {
 			Parameters: headers,
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
 				Schema:  httpapi.RefTo(eventName(t.Type)),
-				Example: example,
+				Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
 			}}},
 			Responses: responses,
 		}}
 	}
 }
-
-// mostEventExamples is the number of examples of the events of one resource.
-const mostEventExamples = 3
 
 // exampleAccount is the account in the examples of events.
 const exampleAccount = "acc_01h455vb4pex5vsknk084sn02q"

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
@@ -146,7 +147,10 @@ const (
 		"minutes have passed. Allow cookies for this site, and sign in again."
 	messageState   = "This sign-in was not started in this browser. Start it here."
 	messageRefused = "The sign-in was not completed. Try again, or ask the owner of your account."
-	messageIssuer  = "The sign-in service does not answer at the moment. Try again in a few seconds."
+	// The pool names the attribute that it does not take from a provider. Only the length of the groups is bounded.
+	messageGroups = "Your company's sign-in sends too many groups: their list may have at most 2,048 characters. Ask " +
+		"your IT to send only the groups that are assigned to this application, and sign in again."
+	messageIssuer = "The sign-in service does not answer at the moment. Try again in a few seconds."
 )
 
 // callback ends a sign-in: it starts a session and goes on to the page that was asked for.
@@ -163,8 +167,14 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, r, http.StatusBadRequest, messageState)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		slog.Warn("a sign-in was not completed", "error", clip.ClipText(q.Get("error"), maxLogged))
-		s.refused(w, r, http.StatusForbidden, messageRefused)
+		said := q.Get("error_description")
+		slog.Warn("a sign-in was not completed", "error", clip.ClipText(q.Get("error"), maxLogged), "description",
+			clip.ClipText(said, maxSaid))
+		message := messageRefused
+		if strings.Contains(said, groupsAttribute) {
+			message = messageGroups
+		}
+		s.refused(w, r, http.StatusForbidden, message)
 		return
 	}
 	token, err := s.begin(r, p, q.Get("code"))
@@ -192,8 +202,14 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxLogged bounds a text of a caller in the log, in bytes.
-const maxLogged = 64
+// maxLogged bounds a text of a caller in the log, in bytes, and maxSaid an explanation.
+const (
+	maxLogged = 64
+	maxSaid   = 200
+)
+
+// groupsAttribute is the attribute of the pool that the groups of a provider are mapped to.
+const groupsAttribute = "custom:groups"
 
 // refused shows why a sign-in has failed, with a way to start again.
 func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, message string) {

@@ -138,3 +138,26 @@ func TestSigningInAgainIsConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// A provider that sends more groups than the pool takes is told by what a person sees.
+func TestTooManyGroupsAreTold(t *testing.T) {
+	c := newCallback(t)
+	value, err := (&site{Options: c.options}).sealed(t.Context(), progress{State: "state", Return: "/settings", At: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{
+		"attributes required": "The sign-in was not completed.",
+		"Invalid user attributes: custom:groups: String must be no longer than 2048 characters. ": "at most 2,048 characters",
+	} {
+		q := url.Values{"state": {"state"}, "error": {"invalid_request"}, "error_description": {said}}
+		r := httptest.NewRequest(http.MethodGet, c.options.URL+"/auth/callback?"+q.Encode(), nil)
+		r.AddCookie(&http.Cookie{Name: progressCookie, Value: value})
+		w := httptest.NewRecorder()
+		c.handler.ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want) ||
+			strings.Contains(w.Body.String(), "custom:groups") {
+			t.Errorf("%s: %d %s", said, w.Code, w.Body)
+		}
+	}
+}

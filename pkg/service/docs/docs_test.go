@@ -18,7 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/service/docs"
 )
 
-const requestID = "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"
+const requestID = "1763812345678-6f9a4e7e"
 
 // builtIn is the handler as it is deployed.
 func builtIn() http.Handler {

@@ -297,7 +297,7 @@ func TestUnknownWordsAreFound(t *testing.T) {
 		"GET /_sandbox": "", "build/run": "", "POST …/schedule": "", "POST …/shedule": "POST …/shedule", "state=queued,generating": "", "state=queud": "queud",
 		"failure.code": "", "failure.cod": "failure.cod", "content.generated": "", "studio.made": "studio.made",
 		"insufficient_balance": "", "insufficient_funds": "insufficient_funds", "Retry-After": "", "Retry-Later": "Retry-Later",
-		`{"advance": 60}`: "", `{"advanse": 60}`: "advanse", "publish_at: null": "", "publishAt: null": "",
+		`{"seconds": 60}`: "", `{"secnds": 60}`: "secnds", "publish_at: null": "", "publishAt: null": "",
 	} {
 		if got := strings.Join(v.unknown(span), " "); got != want {
 			t.Errorf("`%s`: %q, want %q", span, got, want)

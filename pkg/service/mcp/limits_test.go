@@ -182,7 +182,7 @@ func TestWrongArgumentsSayWhatIsTaken(t *testing.T) {
 			object{"factory_id": "fac_1", "kind": "poem"}},
 		{"list_content", `limit must be a whole number, not \"ten\". It is: 1 to 50.`, object{"limit": "ten"}},
 		{"list_content", "calendar must be true or false", object{"calendar": "yes"}},
-		{"plan_week", "is not a known value. The values are short_video, post", object{"factory_id": "fac_1", "content_types": []string{"post", "reel"}}},
+		{"plan_week", "is not a known value; did you mean video? The values are post, video", object{"factory_id": "fac_1", "content_types": []string{"post", "reel"}}},
 		{"revise_content", "hashtags must be a list", object{"content_item_id": "cnt_1", "hashtags": "a"}},
 		{"call_operation", "path.factory_id must be a text", object{"operation_id": "getFactory", "path": object{"factory_id": []int{1}}}},
 		{"account_overview", "account_overview takes no arguments.", object{"x": 1}},

@@ -193,7 +193,8 @@ func delivering(e Env, slow bool) Handlers {
 	if e.Receivers == nil {
 		c.Client = webhook.NewClient(e.Loopback)
 	}
-	return Handlers{webhook.DeliverKind: webhook.NewDeliverer(c), webhook.WakeKind: webhook.NewWaker(e.DB, e.Now)}
+	d := webhook.NewDeliverer(c)
+	return Handlers{webhook.DeliverKind: d, webhook.TimerKind: webhook.Timer{Deliverer: d}}
 }
 
 // counting also counts the deliveries that a batch has ended.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -38,12 +39,21 @@ type event struct {
 
 var webhooks = sync.OnceValue(func() map[string]webhook {
 	var document struct {
-		Webhooks map[string]webhook `json:"webhooks"`
+		Webhooks map[string]struct {
+			Ref string `json:"$ref"`
+		} `json:"webhooks"`
+		Components struct {
+			PathItems map[string]webhook `json:"pathItems"`
+		} `json:"components"`
 	}
 	if err := json.Unmarshal(clients.OpenAPIJSON, &document); err != nil {
 		panic(fmt.Sprintf("sample: read the document: %v", err)) // A test reads the document.
 	}
-	return document.Webhooks
+	all := map[string]webhook{}
+	for name, item := range document.Webhooks {
+		all[name] = document.Components.PathItems[path.Base(item.Ref)]
+	}
+	return all
 })
 
 // Types returns the types of events, sorted.

@@ -301,3 +301,19 @@ func All[T any](c *Caller, path string, limit int) []T {
 	c.t.Fatalf("%s has no end", path)
 	return nil
 }
+
+// Unusable fails the test unless a member was refused: as invalid, or, if it is an id of nobody, as not found.
+func (a Answer) Unusable(t testing.TB, param string) {
+	t.Helper()
+	if a.Status == http.StatusNotFound {
+		a.Refused(t, a.Status, errs.NotFound, param)
+		return
+	}
+	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, param)
+}
+
+// RefusedAs is Refused with the status of the code.
+func (a Answer) RefusedAs(t testing.TB, code errs.Code, param string) {
+	t.Helper()
+	a.Refused(t, errs.InfoOf(code).Status, code, param)
+}

@@ -122,6 +122,7 @@ type Network struct {
 	mu    sync.Mutex
 	down  map[string]bool
 	tried map[string]int // attempts at hosts while they were down
+	hangs string         // the event that nothing answers
 }
 
 // Cut puts a network between the deliverers and the receivers.
@@ -136,7 +137,7 @@ func (n *Network) Do(req *http.Request) (*http.Response, error) {
 	n.mu.Lock()
 	host := req.URL.Host
 	down := n.down[host]
-	if down {
+	if down = down || n.hangs != "" && req.Header.Get("webhook-id") == n.hangs; down {
 		n.tried[host]++
 	}
 	n.mu.Unlock()
@@ -151,6 +152,13 @@ func (n *Network) Set(r *Receiver, down bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down[r.host()] = down
+}
+
+// Hang has no receiver answer an event.
+func (n *Network) Hang(eventID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hangs = eventID
 }
 
 // While returns how often a receiver was tried while it was down.

@@ -26,7 +26,7 @@ func On(t *testing.T) (*store.DB, *apitest.Clock, *apitest.Caller) {
 
 // Aimed returns the body that makes a webhook for a destination in AWS.
 func Aimed(of, arn, role string) map[string]any {
-	return map[string]any{"destination": map[string]any{"type": of, "arn": arn, "role_arn": role},
+	return map[string]any{"destination": map[string]any{"kind": of, "arn": arn, "role_arn": role},
 		"event_types": []string{"*"}}
 }
 

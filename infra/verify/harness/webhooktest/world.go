@@ -123,7 +123,7 @@ func New(t *testing.T) *World {
 			Slow: slow, Now: w.Clock.Now, Chance: func() float64 { return w.Chance }, Name: rand.Text,
 		})
 		return &Deliverer{d, d.Counting(consumer(map[task.Kind]task.Handler{webhook.DeliverKind: d,
-			webhook.WakeKind: webhook.NewWaker(w.DB, w.Clock.Now)}).Handle)}
+			webhook.TimerKind: webhook.Timer{Deliverer: d}}).Handle)}
 	}
 	w.Deliverer, w.Patient = deliverer(false), deliverer(true)
 	return w
