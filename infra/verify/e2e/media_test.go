@@ -17,10 +17,13 @@ import (
 
 // ownMedia has the members of a media that the tests read.
 type ownMedia struct {
-	ID, State string
-	URL       *string
-	Reason    *struct{ Code string }
-	Upload    *struct {
+	ID, State, Type string
+	Width, Height   int
+	DurationSeconds float64 `json:"duration_seconds"`
+	URL             *string
+	ThumbnailURL    *string `json:"thumbnail_url"`
+	Reason          *struct{ Code, Message string }
+	Upload          *struct {
 		URL, Method string
 		Headers     map[string]string
 	}

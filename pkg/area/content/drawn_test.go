@@ -122,3 +122,21 @@ func TestTextsAreDrawn(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/content-items/"+it.ID, object{"title": "Another"}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/title")
 }
+
+// A script may have what no font has if its captions are in a file alone.
+func TestCaptionsThatAreNotDrawnNeedNoFont(t *testing.T) {
+	w := newWorld(t)
+	said := "This is the old corner shop, which is called მაღაზია by the locals. Come by and see it one day."
+	members := []any{"kind", "video", "script", said}
+	a := w.Call(http.MethodPost, "/v1/content-items", w.body(members...))
+	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/script")
+	if !strings.Contains(a.Error.Message, "caption_style to none") {
+		t.Error(a.Error.Message)
+	}
+	unseen := w.makeFactory(object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme",
+		"caption_style": "none"}})
+	w.generated(append(members, "factory_id", unseen)...)
+	if v := w.composed[0].(generate.Video); v.Captions || v.CaptionStyle != "" || v.Scenes[0].Text == "" {
+		t.Errorf("%+v", v)
+	}
+}

@@ -43,8 +43,9 @@ type Branding struct {
 	// this list, media show the brand, and the platform refuses them.
 	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
+	// outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+	// scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
+	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline,none"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitempty"`

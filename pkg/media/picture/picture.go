@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"time"
 
 	"golang.org/x/image/draw"
+
+	"github.com/content-automation/api/pkg/base/budget"
 )
 
 // ErrBroken is wrapped by every error about the content of a file.
@@ -42,6 +45,9 @@ const (
 	maxScans   = 100
 	maxScanned = 12 * maxPixels
 )
+
+// reading bounds the decoding of a picture, and each drawing of it: the bytes of the file, and the rows of pixels.
+var reading = budget.Budget{Name: "picture", Bytes: 64 << 20, Elements: maxSide, Time: 20 * time.Second}
 
 // Picture is a file whose headers were read.
 type Picture struct {
@@ -136,19 +142,26 @@ func (p *Picture) Decode(ctx context.Context) (*Decoded, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	m, end := reading.Begin(ctx)
+	defer end()
+	err := m.Bytes(int64(len(p.content)))
+	if err != nil {
+		return nil, long(err)
+	}
 	d := &Decoded{Picture: p}
-	var err error
 	switch {
 	case p.MIMEType == "image/jpeg":
-		d.whole, err = decodeJPEG(ctx, p.content)
+		d.whole, err = decodeJPEG(m.Context(), p.content)
 	case p.MIMEType == "image/webp":
-		d.whole, err = decodeWebP(ctx, p.content)
+		d.whole, err = decodeWebP(m.Context(), p.content)
 	case p.png.interlaced || p.Orientation != 1:
-		d.whole, err = decodePNG(ctx, p.content)
+		d.whole, err = decodePNG(m.Context(), p.content)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case m.Err() != nil:
+		return nil, long(m.Err())
 	case err != nil:
 		return nil, broken("%s: %v", p.MIMEType, err)
 	case d.whole != nil && d.whole.Bounds().Size() != p.stored:
@@ -186,6 +199,12 @@ func (d *Decoded) Within(ctx context.Context, box image.Point) (*image.NRGBA, er
 	return d.draw(ctx, image.Rectangle{Max: d.stored}, size)
 }
 
+// long returns the error of a picture that takes more than the budget.
+func long(err error) error {
+	return fmt.Errorf("%w (%w)", &TooLargeError{"The picture takes too long to read. Save it again as a plain JPEG, or " +
+		"smaller."}, err)
+}
+
 // fitted returns the largest size of the proportions of another that fits into a box.
 func fitted(size, box image.Point) image.Point {
 	w, h := box.X, (size.Y*box.X+size.X/2)/size.X
@@ -197,14 +216,28 @@ func fitted(size, box image.Point) image.Point {
 
 // draw returns a part of the stored picture in a size, and turns it upright.
 func (d *Decoded) draw(ctx context.Context, part image.Rectangle, size image.Point) (*image.NRGBA, error) {
-	img := image.NewNRGBA(image.Rectangle{Max: size})
-	err := d.source.scaled(ctx, part, size, func(y int, row []float32) {
+	m, end := reading.Begin(ctx)
+	defer end()
+	source, img := d.source, image.NewNRGBA(image.Rectangle{Max: size})
+	source.rows = func(ctx context.Context, part image.Rectangle, f func(row []byte) error) error {
+		return d.source.rows(ctx, part, func(row []byte) error {
+			if err := m.Count(1); err != nil {
+				return err
+			}
+			return f(row)
+		})
+	}
+	err := source.scaled(m.Context(), part, size, func(y int, row []float32) {
 		d.color(img.Pix[y*img.Stride:], row)
 	})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	}
-	if err != nil {
+	case m.Err() != nil:
+		return nil, long(m.Err())
+	case errors.Is(err, budget.ErrExceeded):
+		return nil, long(err)
+	case err != nil:
 		return nil, broken("%s: %v", d.MIMEType, err)
 	}
 	return turned(img, d.Orientation), nil

@@ -40,9 +40,9 @@ type source struct {
 // maxSquare bounds the side of a square whose pixels are added up in 32 bits.
 const maxSquare = 256
 
-// scaled calls done with the values of each row of a part of the picture in a size, from the top. It holds the rows that
-// are not complete, and no more. It first takes the mean of squares of pixels, as far as the picture stays twice as
-// large as wanted, and then scales by a cubic filter.
+// scaled calls done with the values of each row of a part of the picture in a size, from the top. It holds the rows
+// that are not complete, and no more. It first takes the mean of squares of pixels, as far as the picture stays twice
+// as large as wanted, and then scales by a cubic filter.
 func (s source) scaled(ctx context.Context, part image.Rectangle, size image.Point,
 	done func(y int, row []float32)) error {
 	n := s.kind.values()

@@ -104,8 +104,9 @@ func drawn(content []byte) error {
 func TestNoPictureTakesMoreThanTheBounds(t *testing.T) {
 	large := noise(7_000, 7_000)
 	photo, drawing := encoded(t, asJPEG, large), encoded(t, asPNG, large)
-	flat := encoded(t, png.Encode, image.NewPaletted(image.Rect(0, 0, 7_000, 7_000), color.Palette{color.White, color.Black}))
-	deep := encoded(t, asPNG, image.NewNRGBA64(image.Rect(0, 0, 7_000, 7_000)))
+	square := image.Rect(0, 0, 7_000, 7_000)
+	flat := encoded(t, png.Encode, image.NewPaletted(square, color.Palette{color.White, color.Black}))
+	deep := encoded(t, asPNG, image.NewNRGBA64(square))
 	large = nil
 	middle := encoded(t, asPNG, noise(4_200, 4_200))
 	thin := encoded(t, png.Encode, image.NewGray(image.Rect(0, 0, 30_000, 1)))

@@ -131,7 +131,7 @@ func refining(side, scans int) []byte {
 }
 
 func TestWorstCaseScans(t *testing.T) {
-	for side, scans := range map[int]int{6_300: 15, 3_500: 48, 2_400: 100} {
+	for side, scans := range map[int]int{6_000: 16, 3_500: 48, 2_400: 100} {
 		content := refining(side, scans)
 		if got, err := read(content); err != nil || got.Width != side {
 			t.Errorf("%d scans of %d pixels: %v", scans, side*side, err)

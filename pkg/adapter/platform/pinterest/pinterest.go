@@ -27,7 +27,7 @@ var (
 	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 20 << 20}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2 << 30, MinRatio: 0.5,
 		MaxRatio: 1.91, MinTime: 4 * time.Second, MaxTime: 15 * time.Minute,
-		// help.pinterest.com/en/business/article/pinterest-product-specs
+		// help.pinterest.com/en/business/article/video-pins: "H.264 or H.265". It says nothing of the sound.
 		Form: platform.Form{Pictures: []media.Codec{media.H264, media.HEVC}}}
 
 	title   = platform.Text{Max: 100}

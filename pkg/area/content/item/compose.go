@@ -98,11 +98,13 @@ func (r maker) pictures(made []generate.Made) (all []*media.File) {
 
 // video describes a video of scenes.
 func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
-	v := generate.Video{Format: generate.Portrait, Language: r.Language, Captions: true, Fade: true,
-		CaptionStyle: r.Brief.CaptionStyle, Cuts: r.Brief.Cuts,
+	v := generate.Video{Format: generate.Portrait, Language: r.Language, Fade: true, Cuts: r.Brief.Cuts,
 		Brand: r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
 	if r.Shape == "long video" {
 		v.Format = generate.Landscape
+	}
+	if v.Captions = r.Brief.CaptionStyle != captionsUnseen; v.Captions {
+		v.CaptionStyle = r.Brief.CaptionStyle
 	}
 	n, voice := r.madeBy(made, roleVoice, 0)
 	if voice == nil || len(seen) != len(text.Scenes) {

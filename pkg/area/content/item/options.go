@@ -236,11 +236,11 @@ func (r *Record) CheckTexts() error {
 		for i, s := range r.Scenes {
 			check(fmt.Sprintf("/scenes/%d/on_screen", i), string(s.OnScreen), script.Screen)
 			if !r.Given.Undivided {
-				found = append(found, checkDrawn(fmt.Sprintf("/scenes/%d/text", i), "", s.Text, nil))
+				found = append(found, r.checkSpoken(fmt.Sprintf("/scenes/%d/text", i), s.Text))
 			}
 		}
 		if r.Given.Undivided {
-			found = append(found, checkDrawn("/script", "", string(r.Script), nil))
+			found = append(found, r.checkSpoken("/script", string(r.Script)))
 		}
 	}
 	for _, i := range r.Given.Slides {
@@ -248,6 +248,19 @@ func (r *Record) CheckTexts() error {
 		check(fmt.Sprintf("/slides/%d/body", i), string(r.Slides[i].Body), script.Body)
 	}
 	return errs.All(append(found, r.checkMarks()...)...)
+}
+
+// captionsUnseen is the style of captions that are in a file alone, which needs no font.
+const captionsUnseen = "none"
+
+// checkSpoken refuses a text that is spoken and has a character without a font, if captions are drawn.
+func (r *Record) checkSpoken(param, text string) error {
+	lack, missing := script.Missing(text)
+	if !missing || r.Brief.CaptionStyle == captionsUnseen {
+		return nil
+	}
+	return errs.Invalid(param, "%s. Or set caption_style to none in the settings of the factory: captions are then in "+
+		"captions.vtt alone, which keeps every character", lack.Error())
 }
 
 // checkDrawn refuses a text that has a character without a font, or is too long for its place if it has one. About is

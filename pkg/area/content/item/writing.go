@@ -285,7 +285,10 @@ func (r prompter) texts() *provider.Text {
 // checkWritten refuses texts that a model has written and that finished media could not
 // show, before anything is made of them.
 func (r prompter) checkWritten(t provider.Text) error {
-	texts := []string{t.Script(), t.Headline}
+	texts := []string{t.Headline}
+	if r.Kind != Video || r.Brief.CaptionStyle != captionsUnseen {
+		texts = append(texts, t.Script())
+	}
 	if !r.Given.Has(Title) && r.InMedia() {
 		texts = append(texts, t.Title)
 	}
