@@ -50,7 +50,7 @@ const (
 	// several bytes each. maxClear is that of a picture with opacity.
 	maxPixels = 50_000_000
 	maxWhole  = 16_000_000
-	maxClear  = 16_000_000
+	maxClear  = 10_000_000
 	maxTiles  = 1_000
 	maxSide   = 1 << 16
 )

@@ -108,4 +108,5 @@ def srgb(rgb,xy):
 for name,xy in M.items():
     b=sheet()
     right[name]=dict(size=[120,90],colors=[srgb(b.getpixel((x,y)),xy)+[255] for x,y in [((2*i+1)*120//8,(2*j+1)*90//8) for j in range(4) for i in range(4)]])
+b=sheet(); right['bt709.avif']=dict(size=[128,96],colors=[list(b.getpixel((16+32*i,12+24*j)))+[255] for j in range(4) for i in range(4)])
 json.dump(right,open(OUT+'heif.json','w'),sort_keys=True,separators=(',',':'))
