@@ -295,7 +295,7 @@ func (c *container) data(i *item) ([]byte, error) {
 		return nil, broken("the data of a picture are outside of the file")
 	}
 	var all []byte
-	for n, e := range i.extents {
+	for _, e := range i.extents {
 		if e.length == 0 && len(i.extents) == 1 && e.at <= uint64(len(in)) {
 			e.length = uint64(len(in)) - e.at // to the end
 		}
@@ -306,7 +306,7 @@ func (c *container) data(i *item) ([]byte, error) {
 			return nil, err
 		}
 		part := in[e.at : e.at+e.length]
-		if n == 0 && len(i.extents) == 1 {
+		if len(i.extents) == 1 {
 			return part, nil
 		}
 		all = append(all, part...)
