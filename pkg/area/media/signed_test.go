@@ -11,6 +11,7 @@ import (
 
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
