@@ -117,7 +117,8 @@ func start(dir string) error {
 		return &composer.Composer{Engine: engine, Objects: files, Dir: scratch, Credentials: credentials}
 	}
 	s, err := standalone.Start(standalone.Options{
-		Dir: dir, Manifests: credentials, FFmpeg: ffmpeg.Tool{Path: filepath.Join(media, "ffmpeg")}, Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
+		Dir: dir, Manifests: credentials, FFmpeg: ffmpeg.Tool{Path: filepath.Join(media, "ffmpeg")},
+		Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
 		Compose: newComposer,
 		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})

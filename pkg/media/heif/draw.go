@@ -15,7 +15,8 @@ import (
 
 // Image is a decoded picture as it is stored.
 type Image struct {
-	// Image is an *image.YCbCr as JPEG has it, an *image.Gray, or an *image.NRGBA if the picture has opacity or no luma.
+	// Image is an *image.YCbCr as JPEG has it, an *image.Gray, or an *image.NRGBA if the picture has opacity or no
+	// luma.
 	Image image.Image
 	// Orientation is that of EXIF, from 1 to 8, by which the picture is turned upright.
 	Orientation int
@@ -23,8 +24,8 @@ type Image struct {
 	Colors Colors
 }
 
-// Decode decodes the picture in a folder for temporary files. Errors wrap ErrBroken, or are a *RefusedError, or those of
-// the program and of the context.
+// Decode decodes the picture in a folder for temporary files. Errors wrap ErrBroken, or are a *RefusedError, or those
+// of the program and of the context.
 func (p *Picture) Decode(ctx context.Context, program Program, dir string) (Image, error) {
 	drawn, said, err := p.picture.decode(ctx, program, dir)
 	if err != nil {
@@ -203,11 +204,11 @@ func (l *layer) decode(ctx context.Context, program Program, dir string) (*plane
 	f := &frames{l: l, to: to, buffer: make([]byte, length*l.bytes())}
 	const edge = 64 // a codec pads the sides
 	report, err := program.Run(ctx, ffmpeg.Job{Dir: dir,
-		Inputs: []ffmpeg.Input{{Format: c.demuxer, Options: []string{"-noautorotate", "-xerror", "-err_detect", "explode",
-			"-max_pixels", strconv.Itoa((l.tile.X + edge) * (l.tile.Y + edge))},
+		Inputs: []ffmpeg.Input{{Format: c.demuxer, Options: []string{"-noautorotate", "-xerror",
+			"-err_detect", "explode", "-max_pixels", strconv.Itoa((l.tile.X + edge) * (l.tile.Y + edge))},
 			Feed: func(w io.Writer) error { return l.write(w) }}},
-		Output: []string{"-vf", fmt.Sprintf("crop=%d:%d:0:0:exact=1", l.tile.X, l.tile.Y), "-fps_mode", "passthrough", "-c:v",
-			"rawvideo", "-f", "rawvideo", "pipe:1"},
+		Output: []string{"-vf", fmt.Sprintf("crop=%d:%d:0:0:exact=1", l.tile.X, l.tile.Y), "-fps_mode",
+			"passthrough", "-c:v", "rawvideo", "-f", "rawvideo", "pipe:1"},
 		Stdout: f})
 	switch {
 	case ctx.Err() != nil:

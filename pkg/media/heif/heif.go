@@ -1,5 +1,5 @@
-// Package heif reads the pictures of telephones: HEIC, whose tiles are HEVC, and AVIF, whose tiles are AV1. It reads the
-// boxes and joins the tiles; ffmpeg decodes them. Whatever a file claims, it bounds the boxes, the pixels, and what
+// Package heif reads the pictures of telephones: HEIC, whose tiles are HEVC, and AVIF, whose tiles are AV1. It reads
+// the boxes and joins the tiles; ffmpeg decodes them. Whatever a file claims, it bounds the boxes, the pixels, and what
 // ffmpeg gets. Start with Open.
 package heif
 
