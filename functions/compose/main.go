@@ -30,6 +30,9 @@ func main() {
 	n, e := needs.Read(f), worker.Open(f)
 	credentials := awsenv.Must(c2pa.OpenCredentials(n.C2PA, awsenv.Must(c2pa.NewTest(time.Now())), live(n, e)))
 	e.Manifests = credentials
+	if f.May(topology.DecodePictures) {
+		e.FFmpeg = ffmpeg.Tool{Path: n.FFmpeg, Threads: runtime.NumCPU()}
+	}
 	if f.May(topology.RunFFmpeg) {
 		dir := awsenv.Must(composer.Scratch(os.TempDir()))
 		engine := awsenv.Must(compose.New(compose.Settings{

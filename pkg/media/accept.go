@@ -7,7 +7,7 @@ import (
 
 // Formats are the MIME types of files that callers may import, by the type of the file.
 var Formats = map[Type][]string{
-	Image: {"image/jpeg", "image/png", "image/webp"},
+	Image: {"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif"},
 	Audio: {"audio/mpeg", "audio/wav", "audio/aac", "audio/mp4"},
 	Video: {"video/mp4"},
 }
@@ -25,6 +25,12 @@ func Limit(t Type) int64 {
 		return slices.Max(slices.Collect(maps.Values(limits)))
 	}
 	return limits[t]
+}
+
+// Same reports whether two MIME types are of one format: telephones call HEIC by both of its names.
+func Same(a, b string) bool {
+	const heic, heif = "image/heic", "image/heif"
+	return a == b || a == heic && b == heif || a == heif && b == heic
 }
 
 // TypeOf returns the type of files of a MIME type, or an empty type if none has it.

@@ -20,8 +20,8 @@ func TestComposeHasItsTools(t *testing.T) {
 		if reads != (len(layers) == 1) {
 			t.Errorf("%s has the layers %v", name, layers)
 		}
-		if path := r.Properties.at("Environment", "Variables", "FFMPEG_PATH"); composes && path != "/opt/bin/ffmpeg" {
-			t.Errorf("it finds ffmpeg at %v", path)
+		if path := r.Properties.at("Environment", "Variables", "FFMPEG_PATH"); reads && path != "/opt/bin/ffmpeg" {
+			t.Errorf("%s finds ffmpeg at %v", name, path)
 		}
 	}
 	layers := acme.of("AWS::Lambda::LayerVersion")

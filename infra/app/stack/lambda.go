@@ -88,7 +88,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	if l.data.network != nil {
 		l.data.network.join(fn)
 	}
-	if f.May(topology.RunFFmpeg, topology.ReadManifests) && !s.Local() {
+	if f.May(topology.RunFFmpeg, topology.DecodePictures, topology.ReadManifests) && !s.Local() {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
@@ -218,12 +218,14 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}
 	}
+	ffmpeg, fonts, library := s.MediaTools()
+	if f.May(topology.RunFFmpeg, topology.DecodePictures) {
+		env["FFMPEG_PATH"] = jsii.String(ffmpeg)
+	}
 	if f.May(topology.RunFFmpeg) {
-		ffmpeg, fonts, _ := s.MediaTools()
-		env["FFMPEG_PATH"], env["FONTS_PATH"] = jsii.String(ffmpeg), jsii.String(fonts)
+		env["FONTS_PATH"] = jsii.String(fonts)
 	}
 	if f.May(topology.ReadManifests) {
-		_, _, library := s.MediaTools()
 		env["C2PA_PATH"] = jsii.String(library)
 	}
 	if f.May(topology.SignMedia, topology.SignDossiers) && l.data.signing != nil {

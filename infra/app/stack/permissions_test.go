@@ -109,7 +109,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 				f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims, topology.SignPeopleIn),
 			"PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_SECRET": f.May(topology.CallProviders),
 			"PROVIDER_ENDPOINT": false,
-			"FFMPEG_PATH":       f.May(topology.RunFFmpeg), "FONTS_PATH": f.May(topology.RunFFmpeg),
+			"FFMPEG_PATH":       f.May(topology.RunFFmpeg, topology.DecodePictures), "FONTS_PATH": f.May(topology.RunFFmpeg),
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
@@ -68,6 +69,23 @@ func (c *lateComposer) open() {
 	}
 	credentials, err := c.manifests.open()
 	c.composer, c.err = &composer.Composer{Engine: engine, Objects: c.files, Dir: dir, Credentials: credentials}, err
+}
+
+// lateFFmpeg runs ffmpeg once it is there.
+type lateFFmpeg struct{ tools *tools }
+
+// Run implements heif.Program.
+func (f lateFFmpeg) Run(ctx context.Context, job ffmpeg.Job) (ffmpeg.Report, error) {
+	select {
+	case <-ctx.Done():
+		return ffmpeg.Report{}, ctx.Err()
+	case <-f.tools.media:
+	}
+	path, err := filepath.Abs(filepath.Join(".tools", "media", "ffmpeg"))
+	if err != nil {
+		return ffmpeg.Report{}, err
+	}
+	return ffmpeg.Tool{Path: path, Threads: 1}.Run(ctx, job)
 }
 
 // lateManifests reads manifests, and signs, once the library is there.

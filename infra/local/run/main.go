@@ -91,7 +91,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 			return &lateComposer{files: files, tools: tools, scratch: filepath.Join(dir, "tmp"),
 				threads: runtime.NumCPU(), manifests: manifests}
 		},
-		Manifests: manifests,
+		Manifests: manifests, FFmpeg: lateFFmpeg{tools},
 	}
 	if !real {
 		o.Trainer = func(cfg aws.Config, fakes, bucket string) training.Trainer {

@@ -37,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/heif"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -88,6 +89,8 @@ type Options struct {
 	// Compose returns the composer of media for stored files. It is required.
 	Compose   func(files *objects.Store) generate.Composer
 	Manifests provenance.Reader // of files that callers bring in; it may be nil
+	// FFmpeg decodes HEIC and AVIF; it may be nil.
+	FFmpeg heif.Program
 	// Assets have the explorer's script: see docs.Options.
 	Assets fs.FS
 	// Trainer makes the trainer of models, with the address of the providers' fakes and the bucket of the samples.

@@ -149,7 +149,7 @@ func (s *Service) workers(e area.Env) worker.Env {
 		Env: e, Entries: s.tables.open(AuditTable, s.now), Bus: bus{s.queues[topology.Dispatch]}, BusName: "local",
 		Queue: func(name topology.Queue) queue.Queue { return s.queues[name] },
 		Files: worker.Bucket{Store: files, Signer: e.Media}, Composer: s.composer(files),
-		Manifests: s.options.Manifests,
+		Manifests: s.options.Manifests, FFmpeg: s.options.FFmpeg,
 		Models: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Secret: ProviderSecret, Bucket: bucket,
 			Endpoint: s.Providers, Now: s.now,

@@ -25,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
@@ -95,7 +96,10 @@ func start(dir string) error {
 	}
 	slog.SetDefault(slog.New(slog.NewJSONHandler(log, nil)))
 	metric.SetOutput(log)
-	media := filepath.Join(root, ".tools", "media")
+	media, err := filepath.Abs(filepath.Join(root, ".tools", "media"))
+	if err != nil {
+		return err
+	}
 	engine, err := compose.New(compose.Settings{FFmpeg: filepath.Join(media, "ffmpeg"),
 		Fonts: filepath.Join(media, "fonts"), Scratch: scratch, Threads: runtime.NumCPU()})
 	if err != nil {
@@ -113,7 +117,8 @@ func start(dir string) error {
 		return &composer.Composer{Engine: engine, Objects: files, Dir: scratch, Credentials: credentials}
 	}
 	s, err := standalone.Start(standalone.Options{
-		Dir: dir, Manifests: credentials, Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
+		Dir: dir, Manifests: credentials, FFmpeg: ffmpeg.Tool{Path: filepath.Join(media, "ffmpeg")},
+		Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
 		Compose: newComposer,
 		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})

@@ -18,6 +18,7 @@ import (
 // ownMedia has the members of a media that the tests read.
 type ownMedia struct {
 	ID, State, Type string
+	MIMEType        string `json:"mime_type"`
 	Width, Height   int
 	DurationSeconds float64 `json:"duration_seconds"`
 	URL             *string
@@ -118,6 +119,32 @@ func TestMediaAreUploaded(t *testing.T) {
 	if err := call(t, secret, http.MethodGet, "/v1/media/"+id, nil).refused(http.StatusNotFound,
 		"not_found"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A photo of a telephone, by both of its names, and an AVIF become upright JPEGs.
+func TestPicturesOfPhonesAreUploaded(t *testing.T) {
+	secret := newCustomer(t).test.Secret
+	for _, c := range []struct {
+		name, mimeType string
+		width, height  int
+	}{
+		{"phone.heic", "image/heic", 90, 120}, {"turned2.heic", "image/heif", 96, 128},
+		{"samsung.heic", "image/heic", 90, 120}, {"p3.avif", "image/avif", 128, 96},
+	} {
+		content, err := os.ReadFile(filepath.Join(root, "testdata", "media", "pictures", c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared(c.mimeType, content)),
+			http.StatusCreated)
+		if s := send(t, made, content); s != http.StatusOK {
+			t.Fatalf("%s: the upload answers %d", c.name, s)
+		}
+		if m := settled(t, secret, made.ID); m.State != "ready" || m.MIMEType != "image/jpeg" || m.Width != c.width ||
+			m.Height != c.height {
+			t.Errorf("%s: %+v", c.name, m)
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 // neither id nor key.
 type Accepted struct {
 	media.File
-	// Ext is the end of its name, without the dot, and Came the MIME type of the file as it came: a WebP that is turned
-	// becomes a JPEG or a PNG.
+	// Ext is the end of its name, without the dot, and Came the MIME type of the file as it came: a HEIC, an AVIF and a
+	// WebP that is turned become a JPEG or a PNG.
 	Ext, Came string
 	Content   io.ReadSeeker
 	// Thumbnail is that of a picture, or nil.
@@ -29,9 +29,9 @@ type Accepted struct {
 
 // Accept reads a file that a caller has brought in. RefusalOf returns why it is refused. If manifests is a
 // provenance.Signer, a signed file that has to be changed is signed anew: with the test certificate, if test is set.
-func Accept(ctx context.Context, manifests provenance.Reader, test bool, received *media.Spooled) (a Accepted,
-	err error) {
-	found, err := probe.Decode(ctx, received, received.Size)
+func Accept(ctx context.Context, files probe.Decoder, manifests provenance.Reader, test bool,
+	received *media.Spooled) (a Accepted, err error) {
+	found, err := files.Decode(ctx, received, received.Size)
 	var refused *probe.Refused
 	switch {
 	case errors.As(err, &refused) && refused.TooLarge:

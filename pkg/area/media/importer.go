@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/heif"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -53,7 +54,9 @@ type Importer struct {
 	URLs    URLs
 	// Manifests reads the manifests of files. If it is nil, they are not checked.
 	Manifests provenance.Reader
-	Now       func() time.Time
+	// FFmpeg decodes HEIC and AVIF. If it is nil, they are refused.
+	FFmpeg heif.Program
+	Now    func() time.Time
 }
 
 var _ task.Handler = (*Importer)(nil)

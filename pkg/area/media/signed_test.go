@@ -96,7 +96,7 @@ func TestSignedFilesStayValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := incoming.Accept(t.Context(), c, true, received)
+		a, err := incoming.Accept(t.Context(), probe.Decoder{}, c, true, received)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

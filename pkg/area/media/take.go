@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -51,11 +52,11 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
-	a, err := Accept(ctx, w.Manifests, s.Owner.Mode == tenant.Test, received)
+	a, err := Accept(ctx, probe.Decoder{FFmpeg: w.FFmpeg}, w.Manifests, s.Owner.Mode == tenant.Test, received)
 	if err != nil {
 		return nil, err
 	}
-	if d := b.Declared; d.MIMEType != "" && d.MIMEType != a.Came || d.Type != "" && d.Type != a.Type {
+	if d := b.Declared; d.MIMEType != "" && !media.Same(d.MIMEType, a.Came) || d.Type != "" && d.Type != a.Type {
 		declared := d.MIMEType
 		if declared == "" {
 			declared = string(d.Type)

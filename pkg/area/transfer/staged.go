@@ -297,7 +297,7 @@ func (w *Importer) inspect(ctx context.Context, s *task.Step, name string, conte
 func (w *Importer) accept(ctx context.Context, test bool, name string, received *media.Spooled) (a incoming.Accepted,
 	err error) {
 	if of, _ := parseFile(name); id.Valid(id.Media, of.resource) || id.Valid(id.Photo, of.resource) {
-		return incoming.Accept(ctx, w.Manifests, test, received)
+		return incoming.Accept(ctx, probe.Decoder{}, w.Manifests, test, received)
 	}
 	info, err := probe.Read(received, received.Size)
 	if err != nil {

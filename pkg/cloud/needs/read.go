@@ -45,7 +45,7 @@ var required = []variable{
 	{"PLATFORM_SECRET", having(topology.CallPlatforms)},
 	{"DELIVER_ROLE_ARN", having(topology.NameDeliverRole)},
 	{"CANARY_SECRET", having(topology.ProbeAPI)},
-	{"FFMPEG_PATH", having(topology.RunFFmpeg)},
+	{"FFMPEG_PATH", having(topology.RunFFmpeg, topology.DecodePictures)},
 	{"FONTS_PATH", having(topology.RunFFmpeg)},
 	{"C2PA_PATH", having(topology.ReadManifests)},
 }

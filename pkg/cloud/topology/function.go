@@ -114,6 +114,8 @@ const (
 	ProbeAPI Grant = "probe the API"
 	// RunFFmpeg adds the layer with FFmpeg and the fonts.
 	RunFFmpeg Grant = "run FFmpeg"
+	// DecodePictures adds the layer, whose FFmpeg decodes HEIC and AVIF.
+	DecodePictures Grant = "decode pictures"
 	// SignMedia permits signing with the key of the Content Credentials.
 	SignMedia Grant = "sign media"
 	// SignDossiers permits signing with the same key, and reading its public half.

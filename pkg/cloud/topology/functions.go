@@ -76,7 +76,7 @@ var Functions = []Function{
 		Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*",
 			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia},
-		Grants: []Grant{ReachAddresses, SignMedia, ReadManifests}},
+		Grants: []Grant{ReachAddresses, SignMedia, ReadManifests, DecodePictures}},
 	// A part has up to a gigabyte, in /tmp. It also erases accounts and profiles, and compares the
 	// objects of the media with their records.
 	{Name: "transfer", Trigger: ByQueue, Memory: 1024, Timeout: 10 * time.Minute, Storage: 2560,

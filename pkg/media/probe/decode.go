@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/media/heif"
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
@@ -50,12 +51,23 @@ func broken(what string) error {
 // decodeTime bounds the decoding of a file. The largest picture takes about two seconds.
 const decodeTime = 20 * time.Second
 
-// Decode checks a file of the given size. It returns a *Refused for a file that cannot be used, or that takes too long
-// to decode. Other errors are those of the reader and of the context.
+// Decoder checks files.
+type Decoder struct {
+	// FFmpeg decodes HEIC and AVIF, which are refused if it is nil.
+	FFmpeg heif.Program
+}
+
+// Decode checks a file without a program, so that it refuses HEIC and AVIF. See Decoder.
 func Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+	return Decoder{}.Decode(ctx, r, size)
+}
+
+// Decode checks a file of the given size. It returns a *Refused for a file that cannot be used, or that takes too long
+// to decode. Other errors are those of the reader, of the program and of the context.
+func (d Decoder) Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	limited, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()
-	f, err := read(limited, r, size)
+	f, err := d.read(limited, r, size)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return Decoded{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
 			"simpler form, or smaller."}
@@ -66,7 +78,7 @@ func Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	return f, err
 }
 
-func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+func (d Decoder) read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	head := make([]byte, min(size, 12))
 	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
 		return Decoded{}, err
@@ -77,6 +89,8 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
 	switch {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
 		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return still(ctx, content) })
+	case d.FFmpeg != nil && heif.Is(head):
+		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return d.heif(ctx, content) })
 	case at(4, "ftyp") && brands[string(head[8:])][0] == "":
 		return boxes(ctx, r, size)
 	case at(8, "WAVE") && (at(0, "RIFF") || at(0, "RF64")), at(0, "ID3"), sounds(head):

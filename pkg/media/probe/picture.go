@@ -55,19 +55,11 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	}
 	f.Info, f.Came = infoOf(p), p.MIMEType
 	d, err := p.Decode(ctx)
+	if err == nil {
+		err = f.look(ctx, d)
+	}
 	if err != nil {
 		return Decoded{}, refusal(err, f.MIMEType)
-	}
-	seen, err := d.Within(ctx, image.Pt(min(p.Width, media.ThumbnailWidth),
-		min(p.Height, tallest*media.ThumbnailWidth)))
-	if err != nil {
-		return Decoded{}, refusal(err, f.MIMEType)
-	}
-	f.Likeness = provenance.LikenessOf(seen)
-	if small(p.Width, p.Height) {
-		if f.Thumbnail, err = encoded(seen); err != nil {
-			return Decoded{}, err
-		}
 	}
 	strip := forms[p.MIMEType].strip
 	if p.Orientation == 1 {
@@ -82,6 +74,20 @@ func still(ctx context.Context, content []byte) (f Decoded, err error) {
 	}
 	f.Content, err = originKept(ctx, f.Content, content)
 	return f, err
+}
+
+// look sets what is seen of a picture.
+func (f *Decoded) look(ctx context.Context, d *picture.Decoded) error {
+	seen, err := d.Within(ctx, image.Pt(min(d.Width, media.ThumbnailWidth),
+		min(d.Height, tallest*media.ThumbnailWidth)))
+	if err != nil {
+		return err
+	}
+	f.Likeness = provenance.LikenessOf(seen)
+	if small(d.Width, d.Height) {
+		f.Thumbnail, err = encoded(seen)
+	}
+	return err
 }
 
 // refusal returns why a picture cannot be used.

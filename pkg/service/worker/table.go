@@ -125,7 +125,8 @@ func Generating(w *generate.Worker) Handlers {
 
 // importing checks the files that callers bring in.
 func importing(e Env) Handlers {
-	w := &media.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Manifests: e.Manifests, Now: e.Now}
+	w := &media.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Manifests: e.Manifests, FFmpeg: e.FFmpeg,
+		Now: e.Now}
 	if e.Uploads == nil {
 		w.URLs = media.NewClient(e.Loopback)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media/heif"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
@@ -51,6 +52,8 @@ type Env struct {
 	Composer generate.Composer
 	// Manifests reads the manifests of files. It may be nil.
 	Manifests provenance.Reader
+	// FFmpeg decodes HEIC and AVIF for the function import-media. Others have none.
+	FFmpeg heif.Program
 	// Uploads fetches the files that callers import by their addresses; nil for the network.
 	Uploads media.URLs
 	// Trainer trains models. It is nil if the stack trains none.
