@@ -69,7 +69,7 @@ var groups = []group{
 			summary: "Get the calls of the account", doc: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a minute after they were made, and kept for 100 days. A call that the gateway answers on its own is not counted.\n\nNeeds the scope `account:read`.",
 			query: []parameter{
 				{name: "from", kind: "string", doc: "First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to"},
-				{name: "to", kind: "string", doc: "Last day (UTC). Absent: today"},
+				{name: "to", kind: "string", doc: "Last day (UTC), included. Absent: today"},
 			},
 		},
 	}},
@@ -121,6 +121,7 @@ var groups = []group{
 				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
 				{name: "metadata", kind: "pairs", doc: "Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all"},
+				{name: "kind", kind: "list", doc: "Only keys of these kinds, separated by commas. A test key sees those of the kind test alone", values: []string{"live", "test"}},
 				{name: "profile_id", kind: "string", doc: "Only keys that are bound to this profile, revoked ones included"},
 			},
 			paged: true,
@@ -935,6 +936,7 @@ var groups = []group{
 				{name: "metadata", kind: "pairs", doc: "Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all"},
 				{name: "profile_id", kind: "string", doc: "Returns only the resources of this profile"},
 				{name: "kind", kind: "list", doc: "Only integrations with these CRMs, separated by commas", values: []string{"amocrm", "bitrix24", "hubspot"}},
+				{name: "factory_id", kind: "string", doc: "Only integrations whose items are made in this factory"},
 				{name: "state", kind: "list", doc: "Only integrations in these states, separated by commas", values: []string{"pending", "connected", "needs_reconnect", "disconnected"}},
 			},
 			paged: true,
@@ -998,10 +1000,10 @@ var groups = []group{
 		},
 		{
 			id: "createMedia", name: "create", method: "POST", path: "/v1/media",
-			summary: "Bring in a file", doc: "Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and sound; of videos the container alone is read. A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.\n\nNeeds the scope `content:write`.",
+			summary: "Bring in a file", doc: "Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and sound. A file without any of it stays as it is, byte for byte. Of a video, the length is that of what plays, and `width` and `height` are those of the picture as it is shown. A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.\n\nNeeds the scope `content:write`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"}},
+				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"}},
 				{name: "bytes", kind: "integer", doc: "Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload"},
 				{name: "sha256", kind: "string", doc: "SHA-256 of the file in hexadecimal. Required for an upload"},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
@@ -1200,7 +1202,7 @@ var groups = []group{
 			args:      []string{"product_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp"}},
+				{name: "mime_type", kind: "string", doc: "MIME type. Required for an upload. The file must be what it says", values: []string{"image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif"}},
 				{name: "bytes", kind: "integer", doc: "Size in bytes. Required for an upload"},
 				{name: "sha256", kind: "string", doc: "SHA-256 of the file in hexadecimal. Required for an upload"},
 				{name: "position", kind: "integer", doc: "Place among the photos; 1 makes it the main photo. Absent: the last"},
@@ -1489,7 +1491,7 @@ var groups = []group{
 	{name: "sandbox", doc: "Empty the sandbox, or move its clock", operations: []operation{
 		{
 			id: "advanceSandbox", name: "advance", method: "POST", path: "/v1/sandbox/advance",
-			summary: "Move the clock of the sandbox", doc: "Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled content items are published in the order of their times, content plans write the items whose time comes, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned for next week is published now, with figures as of `clock_at`. What is made later is not older for it. It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before `clock_at`. With a live key it is refused.\n\nNeeds the scope `account:manage`.",
+			summary: "Move the clock of the sandbox", doc: "Moves the one clock of the sandbox, which says what is past, due or next, and has happen what falls due: scheduled content items are published in the order of their times, content plans write the items whose time comes, automations make those of the times that it passes, promotions begin and end, and the figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned for next week is published now, with figures as of `clock_at`. What is noted, such as `created_at`, keeps the real time. A reset sets the clock back. It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before `clock_at`. With a live key it is refused.\n\nNeeds the scope `account:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "seconds", kind: "integer", doc: "Seconds by which the clock moves forward", required: true},

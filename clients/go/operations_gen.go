@@ -267,7 +267,7 @@ func (s *AccountService) GetServiceLevels(ctx context.Context, params *GetServic
 type GetUsageParams struct {
 	// First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to.
 	From *string `query:"from"`
-	// Last day (UTC). Absent: today.
+	// Last day (UTC), included. Absent: today.
 	To *string `query:"to"`
 }
 
@@ -406,6 +406,8 @@ type ListAPIKeysParams struct {
 	Order *ListOrder `query:"order"`
 	// Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
 	Metadata map[string]string `query:"metadata"`
+	// Only keys of these kinds, separated by commas. A test key sees those of the kind test alone.
+	Kind []ModeInput `query:"kind"`
 	// Only keys that are bound to this profile, revoked ones included.
 	ProfileID *string `query:"profile_id"`
 }
@@ -2171,6 +2173,8 @@ type ListIntegrationsParams struct {
 	ProfileID *string `query:"profile_id"`
 	// Only integrations with these CRMs, separated by commas.
 	Kind []CrmID `query:"kind"`
+	// Only integrations whose items are made in this factory.
+	FactoryID *string `query:"factory_id"`
 	// Only integrations in these states, separated by commas.
 	State []SocialAccountStateInput `query:"state"`
 }
@@ -2324,8 +2328,9 @@ func (s *MediaService) ListPage(ctx context.Context, params *ListMediaParams, op
 // in `upload` within 15 minutes; with it, the service fetches the file. The media is `pending` until the file was
 // decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50 million pixels; they are turned
 // upright, and their metadata, such as the place, is removed. MP4 videos and M4A recordings lose theirs, too, and all
-// tracks but those of pictures and sound; of videos the container alone is read. A media is deleted 30 days after its
-// last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.
+// tracks but those of pictures and sound. A file without any of it stays as it is, byte for byte. Of a video, the
+// length is that of what plays, and `width` and `height` are those of the picture as it is shown. A media is deleted 30
+// days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.
 //
 // Needs the scope `content:write`.
 func (s *MediaService) Create(ctx context.Context, body OwnMediaCreate, options ...RequestOption) (*OwnMedia, error) {
@@ -3339,11 +3344,12 @@ type SandboxService struct{ t *transport }
 
 // Advance: Move the clock of the sandbox.
 //
-// Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled
-// content items are published in the order of their times, content plans write the items whose time comes, and the
-// figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned
-// for next week is published now, with figures as of `clock_at`. What is made later is not older for it. It runs in the
-// background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before
+// Moves the one clock of the sandbox, which says what is past, due or next, and has happen what falls due: scheduled
+// content items are published in the order of their times, content plans write the items whose time comes, automations
+// make those of the times that it passes, promotions begin and end, and the figures of posts grow. All of it sends the
+// usual events. Times stay as they are set: a publication that was planned for next week is published now, with figures
+// as of `clock_at`. What is noted, such as `created_at`, keeps the real time. A reset sets the clock back. It runs in
+// the background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before
 // `clock_at`. With a live key it is refused.
 //
 // Needs the scope `account:manage`.

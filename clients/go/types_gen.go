@@ -1431,7 +1431,8 @@ type BloggerSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BloggerSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1487,7 +1488,8 @@ type BloggerSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BloggerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1623,7 +1625,8 @@ type BloggerSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BloggerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1863,7 +1866,8 @@ type BrandSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -1917,7 +1921,8 @@ type BrandSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -2031,7 +2036,8 @@ type BrandSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[BrandSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -2198,7 +2204,8 @@ const (
 type CaptionFormatInput = CaptionFormat
 
 // CaptionStyle: Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with
-// an outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+// an outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+// scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
 // A newer service may have more values.
 type CaptionStyle string
 
@@ -2207,6 +2214,7 @@ const (
 	CaptionStyleWords   CaptionStyle = "words"
 	CaptionStyleLines   CaptionStyle = "lines"
 	CaptionStyleOutline CaptionStyle = "outline"
+	CaptionStyleNone    CaptionStyle = "none"
 )
 
 // CaptionStyleInput has the values of CaptionStyle.
@@ -2228,8 +2236,8 @@ type Chat struct {
 	ProfileID *string `json:"profile_id"`
 	// Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it.
 	FactoryID *string `json:"factory_id"`
-	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
-	Title string `json:"title"`
+	// Title, in one line. Null until the first message, whose beginning it is where none was given.
+	Title *string `json:"title"`
 	// All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
 	Messages []ChatMessage `json:"messages"`
 }
@@ -3169,7 +3177,7 @@ type ContentItemProblem struct {
 	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
 	// state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
-	// Pointer of the member at fault, empty if there is none.
+	// Pointer of the member at fault. Null if there is none.
 	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -3377,7 +3385,7 @@ type ContentPlan struct {
 	StartsOn string `json:"starts_on"`
 	// Time zone of its days and times.
 	Timezone string `json:"timezone"`
-	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
+	// Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone.
 	Country *string `json:"country"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief *string `json:"brief"`
@@ -4121,6 +4129,169 @@ const (
 	CrmIDHubspot  CrmID = "hubspot"
 )
 
+// CurrencyCode: ISO 4217 code of the currency.
+type CurrencyCode string
+
+// The values of CurrencyCode.
+const (
+	CurrencyCodeAed CurrencyCode = "AED"
+	CurrencyCodeAfn CurrencyCode = "AFN"
+	CurrencyCodeAll CurrencyCode = "ALL"
+	CurrencyCodeAmd CurrencyCode = "AMD"
+	CurrencyCodeAoa CurrencyCode = "AOA"
+	CurrencyCodeArs CurrencyCode = "ARS"
+	CurrencyCodeAud CurrencyCode = "AUD"
+	CurrencyCodeAwg CurrencyCode = "AWG"
+	CurrencyCodeAzn CurrencyCode = "AZN"
+	CurrencyCodeBam CurrencyCode = "BAM"
+	CurrencyCodeBbd CurrencyCode = "BBD"
+	CurrencyCodeBdt CurrencyCode = "BDT"
+	CurrencyCodeBgn CurrencyCode = "BGN"
+	CurrencyCodeBhd CurrencyCode = "BHD"
+	CurrencyCodeBif CurrencyCode = "BIF"
+	CurrencyCodeBmd CurrencyCode = "BMD"
+	CurrencyCodeBnd CurrencyCode = "BND"
+	CurrencyCodeBob CurrencyCode = "BOB"
+	CurrencyCodeBrl CurrencyCode = "BRL"
+	CurrencyCodeBsd CurrencyCode = "BSD"
+	CurrencyCodeBtn CurrencyCode = "BTN"
+	CurrencyCodeBwp CurrencyCode = "BWP"
+	CurrencyCodeByn CurrencyCode = "BYN"
+	CurrencyCodeBzd CurrencyCode = "BZD"
+	CurrencyCodeCad CurrencyCode = "CAD"
+	CurrencyCodeCdf CurrencyCode = "CDF"
+	CurrencyCodeChf CurrencyCode = "CHF"
+	CurrencyCodeClp CurrencyCode = "CLP"
+	CurrencyCodeCny CurrencyCode = "CNY"
+	CurrencyCodeCop CurrencyCode = "COP"
+	CurrencyCodeCrc CurrencyCode = "CRC"
+	CurrencyCodeCup CurrencyCode = "CUP"
+	CurrencyCodeCve CurrencyCode = "CVE"
+	CurrencyCodeCzk CurrencyCode = "CZK"
+	CurrencyCodeDjf CurrencyCode = "DJF"
+	CurrencyCodeDkk CurrencyCode = "DKK"
+	CurrencyCodeDop CurrencyCode = "DOP"
+	CurrencyCodeDzd CurrencyCode = "DZD"
+	CurrencyCodeEgp CurrencyCode = "EGP"
+	CurrencyCodeErn CurrencyCode = "ERN"
+	CurrencyCodeEtb CurrencyCode = "ETB"
+	CurrencyCodeEur CurrencyCode = "EUR"
+	CurrencyCodeFjd CurrencyCode = "FJD"
+	CurrencyCodeFkp CurrencyCode = "FKP"
+	CurrencyCodeGbp CurrencyCode = "GBP"
+	CurrencyCodeGel CurrencyCode = "GEL"
+	CurrencyCodeGhs CurrencyCode = "GHS"
+	CurrencyCodeGip CurrencyCode = "GIP"
+	CurrencyCodeGmd CurrencyCode = "GMD"
+	CurrencyCodeGnf CurrencyCode = "GNF"
+	CurrencyCodeGtq CurrencyCode = "GTQ"
+	CurrencyCodeGyd CurrencyCode = "GYD"
+	CurrencyCodeHkd CurrencyCode = "HKD"
+	CurrencyCodeHnl CurrencyCode = "HNL"
+	CurrencyCodeHtg CurrencyCode = "HTG"
+	CurrencyCodeHuf CurrencyCode = "HUF"
+	CurrencyCodeIdr CurrencyCode = "IDR"
+	CurrencyCodeIls CurrencyCode = "ILS"
+	CurrencyCodeInr CurrencyCode = "INR"
+	CurrencyCodeIqd CurrencyCode = "IQD"
+	CurrencyCodeIrr CurrencyCode = "IRR"
+	CurrencyCodeIsk CurrencyCode = "ISK"
+	CurrencyCodeJmd CurrencyCode = "JMD"
+	CurrencyCodeJod CurrencyCode = "JOD"
+	CurrencyCodeJpy CurrencyCode = "JPY"
+	CurrencyCodeKes CurrencyCode = "KES"
+	CurrencyCodeKgs CurrencyCode = "KGS"
+	CurrencyCodeKhr CurrencyCode = "KHR"
+	CurrencyCodeKmf CurrencyCode = "KMF"
+	CurrencyCodeKpw CurrencyCode = "KPW"
+	CurrencyCodeKrw CurrencyCode = "KRW"
+	CurrencyCodeKwd CurrencyCode = "KWD"
+	CurrencyCodeKyd CurrencyCode = "KYD"
+	CurrencyCodeKzt CurrencyCode = "KZT"
+	CurrencyCodeLak CurrencyCode = "LAK"
+	CurrencyCodeLbp CurrencyCode = "LBP"
+	CurrencyCodeLkr CurrencyCode = "LKR"
+	CurrencyCodeLrd CurrencyCode = "LRD"
+	CurrencyCodeLsl CurrencyCode = "LSL"
+	CurrencyCodeLyd CurrencyCode = "LYD"
+	CurrencyCodeMad CurrencyCode = "MAD"
+	CurrencyCodeMdl CurrencyCode = "MDL"
+	CurrencyCodeMga CurrencyCode = "MGA"
+	CurrencyCodeMkd CurrencyCode = "MKD"
+	CurrencyCodeMmk CurrencyCode = "MMK"
+	CurrencyCodeMnt CurrencyCode = "MNT"
+	CurrencyCodeMop CurrencyCode = "MOP"
+	CurrencyCodeMru CurrencyCode = "MRU"
+	CurrencyCodeMur CurrencyCode = "MUR"
+	CurrencyCodeMvr CurrencyCode = "MVR"
+	CurrencyCodeMwk CurrencyCode = "MWK"
+	CurrencyCodeMxn CurrencyCode = "MXN"
+	CurrencyCodeMyr CurrencyCode = "MYR"
+	CurrencyCodeMzn CurrencyCode = "MZN"
+	CurrencyCodeNad CurrencyCode = "NAD"
+	CurrencyCodeNgn CurrencyCode = "NGN"
+	CurrencyCodeNio CurrencyCode = "NIO"
+	CurrencyCodeNok CurrencyCode = "NOK"
+	CurrencyCodeNpr CurrencyCode = "NPR"
+	CurrencyCodeNzd CurrencyCode = "NZD"
+	CurrencyCodeOmr CurrencyCode = "OMR"
+	CurrencyCodePab CurrencyCode = "PAB"
+	CurrencyCodePen CurrencyCode = "PEN"
+	CurrencyCodePgk CurrencyCode = "PGK"
+	CurrencyCodePhp CurrencyCode = "PHP"
+	CurrencyCodePkr CurrencyCode = "PKR"
+	CurrencyCodePln CurrencyCode = "PLN"
+	CurrencyCodePyg CurrencyCode = "PYG"
+	CurrencyCodeQar CurrencyCode = "QAR"
+	CurrencyCodeRon CurrencyCode = "RON"
+	CurrencyCodeRsd CurrencyCode = "RSD"
+	CurrencyCodeRub CurrencyCode = "RUB"
+	CurrencyCodeRwf CurrencyCode = "RWF"
+	CurrencyCodeSar CurrencyCode = "SAR"
+	CurrencyCodeSbd CurrencyCode = "SBD"
+	CurrencyCodeScr CurrencyCode = "SCR"
+	CurrencyCodeSdg CurrencyCode = "SDG"
+	CurrencyCodeSek CurrencyCode = "SEK"
+	CurrencyCodeSgd CurrencyCode = "SGD"
+	CurrencyCodeShp CurrencyCode = "SHP"
+	CurrencyCodeSle CurrencyCode = "SLE"
+	CurrencyCodeSos CurrencyCode = "SOS"
+	CurrencyCodeSrd CurrencyCode = "SRD"
+	CurrencyCodeSsp CurrencyCode = "SSP"
+	CurrencyCodeStn CurrencyCode = "STN"
+	CurrencyCodeSvc CurrencyCode = "SVC"
+	CurrencyCodeSyp CurrencyCode = "SYP"
+	CurrencyCodeSzl CurrencyCode = "SZL"
+	CurrencyCodeThb CurrencyCode = "THB"
+	CurrencyCodeTjs CurrencyCode = "TJS"
+	CurrencyCodeTmt CurrencyCode = "TMT"
+	CurrencyCodeTnd CurrencyCode = "TND"
+	CurrencyCodeTop CurrencyCode = "TOP"
+	CurrencyCodeTry CurrencyCode = "TRY"
+	CurrencyCodeTtd CurrencyCode = "TTD"
+	CurrencyCodeTwd CurrencyCode = "TWD"
+	CurrencyCodeTzs CurrencyCode = "TZS"
+	CurrencyCodeUah CurrencyCode = "UAH"
+	CurrencyCodeUgx CurrencyCode = "UGX"
+	CurrencyCodeUsd CurrencyCode = "USD"
+	CurrencyCodeUyu CurrencyCode = "UYU"
+	CurrencyCodeUzs CurrencyCode = "UZS"
+	CurrencyCodeVed CurrencyCode = "VED"
+	CurrencyCodeVes CurrencyCode = "VES"
+	CurrencyCodeVnd CurrencyCode = "VND"
+	CurrencyCodeVuv CurrencyCode = "VUV"
+	CurrencyCodeWst CurrencyCode = "WST"
+	CurrencyCodeXaf CurrencyCode = "XAF"
+	CurrencyCodeXcd CurrencyCode = "XCD"
+	CurrencyCodeXcg CurrencyCode = "XCG"
+	CurrencyCodeXof CurrencyCode = "XOF"
+	CurrencyCodeXpf CurrencyCode = "XPF"
+	CurrencyCodeYer CurrencyCode = "YER"
+	CurrencyCodeZar CurrencyCode = "ZAR"
+	CurrencyCodeZmw CurrencyCode = "ZMW"
+	CurrencyCodeZwg CurrencyCode = "ZWG"
+)
+
 // Delivery: One event on its way to one webhook.
 type Delivery struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -4405,7 +4576,7 @@ type DossierApproval struct {
 	By string `json:"by"`
 	// Time at which it was decided.
 	At time.Time `json:"at"`
-	// Note of the decision. Empty: none.
+	// Note of the decision. Null: none.
 	Note *string `json:"note"`
 }
 
@@ -4704,7 +4875,8 @@ type EntertainmentSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *EntertainmentSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -4791,7 +4963,8 @@ type EntertainmentSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *EntertainmentSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -4909,7 +5082,8 @@ type EntertainmentSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[EntertainmentSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6201,7 +6375,8 @@ type ExpertSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *ExpertSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6277,7 +6452,8 @@ type ExpertSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *ExpertSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -6399,7 +6575,8 @@ type ExpertSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[ExpertSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -7604,8 +7781,8 @@ type Integration struct {
 	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
 	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
 	State SocialAccountState `json:"state"`
-	// Name of the account in the CRM. Empty until the integration is connected.
-	Name string `json:"name"`
+	// Name of the account in the CRM. Null until the integration is connected.
+	Name *string `json:"name"`
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Id of the factory that gets the products and makes the content. Null: none.
@@ -7674,8 +7851,8 @@ type IntegrationConnecting struct {
 	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
 	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
 	State SocialAccountState `json:"state"`
-	// Name of the account in the CRM. Empty until the integration is connected.
-	Name string `json:"name"`
+	// Name of the account in the CRM. Null until the integration is connected.
+	Name *string `json:"name"`
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Id of the factory that gets the products and makes the content. Null: none.
@@ -8513,7 +8690,8 @@ type MusicianSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *MusicianSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8573,7 +8751,8 @@ type MusicianSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *MusicianSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8691,7 +8870,8 @@ type MusicianSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[MusicianSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8922,7 +9102,8 @@ type NewsSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *NewsSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -8982,7 +9163,8 @@ type NewsSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *NewsSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9104,7 +9286,8 @@ type NewsSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[NewsSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -9325,6 +9508,9 @@ const (
 	OwnMediaCreateMimeTypeImageJpeg OwnMediaCreateMimeType = "image/jpeg"
 	OwnMediaCreateMimeTypeImagePng  OwnMediaCreateMimeType = "image/png"
 	OwnMediaCreateMimeTypeImageWebp OwnMediaCreateMimeType = "image/webp"
+	OwnMediaCreateMimeTypeImageHeic OwnMediaCreateMimeType = "image/heic"
+	OwnMediaCreateMimeTypeImageHeif OwnMediaCreateMimeType = "image/heif"
+	OwnMediaCreateMimeTypeImageAvif OwnMediaCreateMimeType = "image/avif"
 	OwnMediaCreateMimeTypeAudioMpeg OwnMediaCreateMimeType = "audio/mpeg"
 	OwnMediaCreateMimeTypeAudioWav  OwnMediaCreateMimeType = "audio/wav"
 	OwnMediaCreateMimeTypeAudioAac  OwnMediaCreateMimeType = "audio/aac"
@@ -9827,7 +10013,7 @@ type PriorPriceUpdate struct {
 	// In the smallest unit of the currency.
 	Amount *int64 `json:"amount,omitzero"`
 	// ISO 4217 code of the currency.
-	Currency *string `json:"currency,omitzero"`
+	Currency *CurrencyCode `json:"currency,omitzero"`
 }
 
 // Privacy: Who can see the post. Absent: the platform's default.
@@ -9956,6 +10142,9 @@ const (
 	ProductPhotoCreateMimeTypeImageJpeg ProductPhotoCreateMimeType = "image/jpeg"
 	ProductPhotoCreateMimeTypeImagePng  ProductPhotoCreateMimeType = "image/png"
 	ProductPhotoCreateMimeTypeImageWebp ProductPhotoCreateMimeType = "image/webp"
+	ProductPhotoCreateMimeTypeImageHeic ProductPhotoCreateMimeType = "image/heic"
+	ProductPhotoCreateMimeTypeImageHeif ProductPhotoCreateMimeType = "image/heif"
+	ProductPhotoCreateMimeTypeImageAvif ProductPhotoCreateMimeType = "image/avif"
 )
 
 // ProductPrice: A price in the smallest unit of a currency.
@@ -9971,7 +10160,7 @@ type ProductPriceInput struct {
 	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
 	Amount int64 `json:"amount"`
 	// ISO 4217 code of the currency.
-	Currency string `json:"currency"`
+	Currency CurrencyCode `json:"currency"`
 }
 
 // ProductPriceUpdate: Price of the product. It cannot go below the discount of a promotion that has not ended.
@@ -9979,7 +10168,7 @@ type ProductPriceUpdate struct {
 	// In the smallest unit of the currency.
 	Amount *int64 `json:"amount,omitzero"`
 	// ISO 4217 code of the currency.
-	Currency *string `json:"currency,omitzero"`
+	Currency *CurrencyCode `json:"currency,omitzero"`
 }
 
 // ProductState: State of the product. An archived product is kept, and no new content is made of it.
@@ -10500,7 +10689,7 @@ type PublicationDossier struct {
 	PublishedAt time.Time `json:"published_at"`
 	// Who had it published: the id of an API key or of a person.
 	PublishedFor string `json:"published_for"`
-	// Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none.
+	// Country whose rules applied (ISO 3166-1). Null if the factory and its profile have none.
 	Region *string `json:"region"`
 	// Rules of law that applied, as they were checked just before it was published.
 	Rules []DossierRule `json:"rules"`
@@ -11069,7 +11258,7 @@ type RehearsalPreview struct {
 type RehearsalProblem struct {
 	// Machine-readable reason, as in the result of `POST /v1/publishing/validate`.
 	Code string `json:"code"`
-	// JSON pointer of the member at fault, empty if there is none.
+	// JSON pointer of the member at fault. Null if there is none.
 	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -11093,7 +11282,7 @@ type RehearsalRefusal struct {
 	ItemIndex *int64 `json:"item_index"`
 	// Machine-readable code of the error.
 	Code string `json:"code"`
-	// JSON pointer of the member at fault, empty if there is none.
+	// JSON pointer of the member at fault. Null if there is none.
 	Param *string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -11271,10 +11460,9 @@ type SandboxAdvanceCreate struct {
 type SandboxAdvanced struct {
 	// The clock was moved, and what falls due happens in the background.
 	State string `json:"state"`
-	// Time of the request, by the real clock. What is made later is not older for the move.
+	// Time of the request, by the real clock.
 	RequestedAt time.Time `json:"requested_at"`
-	// Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
-	// clock.
+	// Time of the clock of the sandbox from now on. It goes on with the real clock.
 	ClockAt time.Time `json:"clock_at"`
 }
 
@@ -11542,7 +11730,8 @@ type SellerSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -11604,7 +11793,8 @@ type SellerSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
@@ -11726,7 +11916,8 @@ type SellerSettingsUpdate struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces Nullable[SellerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	// and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+	// characters of which there is no font here. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.

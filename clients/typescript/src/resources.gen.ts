@@ -71,7 +71,7 @@ export interface GetServiceLevelsParams {
 export interface GetUsageParams {
   /** First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to. */
   from?: string | undefined;
-  /** Last day (UTC). Absent: today. */
+  /** Last day (UTC), included. Absent: today. */
   to?: string | undefined;
 }
 
@@ -277,6 +277,8 @@ export interface ListApiKeysParams {
   order?: T.ListOrder | undefined;
   /** Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all. */
   metadata?: Record<string, string> | undefined;
+  /** Only keys of these kinds, separated by commas. A test key sees those of the kind test alone. */
+  kind?: T.ModeInput[] | undefined;
   /** Only keys that are bound to this profile, revoked ones included. */
   profile_id?: string | undefined;
 }
@@ -1726,6 +1728,8 @@ export interface ListIntegrationsParams {
   profile_id?: string | undefined;
   /** Only integrations with these CRMs, separated by commas. */
   kind?: T.CrmId[] | undefined;
+  /** Only integrations whose items are made in this factory. */
+  factory_id?: string | undefined;
   /** Only integrations in these states, separated by commas. */
   state?: T.SocialAccountStateInput[] | undefined;
 }
@@ -1862,8 +1866,9 @@ export class MediaResource {
    * request in `upload` within 15 minutes; with it, the service fetches the file. The media is `pending` until the file
    * was decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50 million pixels; they are turned
    * upright, and their metadata, such as the place, is removed. MP4 videos and M4A recordings lose theirs, too, and all
-   * tracks but those of pictures and sound; of videos the container alone is read. A media is deleted 30 days after its
-   * last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.
+   * tracks but those of pictures and sound. A file without any of it stays as it is, byte for byte. Of a video, the
+   * length is that of what plays, and `width` and `height` are those of the picture as it is shown. A media is deleted
+   * 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.
    *
    * Needs the scope `content:write`.
    */
@@ -2724,12 +2729,13 @@ export class SandboxResource {
   /**
    * Move the clock of the sandbox.
    *
-   * Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled
-   * content items are published in the order of their times, content plans write the items whose time comes, and the
-   * figures of posts grow. All of it sends the usual events. Times stay as they are set: a publication that was planned
-   * for next week is published now, with figures as of `clock_at`. What is made later is not older for it. It runs in
-   * the background, and has ended when `GET /v1/publications` lists none that is `pending` with a `planned_at` before
-   * `clock_at`. With a live key it is refused.
+   * Moves the one clock of the sandbox, which says what is past, due or next, and has happen what falls due: scheduled
+   * content items are published in the order of their times, content plans write the items whose time comes,
+   * automations make those of the times that it passes, promotions begin and end, and the figures of posts grow. All of
+   * it sends the usual events. Times stay as they are set: a publication that was planned for next week is published
+   * now, with figures as of `clock_at`. What is noted, such as `created_at`, keeps the real time. A reset sets the
+   * clock back. It runs in the background, and has ended when `GET /v1/publications` lists none that is `pending` with
+   * a `planned_at` before `clock_at`. With a live key it is refused.
    *
    * Needs the scope `account:manage`.
    */

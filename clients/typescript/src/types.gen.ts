@@ -1556,7 +1556,8 @@ export interface BloggerSettings {
   logo_places?: BloggerSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -1628,7 +1629,8 @@ export interface BloggerSettingsInput {
   logo_places?: BloggerSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -1772,7 +1774,8 @@ export interface BloggerSettingsUpdate {
   logo_places?: BloggerSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -2084,7 +2087,8 @@ export interface BrandSettings {
   logo_places?: BrandSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -2154,7 +2158,8 @@ export interface BrandSettingsInput {
   logo_places?: BrandSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -2288,7 +2293,8 @@ export interface BrandSettingsUpdate {
   logo_places?: BrandSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -2460,15 +2466,17 @@ export type CaptionFormatInput = 'plain' | 'html';
 
 /**
  * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. Absent: words, or outline with the theme bold.
+ * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+ * characters of which there is no font here. Absent: words, or outline with the theme bold.
  */
-export type CaptionStyle = 'words' | 'lines' | 'outline' | (string & {});
+export type CaptionStyle = 'words' | 'lines' | 'outline' | 'none' | (string & {});
 
 /**
  * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. Absent: words, or outline with the theme bold.
+ * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+ * characters of which there is no font here. Absent: words, or outline with the theme bold.
  */
-export type CaptionStyleInput = 'words' | 'lines' | 'outline';
+export type CaptionStyleInput = 'words' | 'lines' | 'outline' | 'none';
 
 /** A chat as callers see it. */
 export interface Chat {
@@ -2489,8 +2497,8 @@ export interface Chat {
    * it.
    */
   factory_id: string | null;
-  /** Title, in one line. Empty until the first message, whose beginning it is where none was given. */
-  title: string;
+  /** Title, in one line. Null until the first message, whose beginning it is where none was given. */
+  title: string | null;
   /**
    * All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
    */
@@ -3229,7 +3237,7 @@ export interface ContentItemProblem {
    * state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
    */
   code: ContentItemProblemCode;
-  /** Pointer of the member at fault, empty if there is none. */
+  /** Pointer of the member at fault. Null if there is none. */
   param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
@@ -3417,7 +3425,7 @@ export interface ContentPlan {
   starts_on: string;
   /** Time zone of its days and times. */
   timezone: string;
-  /** Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone. */
+  /** Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone. */
   country: string | null;
   /** What the plan is about, beyond the settings of the factory. */
   brief: string | null;
@@ -4150,6 +4158,9 @@ export interface CrmIntegrationConnect {
   integration_id?: undefined;
 }
 
+/** ISO 4217 code of the currency. */
+export type CurrencyCode = 'AED' | 'AFN' | 'ALL' | 'AMD' | 'AOA' | 'ARS' | 'AUD' | 'AWG' | 'AZN' | 'BAM' | 'BBD' | 'BDT' | 'BGN' | 'BHD' | 'BIF' | 'BMD' | 'BND' | 'BOB' | 'BRL' | 'BSD' | 'BTN' | 'BWP' | 'BYN' | 'BZD' | 'CAD' | 'CDF' | 'CHF' | 'CLP' | 'CNY' | 'COP' | 'CRC' | 'CUP' | 'CVE' | 'CZK' | 'DJF' | 'DKK' | 'DOP' | 'DZD' | 'EGP' | 'ERN' | 'ETB' | 'EUR' | 'FJD' | 'FKP' | 'GBP' | 'GEL' | 'GHS' | 'GIP' | 'GMD' | 'GNF' | 'GTQ' | 'GYD' | 'HKD' | 'HNL' | 'HTG' | 'HUF' | 'IDR' | 'ILS' | 'INR' | 'IQD' | 'IRR' | 'ISK' | 'JMD' | 'JOD' | 'JPY' | 'KES' | 'KGS' | 'KHR' | 'KMF' | 'KPW' | 'KRW' | 'KWD' | 'KYD' | 'KZT' | 'LAK' | 'LBP' | 'LKR' | 'LRD' | 'LSL' | 'LYD' | 'MAD' | 'MDL' | 'MGA' | 'MKD' | 'MMK' | 'MNT' | 'MOP' | 'MRU' | 'MUR' | 'MVR' | 'MWK' | 'MXN' | 'MYR' | 'MZN' | 'NAD' | 'NGN' | 'NIO' | 'NOK' | 'NPR' | 'NZD' | 'OMR' | 'PAB' | 'PEN' | 'PGK' | 'PHP' | 'PKR' | 'PLN' | 'PYG' | 'QAR' | 'RON' | 'RSD' | 'RUB' | 'RWF' | 'SAR' | 'SBD' | 'SCR' | 'SDG' | 'SEK' | 'SGD' | 'SHP' | 'SLE' | 'SOS' | 'SRD' | 'SSP' | 'STN' | 'SVC' | 'SYP' | 'SZL' | 'THB' | 'TJS' | 'TMT' | 'TND' | 'TOP' | 'TRY' | 'TTD' | 'TWD' | 'TZS' | 'UAH' | 'UGX' | 'USD' | 'UYU' | 'UZS' | 'VED' | 'VES' | 'VND' | 'VUV' | 'WST' | 'XAF' | 'XCD' | 'XCG' | 'XOF' | 'XPF' | 'YER' | 'ZAR' | 'ZMW' | 'ZWG';
+
 /** One event on its way to one webhook. */
 export interface Delivery {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -4404,7 +4415,7 @@ export interface DossierApproval {
   by: string;
   /** Time at which it was decided. */
   at: string;
-  /** Note of the decision. Empty: none. */
+  /** Note of the decision. Null: none. */
   note: string | null;
 }
 
@@ -4699,7 +4710,8 @@ export interface EntertainmentSettings {
   logo_places?: EntertainmentSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -4783,7 +4795,8 @@ export interface EntertainmentSettingsInput {
   logo_places?: EntertainmentSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -4921,7 +4934,8 @@ export interface EntertainmentSettingsUpdate {
   logo_places?: EntertainmentSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -5705,7 +5719,8 @@ export interface ExpertSettings {
   logo_places?: ExpertSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -5793,7 +5808,8 @@ export interface ExpertSettingsInput {
   logo_places?: ExpertSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -5939,7 +5955,8 @@ export interface ExpertSettingsUpdate {
   logo_places?: ExpertSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -7042,8 +7059,8 @@ export interface Integration {
    * integration again. disconnected: it was disconnected, and is deleted after 90 days.
    */
   state: SocialAccountState;
-  /** Name of the account in the CRM. Empty until the integration is connected. */
-  name: string;
+  /** Name of the account in the CRM. Null until the integration is connected. */
+  name: string | null;
   /** Profile that it belongs to. Null: the account as a whole. */
   profile_id: string | null;
   /** Id of the factory that gets the products and makes the content. Null: none. */
@@ -7094,8 +7111,8 @@ export interface IntegrationConnecting {
    * integration again. disconnected: it was disconnected, and is deleted after 90 days.
    */
   state: SocialAccountState;
-  /** Name of the account in the CRM. Empty until the integration is connected. */
-  name: string;
+  /** Name of the account in the CRM. Null until the integration is connected. */
+  name: string | null;
   /** Profile that it belongs to. Null: the account as a whole. */
   profile_id: string | null;
   /** Id of the factory that gets the products and makes the content. Null: none. */
@@ -7949,7 +7966,8 @@ export interface MusicianSettings {
   logo_places?: MusicianSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -8025,7 +8043,8 @@ export interface MusicianSettingsInput {
   logo_places?: MusicianSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -8163,7 +8182,8 @@ export interface MusicianSettingsUpdate {
   logo_places?: MusicianSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -8449,7 +8469,8 @@ export interface NewsSettings {
   logo_places?: NewsSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -8529,7 +8550,8 @@ export interface NewsSettingsInput {
   logo_places?: NewsSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -8675,7 +8697,8 @@ export interface NewsSettingsUpdate {
   logo_places?: NewsSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**
@@ -8909,7 +8932,7 @@ export type OwnMediaCreate =
   | UploadMediaCreate
   | FetchedMediaCreate;
 /** MIME type. Required for an upload. The file must be what it says. */
-export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
+export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/heic' | 'image/heif' | 'image/avif' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
 
 /** Data of the event. */
 export interface OwnMediaEventData {
@@ -9403,7 +9426,7 @@ export interface PriorPriceUpdate {
   /** In the smallest unit of the currency. */
   amount?: number | undefined;
   /** ISO 4217 code of the currency. */
-  currency?: string | undefined;
+  currency?: CurrencyCode | undefined;
 }
 
 /** Who can see the post. Absent: the platform's default. */
@@ -9506,7 +9529,7 @@ export type ProductPhotoCreate =
   | FetchedPhotoCreate
   | MediaPhotoCreate;
 /** MIME type. Required for an upload. The file must be what it says. */
-export type ProductPhotoCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp';
+export type ProductPhotoCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/heic' | 'image/heif' | 'image/avif';
 
 /** A price in the smallest unit of a currency. */
 export interface ProductPrice {
@@ -9521,7 +9544,7 @@ export interface ProductPriceInput {
   /** In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY. */
   amount: number;
   /** ISO 4217 code of the currency. */
-  currency: string;
+  currency: CurrencyCode;
 }
 
 /** Price of the product. It cannot go below the discount of a promotion that has not ended. */
@@ -9529,7 +9552,7 @@ export interface ProductPriceUpdate {
   /** In the smallest unit of the currency. */
   amount?: number | undefined;
   /** ISO 4217 code of the currency. */
-  currency?: string | undefined;
+  currency?: CurrencyCode | undefined;
 }
 
 /** State of the product. An archived product is kept, and no new content is made of it. */
@@ -10287,7 +10310,7 @@ export interface PublicationDossier {
   published_at: string;
   /** Who had it published: the id of an API key or of a person. */
   published_for: string;
-  /** Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none. */
+  /** Country whose rules applied (ISO 3166-1). Null if the factory and its profile have none. */
   region: string | null;
   /** Rules of law that applied, as they were checked just before it was published. */
   rules: DossierRule[];
@@ -10808,7 +10831,7 @@ export interface RehearsalPreview {
 export interface RehearsalProblem {
   /** Machine-readable reason, as in the result of `POST /v1/publishing/validate`. */
   code: string;
-  /** JSON pointer of the member at fault, empty if there is none. */
+  /** JSON pointer of the member at fault. Null if there is none. */
   param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
@@ -10832,7 +10855,7 @@ export interface RehearsalRefusal {
   item_index: number | null;
   /** Machine-readable code of the error. */
   code: string;
-  /** JSON pointer of the member at fault, empty if there is none. */
+  /** JSON pointer of the member at fault. Null if there is none. */
   param: string | null;
   /** What is wrong, and what to do about it. */
   message: string;
@@ -11105,12 +11128,9 @@ export interface SandboxAdvanceCreate {
 export interface SandboxAdvanced {
   /** The clock was moved, and what falls due happens in the background. */
   state: string;
-  /** Time of the request, by the real clock. What is made later is not older for the move. */
+  /** Time of the request, by the real clock. */
   requested_at: string;
-  /**
-   * Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
-   * clock.
-   */
+  /** Time of the clock of the sandbox from now on. It goes on with the real clock. */
   clock_at: string;
 }
 
@@ -11390,7 +11410,8 @@ export interface SellerSettings {
   logo_places?: SellerSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -11470,7 +11491,8 @@ export interface SellerSettingsInput {
   logo_places?: SellerSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -11614,7 +11636,8 @@ export interface SellerSettingsUpdate {
   logo_places?: SellerSettingsUpdateLogoPlaces | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   * and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may
+   * have characters of which there is no font here. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
   /**

@@ -1544,7 +1544,8 @@ class BloggerSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -1611,7 +1612,8 @@ class BloggerSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -1752,7 +1754,8 @@ class BloggerSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2048,7 +2051,8 @@ class BrandSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2113,7 +2117,8 @@ class BrandSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2244,7 +2249,8 @@ class BrandSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -2415,14 +2421,16 @@ CaptionFormatInput = Literal["plain", "html"]
 and & are written as &lt;, &gt; and &amp;. Absent: plain text.
 """
 
-CaptionStyle = Union[Literal["words", "lines", "outline"], str]
+CaptionStyle = Union[Literal["words", "lines", "outline", "none"], str]
 """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. Absent: words, or outline with the theme bold.
+and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+characters of which there is no font here. Absent: words, or outline with the theme bold.
 """
 
-CaptionStyleInput = Literal["words", "lines", "outline"]
+CaptionStyleInput = Literal["words", "lines", "outline", "none"]
 """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. Absent: words, or outline with the theme bold.
+and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have
+characters of which there is no font here. Absent: words, or outline with the theme bold.
 """
 
 
@@ -2445,8 +2453,8 @@ class Chat(TypedDict):
     """Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets
     it.
     """
-    title: str
-    """Title, in one line. Empty until the first message, whose beginning it is where none was given."""
+    title: Optional[str]
+    """Title, in one line. Null until the first message, whose beginning it is where none was given."""
     messages: List["ChatMessage"]
     """All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
     """
@@ -3212,7 +3220,7 @@ class ContentItemProblem(TypedDict):
     refuse it.
     """
     param: Optional[str]
-    """Pointer of the member at fault, empty if there is none."""
+    """Pointer of the member at fault. Null if there is none."""
     message: str
     """What is wrong, and what to do about it."""
     rule: Optional["RuleContext"]
@@ -3407,7 +3415,7 @@ class ContentPlan(TypedDict):
     timezone: str
     """Time zone of its days and times."""
     country: Optional[str]
-    """Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone."""
+    """Country whose holidays and seasons its topics know (ISO 3166-1). Null: those of all countries alone."""
     brief: Optional[str]
     """What the plan is about, beyond the settings of the factory."""
     product_ids: List[str]
@@ -4184,6 +4192,9 @@ class CrmIntegrationConnect(TypedDict):
     """Up to 20 key-value pairs of your own."""
 
 
+CurrencyCode = Literal["AED", "AFN", "ALL", "AMD", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC", "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ERN", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GHS", "GIP", "GMD", "GNF", "GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD", "JPY", "KES", "KGS", "KHR", "KMF", "KPW", "KRW", "KWD", "KYD", "KZT", "LAK", "LBP", "LKR", "LRD", "LSL", "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR", "MWK", "MXN", "MYR", "MZN", "NAD", "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN", "PGK", "PHP", "PKR", "PLN", "PYG", "QAR", "RON", "RSD", "RUB", "RWF", "SAR", "SBD", "SCR", "SDG", "SEK", "SGD", "SHP", "SLE", "SOS", "SRD", "SSP", "STN", "SVC", "SYP", "SZL", "THB", "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VED", "VES", "VND", "VUV", "WST", "XAF", "XCD", "XCG", "XOF", "XPF", "YER", "ZAR", "ZMW", "ZWG"]
+"""ISO 4217 code of the currency."""
+
 
 class Delivery(TypedDict):
     """One event on its way to one webhook."""
@@ -4452,7 +4463,7 @@ class DossierApproval(TypedDict):
     at: str
     """Time at which it was decided."""
     note: Optional[str]
-    """Note of the decision. Empty: none."""
+    """Note of the decision. Null: none."""
 
 
 DossierApprovalState = Union[Literal["approved", "changes_requested"], str]
@@ -4749,7 +4760,8 @@ class EntertainmentSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -4828,7 +4840,8 @@ class EntertainmentSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -4963,7 +4976,8 @@ class EntertainmentSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5689,7 +5703,8 @@ class ExpertSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5770,7 +5785,8 @@ class ExpertSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -5911,7 +5927,8 @@ class ExpertSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -6999,8 +7016,8 @@ class Integration(TypedDict):
     CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
     the integration again. disconnected: it was disconnected, and is deleted after 90 days.
     """
-    name: str
-    """Name of the account in the CRM. Empty until the integration is connected."""
+    name: Optional[str]
+    """Name of the account in the CRM. Null until the integration is connected."""
     profile_id: Optional[str]
     """Profile that it belongs to. Null: the account as a whole."""
     factory_id: Optional[str]
@@ -7049,8 +7066,8 @@ class IntegrationConnecting(TypedDict):
     CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
     the integration again. disconnected: it was disconnected, and is deleted after 90 days.
     """
-    name: str
-    """Name of the account in the CRM. Empty until the integration is connected."""
+    name: Optional[str]
+    """Name of the account in the CRM. Null until the integration is connected."""
     profile_id: Optional[str]
     """Profile that it belongs to. Null: the account as a whole."""
     factory_id: Optional[str]
@@ -7916,7 +7933,8 @@ class MusicianSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -7987,7 +8005,8 @@ class MusicianSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8122,7 +8141,8 @@ class MusicianSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8398,7 +8418,8 @@ class NewsSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8471,7 +8492,8 @@ class NewsSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8612,7 +8634,8 @@ class NewsSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -8832,7 +8855,7 @@ class OwnMedia(TypedDict):
 OwnMediaCreate = Union["UploadMediaCreate", "FetchedMediaCreate"]
 """Body of `createMedia`."""
 
-OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
+OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
 """MIME type. Required for an upload. The file must be what it says."""
 
 
@@ -9346,7 +9369,7 @@ class PriorPriceUpdate(TypedDict):
 
     amount: NotRequired[int]
     """In the smallest unit of the currency."""
-    currency: NotRequired[str]
+    currency: NotRequired["CurrencyCode"]
     """ISO 4217 code of the currency."""
 
 
@@ -9450,7 +9473,7 @@ class ProductPhoto(TypedDict):
 ProductPhotoCreate = Union["UploadPhotoCreate", "FetchedPhotoCreate", "MediaPhotoCreate"]
 """Body of `addProductPhoto`."""
 
-ProductPhotoCreateMimeType = Literal["image/jpeg", "image/png", "image/webp"]
+ProductPhotoCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif", "image/avif"]
 """MIME type. Required for an upload. The file must be what it says."""
 
 
@@ -9469,7 +9492,7 @@ class ProductPriceInput(TypedDict):
 
     amount: int
     """In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY."""
-    currency: str
+    currency: "CurrencyCode"
     """ISO 4217 code of the currency."""
 
 
@@ -9479,7 +9502,7 @@ class ProductPriceUpdate(TypedDict):
 
     amount: NotRequired[int]
     """In the smallest unit of the currency."""
-    currency: NotRequired[str]
+    currency: NotRequired["CurrencyCode"]
     """ISO 4217 code of the currency."""
 
 
@@ -10211,7 +10234,7 @@ class PublicationDossier(TypedDict):
     published_for: str
     """Who had it published: the id of an API key or of a person."""
     region: Optional[str]
-    """Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none."""
+    """Country whose rules applied (ISO 3166-1). Null if the factory and its profile have none."""
     rules: List["DossierRule"]
     """Rules of law that applied, as they were checked just before it was published."""
     approvals: List["DossierApproval"]
@@ -10750,7 +10773,7 @@ class RehearsalProblem(TypedDict):
     code: str
     """Machine-readable reason, as in the result of `POST /v1/publishing/validate`."""
     param: Optional[str]
-    """JSON pointer of the member at fault, empty if there is none."""
+    """JSON pointer of the member at fault. Null if there is none."""
     message: str
     """What is wrong, and what to do about it."""
 
@@ -10778,7 +10801,7 @@ class RehearsalRefusal(TypedDict):
     code: str
     """Machine-readable code of the error."""
     param: Optional[str]
-    """JSON pointer of the member at fault, empty if there is none."""
+    """JSON pointer of the member at fault. Null if there is none."""
     message: str
     """What is wrong, and what to do about it."""
 
@@ -11031,11 +11054,9 @@ class SandboxAdvanced(TypedDict):
     state: str
     """The clock was moved, and what falls due happens in the background."""
     requested_at: str
-    """Time of the request, by the real clock. What is made later is not older for the move."""
+    """Time of the request, by the real clock."""
     clock_at: str
-    """Time of the clock of the sandbox from now on, for what was made before its first move. It goes on with the real
-    clock.
-    """
+    """Time of the clock of the sandbox from now on. It goes on with the real clock."""
 
 
 SandboxEmptyCreate = Dict[str, Any]
@@ -11313,7 +11334,8 @@ class SellerSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -11387,7 +11409,8 @@ class SellerSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -11527,7 +11550,8 @@ class SellerSettingsUpdate(TypedDict):
     """
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose
+    scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
@@ -13355,6 +13379,8 @@ class ListApiKeysParams(TypedDict, total=False):
     metadata: Dict[str, str]
     """Only resources with this pair in their metadata, such as metadata[order]=4711. Of several pairs, they have all.
     """
+    kind: List["ModeInput"]
+    """Only keys of these kinds, separated by commas. A test key sees those of the kind test alone."""
     profile_id: str
     """Only keys that are bound to this profile, revoked ones included."""
 
@@ -13709,6 +13735,8 @@ class ListIntegrationsParams(TypedDict, total=False):
     """Returns only the resources of this profile."""
     kind: List["CrmId"]
     """Only integrations with these CRMs, separated by commas."""
+    factory_id: str
+    """Only integrations whose items are made in this factory."""
     state: List["SocialAccountStateInput"]
     """Only integrations in these states, separated by commas."""
 

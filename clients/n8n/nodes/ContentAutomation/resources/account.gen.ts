@@ -599,7 +599,7 @@ export const accountDescription: INodeProperties[] = [
         name: 'to',
         type: 'string',
         default: '',
-        description: 'Last day (UTC). Absent: today.',
+        description: 'Last day (UTC), included. Absent: today.',
         routing: { send: { type: 'query', property: 'to' } },
       },
     ],

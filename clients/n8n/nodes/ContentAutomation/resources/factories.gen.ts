@@ -496,11 +496,12 @@ export const factoriesDescription: INodeProperties[] = [
         displayOptions: { show: { '/type': ['brand', 'expert', 'musician', 'seller'] } },
         options: [
           { name: 'Lines', value: 'lines' },
+          { name: 'None', value: 'none' },
           { name: 'Outline', value: 'outline' },
           { name: 'Words', value: 'words' },
         ],
         default: 'lines',
-        description: 'Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words, or outline with the theme bold.',
+        description: 'Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. none draws no captions: they are in captions.vtt alone, whose scripts may have characters of which there is no font here. Absent: words, or outline with the theme bold.',
         routing: { send: { type: 'body', property: 'settings.caption_style' } },
       },
       {

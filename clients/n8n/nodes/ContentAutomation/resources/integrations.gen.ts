@@ -86,6 +86,23 @@ export const integrationsDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Factory',
+        name: 'factory_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchFactory', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only integrations whose items are made in this factory',
+        routing: { send: { type: 'query', property: 'factory_id' } },
+      },
+      {
         displayName: 'Kind',
         name: 'kind',
         type: 'multiOptions',

@@ -13,7 +13,7 @@ export const sandboxDescription: INodeProperties[] = [
         name: 'Advance',
         value: 'advance',
         action: 'Move the clock of the sandbox',
-        description: 'Moves the clock of what the test keys of the account have made until now, and has happen what falls due: scheduled content items are published in the order of their times, content plans write the items whose time comes, and the figures of posts grow',
+        description: 'Moves the one clock of the sandbox, which says what is past, due or next, and has happen what falls due: scheduled content items are published in the order of their times, content plans write the items whose time comes, automations make those of the times that it passes, promotions begin and end, and the figures of posts grow',
         routing: { request: { method: 'POST', url: '/v1/sandbox/advance' } },
       },
       {
