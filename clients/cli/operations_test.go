@@ -186,8 +186,9 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 		{`unknown command "contnt" for "cli"`, env, []string{"contnt", "list"}},
 		{`unknown command "contnt" for "cli"`, env, []string{"help", "contnt"}},
 		{`unknown command "lst" for "cli content"; did you mean list?`, env, []string{"help", "content", "lst"}},
-		{"the type of film.xyz is not known: use --mime-type with one of audio/aac, audio/mp4, audio/mpeg, audio/wav, image/jpeg, " +
-			"image/png, image/webp, video/mp4\n", env, []string{"media", "upload", "film.xyz"}},
+		{"the type of film.xyz is not known: use --mime-type with one of audio/aac, audio/mp4, audio/mpeg, audio/wav, " +
+			"image/avif, image/heic, image/heif, image/jpeg, image/png, image/webp, video/mp4\n",
+			env, []string{"media", "upload", "film.xyz"}},
 	} {
 		if code, _, notes := play(c.env, c.args...); code != 2 || !strings.Contains(notes, c.want) {
 			t.Errorf("%v: %d %s", c.args, code, notes)

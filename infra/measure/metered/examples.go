@@ -99,7 +99,7 @@ func (w *World) Examples() map[string]Example {
 		"listAuditEntries":   {},
 		"listEvents":         {},
 		"resetSandbox":       {Body: Object{}},
-		"advanceSandbox":     {Body: Object{"seconds": 604800}},
+		"advanceSandbox":     {Body: Object{"seconds": 3600}},
 		"getEvent":           {ID: of(&w.event)},
 
 		"listApiKeys": {},

@@ -35,7 +35,7 @@ var reportedFiles = []reportedFile{
 	{path: "pictures/ours_signed.jpg", width: 1080, height: 1350},
 	{path: "pictures/levels.webp", width: 1200, height: 800},
 	{path: "pictures/strip_140x1.png", width: 140, height: 1}, {path: "pictures/30000x1.png", width: 30000, height: 1},
-	{path: "pictures/apng.png", says: "animated"}, {path: "formats/still.avif", says: "AVIF"},
+	{path: "pictures/apng.png", says: "animated"}, {path: "formats/still.avif", width: 600, height: 400},
 	{path: "formats/qt.mov", width: 360, height: 640, seconds: 4},
 	{path: "videos/rot_b.mp4", width: 360, height: 640, seconds: 4},
 	{path: "videos/frag_full.mp4", width: 360, height: 640, seconds: 4},
@@ -59,7 +59,7 @@ var reportedFiles = []reportedFile{
 
 // reportedMIME has the types that callers declare, by the ends of the files' names.
 var reportedMIME = map[string]string{".jpg": "image/jpeg", ".png": "image/png", ".webp": "image/webp",
-	".avif": "image/jpeg", ".mov": "video/mp4", ".mp4": "video/mp4", ".mp3": "audio/mpeg", ".wav": "audio/wav",
+	".avif": "image/avif", ".mov": "video/mp4", ".mp4": "video/mp4", ".mp3": "audio/mpeg", ".wav": "audio/wav",
 	".m4a": "audio/mp4"}
 
 // uploaded sends a file of testdata/media, and returns its id.
