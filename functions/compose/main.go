@@ -35,9 +35,8 @@ func main() {
 	}
 	if f.May(topology.RunFFmpeg) {
 		dir := awsenv.Must(composer.Scratch(os.TempDir()))
-		engine := awsenv.Must(compose.New(compose.Settings{
-			FFmpeg: n.FFmpeg, Fonts: n.Fonts, Scratch: dir, Threads: runtime.NumCPU(),
-		}))
+		engine := awsenv.Must(compose.New(compose.Settings{FFmpeg: n.FFmpeg, Fonts: n.Fonts, Scratch: dir,
+			Threads: runtime.NumCPU()}))
 		e.Composer = &composer.Composer{Engine: engine, Objects: e.Files, Dir: dir, Credentials: credentials}
 	}
 	lambda.Start(worker.Named(f.Name).Open(e))

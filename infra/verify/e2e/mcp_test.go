@@ -220,7 +220,7 @@ func TestACallOfAToolCountsOnce(t *testing.T) {
 	a := newAgent(t, secret)
 	before, reset := remaining(t, secret)
 	if reset < 10 { // the window would end between the calls
-		time.Sleep(time.Duration(reset+1) * time.Second)
+		<-time.After(time.Duration(reset+1) * time.Second)
 		before, _ = remaining(t, secret)
 	}
 	if r := a.try("account_overview", object{}); r.error { // which reads the account, its factories and its accounts

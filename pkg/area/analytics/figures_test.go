@@ -324,7 +324,7 @@ func TestFiguresOfOthers(t *testing.T) {
 	}
 	for _, nonsense := range []string{"nonsense", strings.Repeat("x", 3000)} { // longer than a key may be
 		if a := w.Call(http.MethodGet, "/v1/analytics/accounts?social_account_id="+nonsense, nil); a.Status !=
-			http.StatusNotFound {
+			http.StatusUnprocessableEntity {
 			t.Errorf("%.10s: %d", nonsense, a.Status)
 		}
 	}

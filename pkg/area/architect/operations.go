@@ -101,7 +101,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if in.Body != nil {
 		b = *in.Body
 	}
-	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: resource.Text(b.Title),
+	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata),
+		Title: resource.Text(b.Title),
 		Messages: []Message{}}}
 	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {

@@ -184,7 +184,7 @@ func TestFilters(t *testing.T) {
 			}
 			if i > 5 {
 				p := w.Principal
-				p.Actor = auth.Key("key_2")
+				p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn022")
 				c.Principal, c.OperationID, c.Status = &p, "", 404
 			}
 		})
@@ -197,7 +197,7 @@ func TestFilters(t *testing.T) {
 		"":                                      "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
 		"key_id=" + w.Principal.KeyID():         "r-5 r-4 r-3 r-2 r-1 r-0",
 		"key_id=key_01h455vb4pex5vsknk084sn022": "r-7 r-6",
-		"key_id=key_3":                          "",
+		"key_id=key_01h455vb4pex5vsknk084sn023": "",
 		"operation_id=createFactory":            "r-5 r-3 r-1",
 		"status=404":                            "r-7 r-6",
 		"status=4xx":                            "r-7 r-6 r-5 r-3 r-1",

@@ -268,7 +268,7 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 // The limit of an application says what it counts, which is another thing on each platform.
 func TestTheLimitOfAnApplicationHasItsUnit(t *testing.T) {
 	w := newWorld(t)
-	for platform, want := range map[string]string{"youtube": "uploads", "x": "us_cents"} {
+	for platform, want := range map[string]string{"youtube": "uploads"} {
 		app := w.application("platform", platform, "daily_limit", 600)
 		if app.DailyLimitUnit == nil || *app.DailyLimitUnit != want {
 			t.Errorf("%s: %v", platform, app.DailyLimitUnit)
