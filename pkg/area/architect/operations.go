@@ -102,7 +102,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		b = *in.Body
 	}
 	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata),
-		Title: resource.Text(b.Title),
+		Title:    resource.Text(b.Title),
 		Messages: []Message{}}}
 	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {
