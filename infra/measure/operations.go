@@ -129,15 +129,6 @@ func (o operation) broken() (err error) {
 	return err
 }
 
-// clocks are the round trips for the clock of the sandbox, whose time these operations need. A live key has none.
-var clocks = map[string]int{
-	"createPlanTopic": 1, "getPlanTopic": 1, "updatePlanTopic": 1, "deletePlanTopic": 1,
-	"approvePlanTopics": 1, "scheduleContentItem": 1, "bulkPublishing": 2, "listAllPublications": 1,
-	"validatePublishing": 1, "listSlots": 1, "approveContentItem": 1, "requestChanges": 1,
-	"createAutomation": 1, "updateProduct": 1, "deleteProduct": 1, "listPromotions": 1,
-	"createPromotion": 1, "updatePromotion": 1,
-}
-
 // broken returns an error for each bound that is broken.
 func (m measured) broken() (err error) {
 	for _, o := range m.operations {
