@@ -29,7 +29,10 @@ func TestDeliveries(t *testing.T) {
 		ID, State, Secret string
 		LastSuccess       *string `json:"last_success_at"`
 		Latency           *struct {
-			P50, P90, P99, Count int
+			P50   int `json:"p50_ms"`
+			P90   int `json:"p90_ms"`
+			P99   int `json:"p99_ms"`
+			Count int
 		} `json:"latency_ms"`
 	}
 	type delivery struct {

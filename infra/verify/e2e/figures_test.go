@@ -51,9 +51,10 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%v: %s", err, text)
 			}
 			type bestTimes struct {
-				Posts, Needed, Simulated int
-				Enough                   bool
-				Hours                    []struct {
+				Posts, Needed int
+				Simulated     int `json:"simulated_count"`
+				Enough        bool
+				Hours         []struct {
 					Low  float64
 					High float64
 				}

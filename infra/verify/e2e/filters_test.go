@@ -71,7 +71,7 @@ func TestWebhooksOfFactories(t *testing.T) {
 	a := call(t, c.live.Secret, "POST", "/v1/webhooks", object{
 		"url": places[0].hooks.URL, "event_types": []string{"*"}, "factory_ids": []string{places[0].factory},
 	})
-	if err := a.refused(422, "validation_failed"); err != nil {
+	if err := a.refused(404, "not_found"); err != nil {
 		t.Error(err)
 	}
 	if a.Error != nil && a.Error.Param != "/factory_ids/0" {

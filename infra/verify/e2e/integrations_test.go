@@ -20,8 +20,12 @@ type integration struct {
 	HookURL          string                            `json:"hook_url"`
 	LastSync         *struct{ Read, Made, Failed int } `json:"last_sync"`
 	LastFailure      *struct{ Code, Message string }   `json:"last_failure"`
-	Counts           struct{ Products, Items, Notes int }
-	Pipelines        []struct {
+	Counts           struct {
+		Products int `json:"product_count"`
+		Items    int `json:"item_count"`
+		Notes    int `json:"note_count"`
+	}
+	Pipelines []struct {
 		ID     string
 		Stages []struct{ ID, Name string }
 	}

@@ -31,7 +31,7 @@ func TestAVideoHasTheIntroOfItsBrand(t *testing.T) {
 	// The file of a deleted media stays for a day, but nothing new can name it.
 	refused := call(t, key, http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme",
 		"settings": settings})
-	if refused.Status != http.StatusUnprocessableEntity {
+	if refused.Status != http.StatusNotFound {
 		t.Errorf("a deleted media is taken: %d", refused.Status)
 	}
 }

@@ -23,7 +23,7 @@ type keyDetails struct {
 	} `json:"old_secrets"`
 	RevokedKeys *int `json:"revoked_keys"`
 	Usage       struct {
-		LastDay struct{ Requests, Refused int } `json:"last_24h"`
+		LastDay struct{ Calls, Refused int } `json:"last_24h"`
 	}
 	SpendLimit *int64 `json:"spend_limit_credits"`
 	Spent      int64  `json:"used_this_month_credits"`
@@ -168,7 +168,7 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 		t.Error(err)
 	}
 	got := into[keyDetails](call(t, c.live.Secret, "GET", "/v1/api-keys/"+c.test.ID, nil), http.StatusOK)
-	if got.Usage.LastDay.Requests != 31 || got.Usage.LastDay.Refused != 11 {
+	if got.Usage.LastDay.Calls != 31 || got.Usage.LastDay.Refused != 11 {
 		t.Errorf("%+v", got.Usage)
 	}
 	// Eleven more keys with 20 calls each. The account has 200 calls, and one key has used its 20.

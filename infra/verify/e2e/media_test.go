@@ -159,7 +159,7 @@ func TestMediaAreFetched(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for path, want := range map[string]string{"/a.png": "ready", "/moved": "rejected"} {
+	for path, want := range map[string]string{"/a.png": "ready", "/moved": "ready"} {
 		made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", object{"source_url": server.URL + path}),
 			http.StatusCreated)
 		if m := settled(t, secret, made.ID); m.State != want {
@@ -202,7 +202,7 @@ func TestMediaAreUsedByTheStudio(t *testing.T) {
 	photo := bring(t, c.test.Secret, "image/png", picture(t, 720, 1280))
 	if err := call(t, c.live.Secret, http.MethodPost, "/v1/studio/videos",
 		object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"}).refused(
-		http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+		http.StatusNotFound, "not_found"); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 var foreign = []string{
 	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
 	"ContentPreview.media_ids", "ContentSlide.media_id", "DossierFile.id",
-	"DossierModel.id", "DossierRule.id", "Draft.result_id",
-	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "LookupResult.id", "Media.id", "Model.id",
+	"BulkResult.content_item_id", "DossierModel.id", "DossierRule.id", "Draft.result_id",
+	"FactoryRetirement.id", "ImportLeftOut.id", "IntegrationPipeline.id", "IntegrationStage.id", "LookupResult.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",
 	"SocialApplication.client_id", "WebhookDestination.external_id",
 	"listAuditEntries.operation_id", "listEvents.object_id", "Quote.created_ids",
