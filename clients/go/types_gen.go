@@ -1045,7 +1045,7 @@ type AutomationTrigger struct {
 type AutomationTriggerInput struct {
 	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
 	// cron.
-	Kind AutomationTriggerKindInput `json:"kind"`
+	Kind string `json:"kind"`
 	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
 	URL *string `json:"url,omitzero"`
 	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
@@ -1064,9 +1064,6 @@ const (
 	AutomationTriggerKindProduct AutomationTriggerKind = "product"
 	AutomationTriggerKindTime    AutomationTriggerKind = "time"
 )
-
-// AutomationTriggerKindInput has the values of AutomationTriggerKind.
-type AutomationTriggerKindInput = AutomationTriggerKind
 
 // AutomationUpdate: Body of `updateAutomation`.
 type AutomationUpdate struct {
@@ -3124,7 +3121,7 @@ type ContentItemCreate struct {
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
 	// generated at once, at no cost. Default: generated.
-	Source *ContentItemSourceInput `json:"source,omitzero"`
+	Source *string `json:"source,omitzero"`
 	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
 	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
 	// language are the defaults.
@@ -3292,9 +3289,6 @@ const (
 	ContentItemSourceGenerated ContentItemSource = "generated"
 	ContentItemSourceProvided  ContentItemSource = "provided"
 )
-
-// ContentItemSourceInput has the values of ContentItemSource.
-type ContentItemSourceInput = ContentItemSource
 
 // ContentItemUpdate: Body of `updateContentItem`.
 type ContentItemUpdate struct {

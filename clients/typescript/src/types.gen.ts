@@ -1135,11 +1135,6 @@ export type AutomationTriggerInput =
  */
 export type AutomationTriggerKind = 'feed' | 'product' | 'time' | (string & {});
 
-/**
- * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.
- */
-export type AutomationTriggerKindInput = 'feed' | 'product' | 'time';
-
 /** Body of `updateAutomation`. */
 export interface AutomationUpdate {
   /** What makes it run. It replaces the former one as a whole, and the automation begins afresh. */
@@ -3344,9 +3339,6 @@ export interface ContentItemSchedule {
 
 /** Where its media and texts come from: models, or you. */
 export type ContentItemSource = 'generated' | 'provided' | (string & {});
-
-/** Where its media and texts come from: models, or you. */
-export type ContentItemSourceInput = 'generated' | 'provided';
 
 /** Body of `updateContentItem`. */
 export interface ContentItemUpdate {

@@ -1,3 +1,7 @@
+//go:build !deployed
+
+//go:build !deployed
+
 package e2e
 
 import (

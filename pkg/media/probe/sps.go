@@ -238,8 +238,10 @@ func shapeOfHEVC(nal []byte) (s shape, ok bool) {
 		r.skip(3)
 	}
 	r.skip(6)
-	if r.flag() && r.flag() {
-		r.factors()
+	if present := r.flag(); present {
+		if written := r.flag(); written {
+			r.factors()
+		}
 	}
 	r.u(2)
 	if r.flag() {
@@ -311,7 +313,11 @@ func (r *bits) references() {
 			r.ue()
 			kept := 0
 			for range before + 1 {
-				if r.flag() || r.flag() {
+				used := r.flag()
+				if !used {
+					used = r.flag()
+				}
+				if used {
 					kept++
 				}
 			}

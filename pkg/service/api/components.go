@@ -68,7 +68,28 @@ func shareParts(whole tree) error {
 		items[name], hooks[event] = item, tree{"$ref": "#/components/pathItems/" + name}
 	}
 	components(whole)["pathItems"] = items
-	return nil
+	return dropUnused(whole)
+}
+
+// dropUnused removes the schemas that nothing refers to: values that a shape of a body has in their place.
+func dropUnused(whole tree) error {
+	schemas, _ := components(whole)["schemas"].(tree)
+	for {
+		text, err := json.Marshal(whole)
+		if err != nil {
+			return err
+		}
+		dropped := false
+		for _, name := range slices.Sorted(maps.Keys(schemas)) {
+			if !strings.Contains(string(text), `"#/components/schemas/`+name+`"`) {
+				delete(schemas, name)
+				dropped = true
+			}
+		}
+		if !dropped {
+			return nil
+		}
+	}
 }
 
 func components(whole tree) tree {

@@ -1151,10 +1151,6 @@ AutomationTriggerKind = Union[Literal["feed", "product", "time"], str]
 """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.
 """
 
-AutomationTriggerKindInput = Literal["feed", "product", "time"]
-"""feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.
-"""
-
 
 class AutomationUpdate(TypedDict):
     """Body of `updateAutomation`."""
@@ -3325,9 +3321,6 @@ class ContentItemSchedule(TypedDict):
 
 
 ContentItemSource = Union[Literal["generated", "provided"], str]
-"""Where its media and texts come from: models, or you."""
-
-ContentItemSourceInput = Literal["generated", "provided"]
 """Where its media and texts come from: models, or you."""
 
 

@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,25 +27,6 @@ var media = filepath.Join("..", "..", "..", "..", ".tools", "media")
 func origin(n int) (x, y float64) {
 	row := sheetSize / cell
 	return float64(n%row*cell + 6), float64(n/row*cell + 98)
-}
-
-// known returns the emoji of the list that the font draws in color, one glyph each.
-func known(t *testing.T, f *Fonts) (all []string, glyphs []int) {
-	t.Helper()
-	list, err := os.ReadFile(filepath.Join("testdata", "emoji.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	face, err := f.face(script.Colored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for emoji := range strings.FieldsSeq(string(list)) {
-		if glyph, ok := f.glyphOf(face, []rune(emoji)); ok && glyph != 0 {
-			all, glyphs = append(all, emoji), append(glyphs, int(glyph))
-		}
-	}
-	return all, glyphs
 }
 
 // drawSheet draws emoji as finished media have them: by the shapes of libass.
@@ -106,32 +86,6 @@ func rendered(t *testing.T, s *Script, width, height int) (pixels []byte, said s
 	}
 	return pixels, stderr.String()
 }
-
-// differences returns the mean difference of two sheets in each cell, in levels, of the pixels that either has drawn.
-func differences(ours, theirs []byte, cells int) []float64 {
-	all := make([]float64, cells)
-	for n := range all {
-		x, y := origin(n)
-		sum, drawn := 0.0, 0
-		for row := int(y) - 98; row < int(y)-98+cell; row++ {
-			at := (row*sheetSize + int(x) - 6) * 3
-			for i := at; i < at+cell*3; i += 3 {
-				a, b := ours[i:i+3], theirs[i:i+3]
-				if gray(a) && gray(b) {
-					continue
-				}
-				drawn++
-				for k := range 3 {
-					sum += math.Abs(float64(a[k])-float64(b[k])) / 3
-				}
-			}
-		}
-		all[n] = sum / max(float64(drawn), 1)
-	}
-	return all
-}
-
-func gray(p []byte) bool { return p[0] == sheetGray && p[1] == sheetGray && p[2] == sheetGray }
 
 // chosen are the emoji of the table of colors: with translucent and scaled layers, gradients, skin tones and flags.
 var chosen = strings.Fields("🏳️‍🌈 👩 😰 😨 🌚 💗 👨‍🚀 👩‍🎓 👷‍♀️ 🎅 🧛‍♀️ 🧖‍♀️ 🫂 🪶 🐠 🧊 🌁 🌄 🌇 🌠 ☄️ 🎇 🔮 🪄 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f 🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f " +

@@ -166,15 +166,10 @@ export const automationsDescription: INodeProperties[] = [
   {
     displayName: 'Trigger Kind',
     name: 'trigger__kind',
-    type: 'options',
+    type: 'string',
     displayOptions: { show: { resource: ['automations'], operation: ['create'] } },
     required: true,
-    options: [
-      { name: 'Feed', value: 'feed' },
-      { name: 'Product', value: 'product' },
-      { name: 'Time', value: 'time' },
-    ],
-    default: 'feed',
+    default: '',
     description: 'Feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron.',
     routing: { send: { type: 'body', property: 'trigger.kind' } },
   },

@@ -681,9 +681,8 @@ export const contentDescription: INodeProperties[] = [
       {
         displayName: 'Source',
         name: 'source',
-        type: 'options',
-        options: [{ name: 'Generated', value: 'generated' }, { name: 'Provided', value: 'provided' }],
-        default: 'generated',
+        type: 'string',
+        default: '',
         description: 'Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost. Default: generated.',
         routing: { send: { type: 'body', property: 'source' } },
       },
