@@ -1,7 +1,5 @@
 //go:build !deployed
 
-//go:build !deployed
-
 package e2e
 
 import (
