@@ -94,7 +94,7 @@ func (f feed) check(t *testing.T, s *service, said string, failed bool) {
 	t.Helper()
 	found := map[string][4]any{}
 	for _, p := range apitest.All[product.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100) {
-		found[p.SKU] = [4]any{p.Name, p.Description, p.Price.Amount, p.Price.Currency}
+		found[p.SKU] = [4]any{p.Name, string(p.Description), p.Price.Amount, p.Price.Currency}
 	}
 	if len(found) != len(f.want) {
 		t.Errorf("there are %v, want %v", found, f.want)
