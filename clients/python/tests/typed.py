@@ -16,7 +16,7 @@ def events(event: Event) -> str:
     if str(event["type"]) == "content.of_a_later_service":
         return event["id"]
     if event["type"] == "content.generated":
-        return event["data"]["object"]["title"]
+        return event["data"]["object"]["title"] or ""
     if event["type"] == "balance.low":
         return str(event["data"]["nothing"])  # type: ignore[typeddict-item]
     return event["id"]

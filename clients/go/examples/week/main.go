@@ -27,7 +27,7 @@ func run(ctx context.Context) error {
 	}
 	plan, err := client.Factories.CreateContentPlan(ctx, factory.ID, contentautomation.ContentPlanCreate{
 		Days: 7, PostsPerDay: 1, Brief: contentautomation.Ptr("The weeks before Christmas"),
-		ContentTypes: []contentautomation.ContentPlanContentTypes{contentautomation.ContentPlanContentTypesPost}})
+		ContentTypes: []contentautomation.ContentType{contentautomation.ContentTypePost}})
 	if err != nil {
 		return err
 	}
