@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// cdk runs a command of the CDK CLI on the stacks of the order.
+// cdk runs a command of the CDK CLI that synthesises the stacks of the order.
 func cdk(ctx context.Context, o order, args ...string) error {
 	known, err := lookUp(ctx, o)
 	if err != nil {
@@ -25,7 +25,12 @@ func cdk(ctx context.Context, o order, args ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := command(ctx, slices.Concat(args, o.context, known, providers)...)
+	return runCDK(ctx, o, slices.Concat(args, o.context, known, providers)...)
+}
+
+// runCDK runs a command of the CDK CLI with the credentials of the order. It looks nothing up for a synthesis.
+func runCDK(ctx context.Context, o order, args ...string) error {
+	cmd, err := command(ctx, args...)
 	if err != nil {
 		return err
 	}

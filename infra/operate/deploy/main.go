@@ -111,7 +111,10 @@ func stackDeployment(o order) deployment {
 	}
 	return deployment{folder: folder, deployed: o.deployedTemplate,
 		cdk: func(ctx context.Context, args ...string) error {
-			if o.built || args[0] != "synth" {
+			if args[0] != "synth" {
+				return runCDK(ctx, o, append(args, "--build", "true")...)
+			}
+			if o.built {
 				args = append(args, "--build", "true")
 			}
 			return cdk(ctx, o, args...)

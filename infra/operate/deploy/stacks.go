@@ -41,144 +41,125 @@ func (d deployment) stacks(ctx context.Context, approval string) error {
 	if err := d.cdk(ctx, "synth", "--quiet", "--output", d.folder); err != nil {
 		return err
 	}
-	names, err := stacksIn(d.folder)
+	all, err := stacksIn(d.folder)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the synthesised stacks: %w", err)
 	}
-	deploy := func(folder, name, gates string) error {
-		args := []string{"deploy", name, "--exclusively", "--app", folder, "--require-approval", approval}
-		if gates != "" {
-			args = append(args, "--parameters", name+":"+customer.GatesParameter+"="+gates)
+	deploy := func(folder string, s synthesised, gates string) error {
+		args := []string{"deploy", s.name, "--exclusively", "--app", folder, "--require-approval", approval}
+		if s.gated {
+			args = append(args, "--parameters", s.name+":"+customer.GatesParameter+"="+gates)
 		}
 		return d.cdk(ctx, args...)
 	}
-	var later []string
-	for _, name := range names {
+	var later []synthesised
+	for i, s := range all {
 		folder := d.folder
-		if name != names[len(names)-1] {
-			if folder, err = d.keepRemoved(ctx, name); err != nil {
+		if i < len(all)-1 {
+			if folder, err = d.keepRemoved(ctx, s); err != nil {
 				return err
 			}
 		}
-		on, err := d.gates(name, "on")
-		if err != nil {
-			return err
+		if folder != d.folder || s.gated {
+			later = append(later, s)
 		}
-		if folder != d.folder || on != "" {
-			later = append(later, name)
-		}
-		if err := deploy(folder, name, on); err != nil {
-			return fmt.Errorf("deploy the stack %s: %w", name, err)
+		if err := deploy(folder, s, "on"); err != nil {
+			return fmt.Errorf("deploy the stack %s: %w", s.name, err)
 		}
 	}
-	for _, name := range later {
-		off, err := d.gates(name, "off")
-		if err == nil {
-			err = deploy(d.folder, name, off)
-		}
-		if err != nil {
-			return fmt.Errorf("delete what the release needed of the stack %s: %w", name, err)
+	for _, s := range later {
+		if err := deploy(d.folder, s, "off"); err != nil {
+			return fmt.Errorf("delete what the release needed of the stack %s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-// gates returns a value of the parameter for gates if the synthesised stack has it, and otherwise an empty text.
-func (d deployment) gates(name, value string) (string, error) {
-	m, err := readManifest(d.folder)
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(filepath.Join(d.folder, m.Artifacts[name].Properties.TemplateFile))
-	if err != nil {
-		return "", err
-	}
-	template, err := readTemplate(data)
-	if template["Parameters"][customer.GatesParameter] == nil {
-		return "", err
-	}
-	return value, err
+// synthesised is a stack of a cloud assembly.
+type synthesised struct {
+	// file is the name of the template in the folder of the assembly, and text its content.
+	name, file string
+	text       []byte
+	// gated reports that the stack has the parameter for gates.
+	gated bool
 }
 
-// manifest is the part of manifest.json of a cloud assembly that lists the stacks.
-type manifest struct {
-	Artifacts map[string]struct {
-		Type         string
-		Dependencies []string
-		Properties   struct{ TemplateFile string }
+// stacksIn returns the stacks of an assembly, each after those that it depends on.
+func stacksIn(folder string) (all []synthesised, err error) {
+	var manifest struct {
+		Artifacts map[string]struct {
+			Type         string
+			Dependencies []string
+			Properties   struct{ TemplateFile string }
+		}
 	}
-}
-
-func readManifest(folder string) (m manifest, err error) {
 	data, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
-	if err != nil {
-		return m, err
+	if err == nil {
+		err = json.Unmarshal(data, &manifest)
 	}
-	return m, json.Unmarshal(data, &m)
-}
-
-// stacksIn returns the names of the stacks of an assembly, each after those that it depends on.
-func stacksIn(folder string) (names []string, err error) {
-	m, err := readManifest(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read the synthesised stacks: %w", err)
+		return nil, err
 	}
-	var add func(name string)
-	add = func(name string) {
-		a := m.Artifacts[name]
-		if a.Type != "aws:cloudformation:stack" || slices.Contains(names, name) {
-			return
+	known := map[string]bool{}
+	var add func(name string) error
+	add = func(name string) error {
+		a := manifest.Artifacts[name]
+		if a.Type != "aws:cloudformation:stack" || known[name] {
+			return nil
 		}
+		known[name] = true
 		for _, before := range slices.Sorted(slices.Values(a.Dependencies)) {
-			add(before)
+			if err := add(before); err != nil {
+				return err
+			}
 		}
-		names = append(names, name)
+		text, err := os.ReadFile(filepath.Join(folder, a.Properties.TemplateFile))
+		if err != nil {
+			return err
+		}
+		template, err := readTemplate(text)
+		_, gated := template["Parameters"][customer.GatesParameter]
+		all = append(all, synthesised{name, a.Properties.TemplateFile, text, gated})
+		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Artifacts)) {
-		add(name)
+	for _, name := range slices.Sorted(maps.Keys(manifest.Artifacts)) {
+		if err := add(name); err != nil {
+			return nil, err
+		}
 	}
-	if len(names) == 0 {
-		return nil, errors.New("the CDK synthesised no stacks")
+	if len(all) == 0 {
+		return nil, errors.New("there are none")
 	}
-	return names, nil
+	return all, nil
 }
 
 // keepRemoved returns the folder of an assembly whose template of the stack still has what the deployed one has beside.
 // It is the folder of the deployment if the release removes no function from the stack.
-func (d deployment) keepRemoved(ctx context.Context, stack string) (string, error) {
-	text, err := d.deployed(ctx, stack)
+func (d deployment) keepRemoved(ctx context.Context, s synthesised) (string, error) {
+	text, err := d.deployed(ctx, s.name)
 	if err != nil || text == "" {
 		return d.folder, err
 	}
-	m, err := readManifest(d.folder)
+	both, err := withRemoved([]byte(text), s.text)
 	if err != nil {
-		return "", err
-	}
-	file := m.Artifacts[stack].Properties.TemplateFile
-	next, err := os.ReadFile(filepath.Join(d.folder, file))
-	if err != nil {
-		return "", err
-	}
-	both, err := withRemoved([]byte(text), next)
-	if err != nil {
-		return "", fmt.Errorf("compare the template of %s with the deployed one: %w", stack, err)
+		return "", fmt.Errorf("compare the template of %s with the deployed one: %w", s.name, err)
 	}
 	if both == nil {
 		return d.folder, nil
 	}
-	folder := d.folder + "-" + stack
+	folder := d.folder + "-" + s.name
 	if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(d.folder))); err != nil {
 		return "", err
 	}
-	return folder, replaceTemplate(folder, stack, file, next, both)
+	return folder, replaceTemplate(folder, s, both)
 }
 
 // replaceTemplate replaces a template in an assembly. Its name in the bucket of the CDK is the hash of its content, so
 // that it does not take the place of the template that follows.
-func replaceTemplate(folder, stack, file string, before, after []byte) error {
-	old, now := sha256.Sum256(before), sha256.Sum256(after)
-	failed := os.WriteFile(filepath.Join(folder, file), after, 0o644)
-	for _, name := range []string{"manifest.json", stack + ".assets.json"} {
+func replaceTemplate(folder string, s synthesised, after []byte) error {
+	old, now := sha256.Sum256(s.text), sha256.Sum256(after)
+	failed := os.WriteFile(filepath.Join(folder, s.file), after, 0o644)
+	for _, name := range []string{"manifest.json", s.name + ".assets.json"} {
 		path := filepath.Join(folder, name)
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -187,7 +168,7 @@ func replaceTemplate(folder, stack, file string, before, after []byte) error {
 		text := string(data)
 		hash := hex.EncodeToString(old[:])
 		if !strings.Contains(text, hash) {
-			return fmt.Errorf("%s does not name the template of %s by its hash", path, stack)
+			return fmt.Errorf("%s does not name the template of %s by its hash", path, s.name)
 		}
 		failed = errors.Join(failed, os.WriteFile(path,
 			[]byte(strings.ReplaceAll(text, hash, hex.EncodeToString(now[:]))), 0o644))
