@@ -49,8 +49,11 @@ type Step struct {
 	lost context.CancelCauseFunc
 }
 
-// Decode reads the payload into v.
+// Decode reads the payload, if there is one, into v.
 func (s *Step) Decode(v any) error {
+	if len(s.Payload) == 0 {
+		return nil
+	}
 	if err := json.Unmarshal(s.Payload, v); err != nil {
 		return fmt.Errorf("task: decode the payload of %s: %w", s.ID, err)
 	}

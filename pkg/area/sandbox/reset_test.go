@@ -261,7 +261,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 		if step.Payload, err = json.Marshal(payload); err != nil {
 			t.Fatal(err)
 		}
-		o, err := h.Step(t.Context(), step)
+		o, err := task.Func(h.Reset).Step(t.Context(), step)
 		if err != nil {
 			t.Fatal(err)
 		}
