@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 var (
@@ -112,11 +113,17 @@ func (r *Record) entry(o tenant.Owner, earlier store.Item) (store.Item, error) {
 	return it, err
 }
 
-// write changes the item of the record.
-func (r *Record) write(it *store.Item) error {
+// replace adds the changed record to the transaction.
+func (r *Record) replace(tx *store.Tx, now time.Time, it store.Item) error {
+	r.Touch(now)
 	it.Filters = r.filters()
-	return it.Encode(r)
+	err := it.Encode(r)
+	tx.Replace(it)
+	return err
 }
+
+// taskID is the id of the task that carries out the training.
+func (r *Record) taskID() string { return task.ID(Train, r.ID, 1) }
 
 // filters are the values by which the stream's filter selects records.
 func (r *Record) filters() map[string]string { return map[string]string{"state": string(r.State)} }
