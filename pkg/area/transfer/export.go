@@ -140,7 +140,7 @@ func addExport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Me
 	count(tx, now, &it)
 	tx.Create(it, nil)
 	return r.Export, task.Create(tx, now, task.Task{Message: task.Message{ID: ExportTask(r.ID), Kind: ExportKind,
-		Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, cursor{})
+		Queue: topology.Transfer, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, nil)
 }
 
 // ExportTask returns the id of the task of an export.

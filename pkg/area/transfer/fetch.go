@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -17,28 +18,28 @@ import (
 )
 
 // fetch copies the next part into the bucket.
-func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+func (w *Importer) fetch(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
 	declared := r.Parts[p.Fetched]
 	body, err := w.open(ctx, s, r.URLs[p.Fetched], p.Fetched+1)
 	if err != nil {
-		return o, err
+		return err
 	}
 	f, err := media.Spool(ctx, body, mostPart)
 	_ = body.Close()
 	switch {
 	case errors.Is(err, media.ErrTooLarge), errors.Is(err, safehttp.ErrBodyTooLarge):
-		return o, failed("not_fetched", "Part %d has more than 1 GiB.", p.Fetched+1)
+		return failed("not_fetched", "Part %d has more than 1 GiB.", p.Fetched+1)
 	case err != nil && s.Failures+1 >= fetches:
-		return o, failed("not_fetched", "Part %d could not be read to its end. Export again, and import the new parts.",
+		return failed("not_fetched", "Part %d could not be read to its end. Export again, and import the new parts.",
 			p.Fetched+1)
 	case err != nil:
-		return o, err
+		return err
 	}
 	defer f.Close()
 	found := ImportedPart{KindFiles, f.Size, hex.EncodeToString(f.Sum)}
 	if declared.SHA256 != "" && declared.SHA256 != found.SHA256 ||
 		declared.Bytes != 0 && declared.Bytes != found.Bytes {
-		return o, failed("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
+		return failed("not_fetched", "Part %d is not the one that was declared: it has %d bytes and the SHA-256 %s.",
 			p.Fetched+1, found.Bytes, found.SHA256)
 	}
 	var first [1]byte
@@ -46,27 +47,25 @@ func (w *Importer) fetch(ctx context.Context, s *task.Step, r *importRecord, p p
 		found.Kind = KindLines
 	}
 	if err := w.reserve(ctx, s, p.Fetched, f.Size); err != nil {
-		return o, err
-	}
-	if err := w.Objects.Put(ctx, media.File{Key: partKey(s, p.Fetched+1), MIMEType: mimeType(string(found.Kind)),
-		Bytes: f.Size, SHA256: found.SHA256}, f); err != nil {
-		return o, err
+		return err
 	}
 	n := p.Fetched
 	p.Fetched++
-	return w.change(s, p, func(_ *store.Item, r *importRecord) { r.Parts[n], r.URLs[n] = found, "" }), nil
+	w.change(s, func(r *importRecord) { r.Parts[n], r.URLs[n] = found, "" })
+	return w.Objects.Put(ctx, media.File{Key: partKey(s, n+1), MIMEType: mimeType(string(found.Kind)), Bytes: f.Size,
+		SHA256: found.SHA256}, f)
 }
 
 // partKey returns the key of the n-th part of the import of a step.
-func partKey(s *task.Step, n int) string { return fmt.Sprintf("%spart-%05d", inputPrefix(s), n) }
+func partKey(s *task.Run, n int) string { return fmt.Sprintf("%spart-%05d", inputPrefix(s), n) }
 
 // reserve counts the bytes of a part for the storage of its account, before the part is stored. The parts count until
 // the import ends, and its files from then on with what shows them. A step that is taken again finds them counted.
-func (w *Importer) reserve(ctx context.Context, s *task.Step, n int, bytes int64) error {
+func (w *Importer) reserve(ctx context.Context, s *task.Run, n int, bytes int64) error {
 	for range conflicts {
 		it, r, err := running[importRecord](ctx, w.DB, s)
-		if err != nil {
-			return err
+		if err != nil || r == nil {
+			return cmp.Or(err, task.ErrMoved)
 		}
 		if r.Counted > n || bytes == 0 {
 			return nil
@@ -94,7 +93,7 @@ func (w *Importer) reserve(ctx context.Context, s *task.Step, n int, bytes int64
 var errFull = errors.New("transfer: the storage is full")
 
 // open starts reading the part at an address.
-func (w *Importer) open(ctx context.Context, s *task.Step, address string, n int) (io.ReadCloser, error) {
+func (w *Importer) open(ctx context.Context, s *task.Run, address string, n int) (io.ReadCloser, error) {
 	if address == "" {
 		return w.Objects.Open(ctx, partKey(s, n))
 	}

@@ -142,7 +142,7 @@ func newImport(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authori
 	quota.Imports.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return r.Import, task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(ImportKind, r.ID, 1),
-		Kind: ImportKind, Queue: topology.ImportData, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, place{})
+		Kind: ImportKind, Queue: topology.ImportData, Subject: r.ID, Owner: o}, Deadline: now.Add(longest)}, nil)
 }
 
 // leaveOut counts a resource that is left out.

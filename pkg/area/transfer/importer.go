@@ -3,6 +3,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -46,7 +47,7 @@ func NewClient(loopback bool) *safehttp.Client {
 		Redirects: safehttp.MaxRedirects})
 }
 
-// Importer is the handler of the tasks of imports. It fetches all parts first: their URLs may end soon. Then it notes
+// Importer carries out imports. It fetches all parts first: their URLs may end soon. Then it notes
 // which files the lines name, reads these files and keeps copies of them, and takes the lines, a step for some of each.
 // Each resource is created in a transaction of its own, under an id that follows from the old one, so that a step that
 // is taken again finds what is there; its files are stored after that.
@@ -66,27 +67,32 @@ type Importer struct {
 	Lines, Entries int
 }
 
-var (
-	_ task.Handler = (*Importer)(nil)
-	_ task.Failer  = (*Importer)(nil)
-)
-
-// place is the payload of an import's task: what is done next.
+// place is how far an import is.
 type place struct {
 	// Fetched is the number of parts that are in the bucket.
 	Fetched int `json:"fetched,omitempty"`
-	// Named is the number of parts of lines whose files are noted, and NamedLine that of lines of the next one.
-	Named     int `json:"named,omitempty"`
-	NamedLine int `json:"named_line,omitempty"`
-	// Files is the number of parts whose files are read, and At the place of the next entry of the next one.
-	Files int   `json:"files,omitempty"`
-	At    int64 `json:"at,omitempty"`
-	// Part is the number of parts of lines that are taken, and Line that of lines of the next one.
-	Part int `json:"part,omitempty"`
-	Line int `json:"line,omitempty"`
+	// Named is behind the lines whose files are noted, Files behind the files that are read, and Taken behind the lines
+	// that are taken.
+	Named at `json:"named,omitzero"`
+	Files at `json:"files,omitzero"`
+	Taken at `json:"taken,omitzero"`
 	// Joined reports that the map is whole, or that the import has failed: what it has read is removed then.
 	Joined  bool     `json:"joined,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
+}
+
+// at is a place in the parts of a kind: the number of parts before it, and that of lines or bytes of the next part.
+type at struct {
+	Part int   `json:"part,omitempty"`
+	Done int64 `json:"done,omitempty"`
+}
+
+// in moves the place to the next part of a kind, and reports whether there is one.
+func (a *at) in(parts []ImportedPart, kind resource.Text) bool {
+	for a.Part < len(parts) && parts[a.Part].Kind != kind {
+		*a = at{Part: a.Part + 1}
+	}
+	return a.Part < len(parts)
 }
 
 // failedError is an error of a step that ends the import.
@@ -98,113 +104,102 @@ func failed(code, format string, args ...any) error {
 	return &failedError{Failure{code, fmt.Sprintf(format, args...)}}
 }
 
-// Step takes the next lines or files.
-func (w *Importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Import takes the next lines or files of an import, or ends it. After a failure, what was imported until then stays.
+func (w *Importer) Import(ctx context.Context, s *task.Run) error {
+	if s.Cause() != nil {
+		f := failureOf(s.Cause())
+		return w.end(s, &Failure{f.Code, f.Message})
+	}
 	var p place
-	if err := s.Decode(&p); err != nil {
-		return o, task.Permanent(err)
+	if err := s.Kept("place", &p); err != nil {
+		return err
 	}
 	if err := s.Guard(ctx, nil); errors.Is(err, task.ErrDeaths) {
-		return w.end(s, p.tooHard()), nil
+		return w.end(s, p.tooHard())
 	} else if err != nil {
-		return o, err
+		return err
 	}
 	_, r, err := running[importRecord](ctx, w.DB, s)
-	if err != nil {
-		return o, err
+	if err != nil || r == nil {
+		return err
 	}
-	o, err = w.step(ctx, s, r, p)
+	if p.Joined {
+		more, err := w.Objects.RemoveSome(ctx, inputPrefix(s))
+		switch {
+		case err != nil:
+			return task.Again(err)
+		case more:
+			return s.Sleep(0)
+		}
+		return w.end(s, p.Failure)
+	}
+	err = w.next(ctx, s, r, &p)
 	var ended *failedError
 	var of *authority.EndedError
 	switch {
 	case errors.As(err, &ended):
-		return task.Outcome{Payload: place{Joined: true, Failure: &ended.Failure}}, nil
+		p = place{Joined: true, Failure: &ended.Failure}
 	case errors.As(err, &of):
-		return task.Outcome{Payload: place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}}, nil
+		p = place{Joined: true, Failure: &Failure{authority.Code, of.Error()}}
 	case err != nil && !errors.Is(err, task.ErrMoved):
-		err = task.Again(err)
+		return task.Again(err)
+	case err != nil:
+		return err
 	}
-	return o, err
+	return errors.Join(s.Keep("place", p), s.Sleep(0))
 }
 
 // tooHard returns the failure of a part that cannot be read.
 func (p place) tooHard() *Failure {
-	what := fmt.Sprintf("lines of part %d", p.Part+1)
-	switch {
+	what := fmt.Sprintf("lines of part %d", p.Taken.Part+1)
+	switch begin := (at{}); {
 	case p.Failure != nil || p.Joined:
 		what = "end of the import"
-	case p.Named == 0 && p.NamedLine == 0 && p.Files == 0 && p.Part == 0 && p.Line == 0:
+	case p.Named == begin && p.Files == begin && p.Taken == begin:
 		what = fmt.Sprintf("beginning of the import, or part %d", p.Fetched)
-	case p.Part == 0 && p.Line == 0:
-		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files+1, p.At)
+	case p.Taken == begin:
+		what = fmt.Sprintf("files of part %d, from byte %d,", p.Files.Part+1, p.Files.Done)
 	}
 	return &Failure{"unreadable", fmt.Sprintf("Reading the %s has ended our function %d times. Export again, and "+
-		"import "+
-		"the new parts.", what, task.MostDeaths)}
+		"import the new parts.", what, task.MostDeaths)}
 }
 
-func (w *Importer) step(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
-	if p.Joined {
-		return w.clean(ctx, s, p)
-	}
+// next does what is next, on behalf of the caller, and moves the place behind it.
+func (w *Importer) next(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
 	by, err := r.Authority.Find(ctx, w.DB, s.Owner, w.Now())
 	if err == nil {
 		err = authority.Lacks(by.Principal, auth.AccountManage)
 	}
 	if err != nil {
-		return o, err
+		return err
 	}
 	ctx = auth.NewContext(ctx, by.Principal)
-	others := func(n int, kind resource.Text) bool { return n < len(r.Parts) && r.Parts[n].Kind != kind }
 	switch {
 	case p.Fetched < len(r.Parts):
 		return w.fetch(ctx, s, r, p)
-	case others(p.Named, KindLines):
-		p.Named, p.NamedLine = p.Named+1, 0
-	case p.Named < len(r.Parts):
+	case p.Named.in(r.Parts, KindLines):
 		return w.name(ctx, s, r, p)
-	case others(p.Files, KindFiles):
-		p.Files, p.At = p.Files+1, 0
-	case p.Files < len(r.Parts):
+	case p.Files.in(r.Parts, KindFiles):
 		return w.files(ctx, s, r, p)
-	case others(p.Part, KindLines):
-		p.Part, p.Line = p.Part+1, 0
-	case p.Part < len(r.Parts):
+	case p.Taken.in(r.Parts, KindLines):
 		return w.lines(ctx, s, r, p)
-	default:
-		if err := w.join(ctx, s, r); err != nil {
-			return o, err
-		}
-		p.Joined = true
 	}
-	o.Payload = p
-	return o, nil
+	p.Joined = true
+	return w.join(ctx, s, r)
 }
 
-// clean removes some of what the import has read, and then ends it.
-func (w *Importer) clean(ctx context.Context, s *task.Step, p place) (o task.Outcome, err error) {
-	more, err := w.Objects.RemoveSome(ctx, inputPrefix(s))
-	if err != nil {
-		return o, err
-	}
-	if more {
-		return task.Outcome{Payload: p}, nil
-	}
-	return w.end(s, p.Failure), nil
-}
-
-// change is an outcome that changes the import.
-func (w *Importer) change(s *task.Step, next place, change func(*store.Item, *importRecord)) task.Outcome {
-	return task.Outcome{Payload: next, Join: changing(w.DB, s, w.Now,
-		func(_ *store.Tx, it *store.Item, r *importRecord) error {
-			change(it, r)
-			return nil
-		})}
+// change commits a change of the import with the step.
+func (w *Importer) change(s *task.Run, change func(*importRecord)) {
+	s.Also(changing(w.DB, s, w.Now, func(_ *store.Tx, _ *store.Item, r *importRecord) error {
+		change(r)
+		return nil
+	}))
 }
 
 // end ends the import of a step.
-func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
-	return task.Outcome{Done: true, Payload: place{}, Join: changing(w.DB, s, w.Now,
+func (w *Importer) end(s *task.Run, failure *Failure) error {
+	s.Forget("place")
+	return s.End(changing(w.DB, s, w.Now,
 		func(tx *store.Tx, it *store.Item, r *importRecord) error {
 			stays := keep
 			if r.Replay != nil {
@@ -226,13 +221,7 @@ func (w *Importer) end(s *task.Step, failure *Failure) task.Outcome {
 				tx.Create(e, nil)
 			}
 			return err
-		})}
-}
-
-// Fail implements task.Failer: what was imported until then stays.
-func (w *Importer) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
-	f := failureOf(cause)
-	return w.end(s, &Failure{f.Code, f.Message}), nil
+		}))
 }
 
 // mapped is a line of a map.
@@ -244,63 +233,50 @@ type mapped struct {
 	NewID string `json:"new_id"`
 }
 
-// scan reads the lines of a part from one on, until a function returns false, or for as many as a step takes. It
-// returns the number of lines that are read, and whether they were the last.
-func (w *Importer) scan(ctx context.Context, s *task.Step, part, from int,
-	take func(n int, text []byte) (more bool, err error)) (n int, over bool, err error) {
-	body, err := w.Objects.Open(ctx, partKey(s, part+1))
+// scan reads the lines of a part from a place on, until a function returns false, or for as many as a step takes. It
+// returns the place behind them.
+func (w *Importer) scan(ctx context.Context, s *task.Run, from at,
+	take func(n int, text []byte) (more bool, err error)) (next at, err error) {
+	body, err := w.Objects.Open(ctx, partKey(s, from.Part+1))
 	if err != nil {
-		return 0, false, err
+		return from, err
 	}
 	defer body.Close()
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 64<<10), mostLine)
+	n, last := 0, int(from.Done)+cmp.Or(w.Lines, stepLines)
 	for lines.Scan() {
-		if n++; n <= from {
+		if n++; n <= int(from.Done) {
 			continue
 		}
-		if more, err := take(n, lines.Bytes()); err != nil || !more || n == from+w.most() {
-			return n, false, err
-		}
-		if err := ctx.Err(); err != nil {
-			return n, false, err
+		more, err := take(n, lines.Bytes())
+		if err = cmp.Or(err, ctx.Err()); err != nil || !more || n == last {
+			return at{from.Part, int64(n)}, err
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return n, false, failed("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, part+1)
+		return from, failed("invalid_format", "Line %d of part %d has more than 1 MiB.", n+1, from.Part+1)
 	} else if err != nil {
-		return n, false, err
+		return from, err
 	}
-	return n, true, nil
+	return at{Part: from.Part + 1}, nil
 }
 
 // lines takes some lines of a part.
-func (w *Importer) lines(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+func (w *Importer) lines(ctx context.Context, s *task.Run, r *importRecord, p *place) (err error) {
 	t := &taker{w: w, s: s, record: &importRecord{Import: Import{Resources: map[string]Taken{}}}, source: r.Source,
 		factories: factory.NewService(w.DB, w.Now), found: map[string]store.Item{}, principal: auth.FromContext(ctx),
 		by: r.Authority, replay: r.Replay}
-	next, over, err := w.scan(ctx, s, p.Part, p.Line, func(n int, text []byte) (bool, error) {
-		err := t.line(ctx, p.Part+1, n, text)
+	p.Taken, err = w.scan(ctx, s, p.Taken, func(n int, text []byte) (bool, error) {
+		err := t.line(ctx, p.Taken.Part+1, n, text)
 		return t.bytes < stepBytes, err
 	})
 	if err != nil {
-		return o, err
-	}
-	if p.Line = next; over {
-		p.Part, p.Line = p.Part+1, 0
+		return err
 	}
 	maps := r.Maps + 1
-	if err := w.put(ctx, s, maps, &t.mapped); err != nil {
-		return o, err
-	}
-	return w.change(s, p, func(_ *store.Item, r *importRecord) { r.took(t, maps) }), nil
-}
-
-func (w *Importer) most() int {
-	if w.Lines > 0 {
-		return w.Lines
-	}
-	return stepLines
+	w.change(s, func(r *importRecord) { r.took(t, maps) })
+	return w.put(ctx, s, maps, &t.mapped)
 }
 
 // took adds what a step has taken.
@@ -318,7 +294,7 @@ func (r *importRecord) took(t *taker, maps int) {
 }
 
 // put stores a part of the map, or the whole one as number 0.
-func (w *Importer) put(ctx context.Context, s *task.Step, n int, content io.Reader) error {
+func (w *Importer) put(ctx context.Context, s *task.Run, n int, content io.Reader) error {
 	f, err := media.Spool(ctx, content, mostPart)
 	if err != nil {
 		return err
@@ -329,7 +305,7 @@ func (w *Importer) put(ctx context.Context, s *task.Step, n int, content io.Read
 }
 
 // join joins the parts of the map.
-func (w *Importer) join(ctx context.Context, s *task.Step, r *importRecord) error {
+func (w *Importer) join(ctx context.Context, s *task.Run, r *importRecord) error {
 	var whole bytes.Buffer
 	for n := 1; n <= r.Maps; n++ {
 		body, err := w.Objects.Open(ctx, objectKey(Imports, s.Owner, s.Subject, kindMap, n))

@@ -1,8 +1,8 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -37,30 +37,27 @@ func (i Import) Describe() map[string]string {
 func (r *exportRecord) runs() bool { return r.State == Running }
 func (r *importRecord) runs() bool { return r.State == Running }
 
-// running reads the record of a step. It returns task.ErrMoved if it does not exist or has ended.
-func running[R any, P record[R]](ctx context.Context, db *store.DB, s *task.Step) (it store.Item, r P, err error) {
-	it, err = db.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return it, nil, task.ErrMoved
+// running reads the record of a step. It returns nil if the record does not exist or has ended.
+func running[R any, P record[R]](ctx context.Context, db *store.DB, s *task.Run) (it store.Item, r P, err error) {
+	it, err = db.Lookup(ctx, store.IDKey(s.Subject))
+	if err != nil || it.Kind == "" {
+		return it, nil, err
 	}
 	r = new(R)
-	if err == nil {
-		err = it.Decode(r)
+	if err = it.Decode(r); err != nil || !r.runs() {
+		return it, nil, err
 	}
-	if err == nil && !r.runs() {
-		err = task.ErrMoved
-	}
-	return it, r, err
+	return it, r, nil
 }
 
 // changing returns what an outcome adds to its transaction: the record of its step with a change. The record is read
 // anew, because another delivery of the step may have changed it.
-func changing[R any, P record[R]](db *store.DB, s *task.Step, now func() time.Time,
+func changing[R any, P record[R]](db *store.DB, s *task.Run, now func() time.Time,
 	change func(*store.Tx, *store.Item, P) error) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := running[R, P](ctx, db, s)
-		if err != nil {
-			return err
+		if err != nil || r == nil {
+			return cmp.Or(err, task.ErrMoved)
 		}
 		r.Touch(now())
 		if err := change(tx, &it, r); err != nil {

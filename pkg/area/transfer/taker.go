@@ -28,7 +28,7 @@ import (
 // taker takes the lines of a step.
 type taker struct {
 	w         *Importer
-	s         *task.Step
+	s         *task.Run
 	source    *Header
 	principal *auth.Principal
 	by        authority.Authority

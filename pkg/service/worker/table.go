@@ -35,6 +35,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // All are the functions.
@@ -140,7 +141,7 @@ func takingOver(e Env) Handlers {
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)
 	}
-	return Handlers{transfer.ImportKind: in}
+	return Handlers{transfer.ImportKind: task.Func(in.Import)}
 }
 
 // transferring makes the parts of exports, and erases accounts and profiles, whose last exports they are.
@@ -149,8 +150,8 @@ func transferring(e Env) Handlers {
 		EntryRegion: e.AWS.Region}
 	eraser.People, _ = e.People.(erasure.People)
 	return Handlers{
-		transfer.ExportKind:  &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
-		transfer.CompareKind: &transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now},
+		transfer.ExportKind:  task.Func((&transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}).Export),
+		transfer.CompareKind: task.Func((&transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now}).Compare),
 		erasure.TaskKind:     eraser,
 	}
 }
