@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -21,7 +22,7 @@ import (
 
 // stop ends what acts by itself: first what is scheduled on social accounts. What keeps being refused is left to the
 // sweep, as in remove.
-func (w *Worker) stop(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) stop(ctx context.Context, s *task.Run, r *Record) (err error) {
 	for _, of := range r.owners() {
 		err = errors.Join(err, w.disconnect(ctx, of))
 	}
@@ -30,12 +31,11 @@ func (w *Worker) stop(ctx context.Context, s *task.Step, r *Record, p progress) 
 		err = errors.Join(err, w.endSignOn(ctx, r.Scope.Account))
 	}
 	if err != nil && s.Failures < mostFailures {
-		return o, err
+		return err
 	} else if err != nil {
 		slog.Warn("not all is stopped as its operation does", "task", s.ID, "error", err)
 	}
-	o.Payload = p.enter(settle, w.Now())
-	return o, nil
+	return nil
 }
 
 // revokeKeys revokes the keys of the account, or those that are bound to the profile alone.
@@ -74,7 +74,7 @@ func listed(o tenant.Owner, kind string) store.Query {
 // disconnect disconnects the social accounts and CRMs of an owner, as their operations do: what is scheduled on them is
 // withdrawn, and their tokens are revoked.
 func (w *Worker) disconnect(ctx context.Context, of tenant.Owner) error {
-	err := w.change(ctx, listed(of, social.Kind), func(tx *store.Tx, it store.Item) error {
+	err := w.changeAll(ctx, listed(of, social.Kind), func(tx *store.Tx, it store.Item) error {
 		r, err := social.Decode(&it)
 		if err != nil || r.State == social.Disconnected {
 			return err
@@ -84,7 +84,7 @@ func (w *Worker) disconnect(ctx context.Context, of tenant.Owner) error {
 	if err != nil {
 		return err
 	}
-	return w.change(ctx, listed(of, crm.Kind), func(tx *store.Tx, it store.Item) error {
+	return w.changeAll(ctx, listed(of, crm.Kind), func(tx *store.Tx, it store.Item) error {
 		r, err := crm.Decode(&it)
 		if err != nil || r.State == crm.Disconnected {
 			return err
@@ -93,8 +93,8 @@ func (w *Worker) disconnect(ctx context.Context, of tenant.Owner) error {
 	})
 }
 
-// change commits what add puts into a transaction for each item of a list, as it is stored now.
-func (w *Worker) change(ctx context.Context, list store.Query, add func(*store.Tx, store.Item) error) error {
+// changeAll commits what add puts into a transaction for each item of a list, as it is stored now.
+func (w *Worker) changeAll(ctx context.Context, list store.Query, add func(*store.Tx, store.Item) error) error {
 	return w.DB.Each(ctx, list, func(listed store.Item) error {
 		it, err := w.DB.Get(ctx, listed.Key)
 		if err != nil {
@@ -110,7 +110,7 @@ func (w *Worker) change(ctx context.Context, list store.Query, add func(*store.T
 
 // settle waits until the tasks of the disconnections have ended: each has withdrawn what was scheduled, and has revoked
 // a token, or has tried to for a day.
-func (w *Worker) settle(ctx context.Context, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) settle(ctx context.Context, r *Record, p *progress) (pause time.Duration, err error) {
 	var tasks []store.Key
 	for _, of := range r.owners() {
 		err := w.DB.Each(ctx, listed(of, social.Kind), func(it store.Item) error {
@@ -119,7 +119,7 @@ func (w *Worker) settle(ctx context.Context, r *Record, p progress) (o task.Outc
 			return err
 		})
 		if err != nil {
-			return o, err
+			return 0, err
 		}
 		err = w.DB.Each(ctx, listed(of, crm.Kind), func(it store.Item) error {
 			i, err := crm.Decode(&it)
@@ -127,18 +127,18 @@ func (w *Worker) settle(ctx context.Context, r *Record, p progress) (o task.Outc
 			return err
 		})
 		if err != nil {
-			return o, err
+			return 0, err
 		}
 	}
 	items, err := w.DB.GetAll(ctx, tasks...)
 	if err != nil {
-		return o, err
+		return 0, err
 	}
-	o.Payload = p.enter(remove, w.Now())
 	for _, it := range items {
 		if it.Kind != "" && !task.Over(it) {
-			o.Payload, o.Wait = p, lag
+			return lag, nil
 		}
 	}
-	return o, nil
+	p.enter(remove, w.Now())
+	return 0, nil
 }

@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -36,8 +37,6 @@ type Worker struct {
 	People People
 }
 
-var _ task.Handler = (*Worker)(nil)
-
 // stage is a part of the work. Each begins after the one before has ended.
 type stage int
 
@@ -54,9 +53,11 @@ const (
 	sweep
 	// sweepLast deletes the people and the account.
 	sweepLast
+	// over is the end.
+	over
 )
 
-// progress is the payload of the task.
+// progress is how far an erasure is.
 type progress struct {
 	Stage stage `json:"stage"`
 	// Pass is the place in remove, of the Mode-th mode.
@@ -69,70 +70,74 @@ type progress struct {
 	Items int       `json:"items,omitempty"`
 }
 
-// enter returns the payload at the begin of a stage.
-func (p progress) enter(s stage, now time.Time) progress {
-	return progress{Stage: s, Since: now, Items: p.Items}
+// enter begins a stage.
+func (p *progress) enter(s stage, now time.Time) { *p = progress{Stage: s, Since: now, Items: p.Items} }
+
+// Erase does the next part of an erasure.
+func (w *Worker) Erase(ctx context.Context, s *task.Run) error {
+	var p progress
+	if err := s.Kept("progress", &p); err != nil {
+		return err
+	}
+	_, r, err := w.read(ctx, s)
+	if err != nil || r == nil {
+		return task.Again(err)
+	}
+	var pause time.Duration
+	switch p.Stage {
+	case wait:
+		pause, err = w.wait(ctx, s, r, &p)
+	case stop:
+		err = w.stop(ctx, s, r)
+		p.enter(settle, w.Now())
+	case settle:
+		pause, err = w.settle(ctx, r, &p)
+	case remove:
+		pause, err = w.remove(ctx, s, r, &p)
+	case sweep:
+		pause, err = w.sweep(ctx, s, r, &p)
+	default:
+		err = w.sweepLast(ctx, s, r, &p)
+	}
+	switch {
+	case err != nil:
+		return task.Again(fmt.Errorf("erasure: %s: %w", s.Subject, err))
+	case p.Stage == over:
+		return nil
+	}
+	return errors.Join(s.Keep("progress", p), s.Sleep(pause))
 }
 
-// Step does the next part of the work.
-func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p progress
-	if err := s.Decode(&p); err != nil {
-		return o, task.Permanent(err)
-	}
+// read reads the erasure of a task. It returns nil if the task is not wanted any more.
+func (w *Worker) read(ctx context.Context, s *task.Run) (store.Item, *Record, error) {
 	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
 	var r Record
 	if err == nil && it.PK != "" {
 		err = it.Decode(&r)
 	}
-	if err != nil {
-		return o, task.Again(err)
+	if err != nil || !r.Open() || r.message().ID != s.ID {
+		return it, nil, err
 	}
-	if !r.Open() || r.message().ID != s.ID {
-		return task.Outcome{Done: true}, nil
-	}
-	switch p.Stage {
-	case wait:
-		o, err = w.wait(ctx, s, &r, p)
-	case stop:
-		o, err = w.stop(ctx, s, &r, p)
-	case settle:
-		o, err = w.settle(ctx, &r, p)
-	case remove:
-		o, err = w.remove(ctx, s, &r, p)
-	case sweep:
-		o, err = w.sweep(ctx, s, &r, p)
-	default:
-		o, err = w.sweepLast(ctx, s, &r, p)
-	}
-	if err != nil {
-		return o, task.Again(fmt.Errorf("erasure: %s: %w", s.Subject, err))
-	}
-	return o, nil
+	return it, &r, nil
 }
 
-// changing returns what an outcome adds to its transaction: the record with a change. The record is read anew, because
-// its owner may have canceled the erasure meanwhile.
-func (w *Worker) changing(s *task.Step, from State, change func(*store.Tx, *Record) error) func(context.Context,
-	*store.Tx) error {
-	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
-		var r Record
-		if err == nil && it.PK != "" {
-			err = it.Decode(&r)
-		}
-		if err == nil && (r.State != from || r.message().ID != s.ID) {
+// change commits a change of the record with the step. The record is read anew, because its owner may have canceled the
+// erasure meanwhile.
+func (w *Worker) change(s *task.Run, from State, change func(*store.Tx, *Record) error) {
+	s.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s)
+		if err == nil && (r == nil || r.State != from) {
 			err = task.ErrMoved
 		}
 		if err == nil {
-			err = change(tx, &r)
+			err = change(tx, r)
 		}
 		if err == nil {
 			err = r.into(&it)
 		}
 		tx.Replace(it)
 		return err
-	}
+	})
 }
 
 const (
@@ -144,17 +149,17 @@ const (
 )
 
 // wait follows the last export, and begins the erasure at its time.
-func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) (pause time.Duration, err error) {
 	now := w.Now()
 	last := r.EraseAt.Add(-r.lead())
 	x, found, err := transfer.Find(ctx, w.DB, r.ExportID)
 	switch {
 	case err != nil:
-		return o, err
+		return 0, err
 	case found && x.State == transfer.Running:
-		o.Wait = exportPause
+		return exportPause, nil
 	case r.Told != r.ExportID: // it has ended, or was deleted by somebody
-		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
 			what := "exported"
 			r.Told = r.ExportID
 			if !found || x.State == transfer.Failed {
@@ -165,38 +170,40 @@ func (w *Worker) wait(ctx context.Context, s *task.Step, r *Record, p progress) 
 			}
 			return r.tell(tx, now, what, "#"+r.ExportID)
 		})
+		return 0, nil
 	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
-		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
+		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
 			r.Renewed = true
 			return r.export(tx, now)
 		})
+		return 0, nil
 	case now.Before(last):
-		o.Wait = last.Sub(now)
+		return last.Sub(now), nil
 	case now.Before(r.EraseAt):
-		o.Wait = r.EraseAt.Sub(now)
-	default:
-		owns, err := w.owns(ctx, r)
-		if err != nil {
-			return o, err
-		}
-		if !owns {
-			o.Done, o.Join = true, w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
-				r.State, r.EndedAt = Canceled, now
-				return r.tell(tx, now, "canceled", "")
-			})
-			return o, nil
-		}
-		o.Payload = p.enter(stop, now)
-		o.Join = w.changing(s, Waiting, func(tx *store.Tx, r *Record) error {
-			r.State = Erasing
-			if !r.Whole() {
-				// Nothing is made in the profile any more: what is made notes its use.
-				tx.Remove(ledger.UsesKey(r.Scope))
-			}
-			return r.tell(tx, now, "begun", "")
-		})
+		return r.EraseAt.Sub(now), nil
 	}
-	return o, nil
+	owns, err := w.owns(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	if !owns {
+		p.enter(over, now)
+		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
+			r.State, r.EndedAt = Canceled, now
+			return r.tell(tx, now, "canceled", "")
+		})
+		return 0, nil
+	}
+	p.enter(stop, now)
+	w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
+		r.State = Erasing
+		if !r.Whole() {
+			// Nothing is made in the profile any more: what is made notes its use.
+			tx.Remove(ledger.UsesKey(r.Scope))
+		}
+		return r.tell(tx, now, "begun", "")
+	})
+	return 0, nil
 }
 
 // owns reports whether the person who has asked for the erasure still is an owner: a right is read when it is used.
@@ -220,7 +227,7 @@ func (r *Record) owners() []tenant.Owner {
 const mostFailures = 5
 
 // remove deletes the next items of what was made.
-func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) remove(ctx context.Context, s *task.Run, r *Record, p *progress) (pause time.Duration, err error) {
 	owners := r.owners()
 	deleted, pause, done, err := w.Next(ctx, owners[p.Mode], &p.Pass, time.Time{}, r.kept())
 	if err != nil && s.Failures >= mostFailures {
@@ -229,7 +236,7 @@ func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress
 			p.At, p.After = p.At+1, nil
 		}
 	} else if err != nil {
-		return o, err
+		return 0, err
 	}
 	p.Items += deleted
 	switch {
@@ -237,10 +244,10 @@ func (w *Worker) remove(ctx context.Context, s *task.Step, r *Record, p progress
 		p.Mode, p.Pass = p.Mode+1, Pass{}
 	case done:
 		// The sweep reads the table a second late.
-		p, pause = p.enter(sweep, w.Now()), sweepPause
+		p.enter(sweep, w.Now())
+		pause = sweepPause
 	}
-	o.Payload, o.Wait = p, pause
-	return o, nil
+	return pause, nil
 }
 
 // kept is the id of the export that outlives the erasure: callers of the account can fetch that of a profile.
@@ -255,18 +262,18 @@ func (r *Record) kept() string {
 const doneOperation = "erasure.done"
 
 // end ends the erasure. If its transaction fails and is repeated, the audit log has an entry for each try.
-func (w *Worker) end(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) error {
 	now := w.Now()
 	if w.Entries != nil {
 		e := chain.Entry{At: resource.Instant(now), OperationID: doneOperation, Status: http.StatusOK, Count: 1,
 			Path: "/settings/erasure " + ScopeName(r.Scope)}
 		if err := chain.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live),
 			auth.Actor{Kind: auth.Person, ID: r.By}, e); err != nil {
-			return o, err
+			return err
 		}
 	}
-	o.Done, o.Payload = true, p
-	o.Join = w.changing(s, Erasing, func(tx *store.Tx, r *Record) error {
+	p.Stage = over
+	w.change(s, Erasing, func(tx *store.Tx, r *Record) error {
 		r.State, r.EndedAt, r.Items = Done, now, p.Items
 		if r.Whole() {
 			r.Name = ""
@@ -274,5 +281,5 @@ func (w *Worker) end(ctx context.Context, s *task.Step, r *Record, p progress) (
 		}
 		return r.tell(tx, now, "done", "")
 	})
-	return o, nil
+	return nil
 }

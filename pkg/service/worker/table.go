@@ -152,7 +152,7 @@ func transferring(e Env) Handlers {
 	return Handlers{
 		transfer.ExportKind:  task.Func((&transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}).Export),
 		transfer.CompareKind: task.Func((&transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now}).Compare),
-		erasure.TaskKind:     eraser,
+		erasure.TaskKind:     task.Func(eraser.Erase),
 	}
 }
 
