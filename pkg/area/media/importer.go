@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func NewClient(loopback bool) *safehttp.Client {
 		Redirects: safehttp.MaxRedirects})
 }
 
-// Importer is the handler of the tasks of media.
+// Importer takes the files that callers bring in.
 type Importer struct {
 	DB      *store.DB
 	Objects Objects
@@ -59,48 +60,40 @@ type Importer struct {
 	Now    func() time.Time
 }
 
-var _ task.Handler = (*Importer)(nil)
-
 func placeOf(o tenant.Owner, mediaID string) media.Place {
 	return media.Place{Owner: o, Resource: mediaID, Attempt: 1}
 }
 
-// Step takes the next step of a media's life. An error is none of the file: it is tried again without end.
-func (w *Importer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
-	return Endless(w.step(ctx, s))
-}
-
-// Endless makes a failed step be tried again without end: the error of a file that cannot be used is its outcome.
-func Endless(o task.Outcome, err error) (task.Outcome, error) {
-	var retry *task.RetryError
-	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
-		return o, err
-	}
-	return o, task.Again(err)
-}
-
-func (w *Importer) step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Import accompanies a media from its beginning until its files are gone. An error is none of the file: it is tried
+// again without end.
+func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 	_, r, err := w.read(ctx, s)
-	if errors.Is(err, task.ErrMoved) {
+	switch {
+	case err != nil:
+		return task.Again(err)
+	case r == nil:
 		return w.Removed(ctx, s)
-	}
-	if err != nil {
-		return o, err
-	}
-	if r.State == Pending {
-		return w.Look(ctx, s, r.Brought(),
-			func(file *media.File, why *Reason) task.Outcome { return w.settle(s, file, why) })
+	case r.State == Pending:
+		file, why, err := w.Look(ctx, s, r.Brought())
+		if err != nil {
+			return err
+		}
+		return w.change(s, func(tx *store.Tx, it store.Item, r *Record) error {
+			if r.State != Pending {
+				return task.ErrMoved
+			}
+			return Settle(tx, w.Now(), it, r, file, why)
+		})
 	}
 	if left := r.ExpiresAt.Sub(w.Now()); left > 0 {
-		o.Wait = left
-		return o, w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))
+		if err := w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)); err != nil {
+			return task.Again(err)
+		}
+		return s.Sleep(left)
 	}
 	// The next step finds it gone, and removes its files; or finds a later end.
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
+	return w.change(s, func(tx *store.Tx, it store.Item, r *Record) error {
 		switch {
-		case err != nil:
-			return err
 		case r.ExpiresAt.After(w.Now()):
 			return task.ErrMoved // it was used in between
 		case !r.Kept && (r.Holders == 0 || s.Mode == tenant.Test): // items of test keys end as early, by themselves
@@ -108,86 +101,67 @@ func (w *Importer) step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			return nil
 		}
 		r.Extend(w.Now())
-		if err := r.Encode(&it); err != nil {
-			return err
-		}
+		err := r.Encode(&it)
 		tx.Replace(it)
-		return nil
-	}
-	return o, nil
+		return err
+	})
 }
 
-// read reads the media of a step. It returns task.ErrMoved if it was deleted.
-func (w *Importer) read(ctx context.Context, s *task.Step) (it store.Item, r *Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		err = task.ErrMoved
-	}
-	if err == nil {
+// read reads the media of a step. It returns nil if it was deleted.
+func (w *Importer) read(ctx context.Context, s *task.Run) (it store.Item, r *Record, err error) {
+	it, err = w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	if err == nil && it.Kind != "" {
 		r, err = Decode(&it)
 	}
 	return it, r, err
 }
 
-// Removed removes the files of a media or photo that is no more.
-func (w *Importer) Removed(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	if left := s.DueAt.Sub(w.Now()); left > time.Second {
-		o.Wait = left // an upload has arrived too late; work that was accepted before still uses the file
-		return o, nil
-	}
-	o.Done = true
-	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)),
-		w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
+// change ends a step that changes its media.
+func (w *Importer) change(s *task.Run, change func(*store.Tx, store.Item, *Record) error) error {
+	s.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s)
+		if err != nil || r == nil {
+			return cmp.Or(err, task.ErrMoved)
+		}
+		return change(tx, it, r)
+	})
+	return s.Sleep(0)
 }
 
-// Look inspects the file of a pending media or photo, if it has arrived. Its outcome is
-// that of settle, with the stored file or the reason why it is rejected.
-func (w *Importer) Look(ctx context.Context, s *task.Step, b Brought,
-	settle func(*media.File, *Reason) task.Outcome) (o task.Outcome, err error) {
+// Removed removes the files of a media or photo that is no more.
+func (w *Importer) Removed(ctx context.Context, s *task.Run) error {
+	if left := s.DueAt.Sub(w.Now()); left > time.Second {
+		return s.Sleep(left) // an upload has arrived too late; work that was accepted before still uses the file
+	}
+	return task.Again(errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)),
+		w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject))))
+}
+
+// Look inspects the file of a pending media or photo, and stores it. It returns the stored file, or the reason why it
+// is rejected, or an error with which the step ends.
+func (w *Importer) Look(ctx context.Context, s *task.Run, b Brought) (*media.File, *Reason, error) {
+	if s.Cause() != nil { // only a defect of ours leads to it
+		return nil, &Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."},
+			nil
+	}
 	// Two deliveries must not read the file at a URL at different times, and a file may end each function that reads
 	// it.
 	switch err := s.Guard(ctx, nil); {
 	case errors.Is(err, task.ErrDeaths):
-		return settle(nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
-			"another format, and bring it in again."}), nil
+		return nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
+			"another format, and bring it in again."}, nil
 	case err != nil:
-		return o, err
+		return nil, nil, task.Again(err)
 	}
 	file, err := w.take(ctx, s, b)
 	var refused *rejectedError
 	switch {
-	case err == nil:
-		o = settle(file, nil)
 	case errors.Is(err, errNotHere):
-		o.Wait, err = b.Arrival.Sub(w.Now()), nil
+		return nil, nil, s.Sleep(b.Arrival.Sub(w.Now()))
 	case errors.As(err, &refused):
-		o, err = settle(nil, &refused.Reason), nil
+		return nil, &refused.Reason, nil
 	}
-	return o, err
-}
-
-// settle is the outcome that makes a media ready or rejects it.
-func (w *Importer) settle(s *task.Step, file *media.File, why *Reason) task.Outcome {
-	return task.Outcome{Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
-		if err != nil {
-			return err
-		}
-		if r.State != Pending {
-			return task.ErrMoved
-		}
-		return Settle(tx, w.Now(), it, r, file, why)
-	}}
-}
-
-// Fail rejects a media whose task cannot go on: only a defect of ours leads to it.
-func (w *Importer) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return w.settle(s, nil, OurFault()), nil
-}
-
-// OurFault is the reason for a file whose task cannot go on.
-func OurFault() *Reason {
-	return &Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."}
+	return file, nil, task.Again(err)
 }
 
 // rejectedError is the error of a file that is rejected.
@@ -202,7 +176,7 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-func (w *Importer) open(ctx context.Context, s *task.Step, b Brought) (io.ReadCloser, error) {
+func (w *Importer) open(ctx context.Context, s *task.Run, b Brought) (io.ReadCloser, error) {
 	if b.SourceURL != "" {
 		return w.fetch(ctx, b.SourceURL)
 	}

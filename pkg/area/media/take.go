@@ -43,7 +43,7 @@ func (f *fetched) Read(p []byte) (int, error) {
 }
 
 // take reads a file once, and stores it. It returns a *rejectedError for a file that is rejected.
-func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.File, error) {
+func (w *Importer) take(ctx context.Context, s *task.Run, b Brought) (*media.File, error) {
 	received, err := w.receive(ctx, s, b)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 	return &a.File, w.Objects.Put(ctx, a.File, a.Content)
 }
 
-func (w *Importer) receive(ctx context.Context, s *task.Step, b Brought) (*media.Spooled, error) {
+func (w *Importer) receive(ctx context.Context, s *task.Run, b Brought) (*media.Spooled, error) {
 	body, err := w.open(ctx, s, b)
 	var received *media.Spooled
 	most := media.Limit(b.Declared.Type)

@@ -131,7 +131,7 @@ func importing(e Env) Handlers {
 	if e.Uploads == nil {
 		w.URLs = media.NewClient(e.Loopback)
 	}
-	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
+	return Handlers{media.Kind: task.Func(w.Import), media.Photo: task.Func((&product.PhotoWorker{Files: w}).Import)}
 }
 
 // takingOver imports exports.
