@@ -60,11 +60,13 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 		return o, Permanent(err)
 	}
 	err = f(ctx, r)
-	payload, failed := r.encode()
-	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) || failed != nil {
-		return Outcome{Payload: payload}, errors.Join(err, failed)
+	if _, failed := r.MarshalJSON(); failed != nil {
+		return o, errors.Join(err, failed)
 	}
-	o = Outcome{Payload: payload, Done: err == nil, Wait: r.wait}
+	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) {
+		return Outcome{Payload: r}, err
+	}
+	o = Outcome{Payload: r, Done: err == nil, Wait: r.wait}
 	o.Join = func(ctx context.Context, tx *store.Tx) (err error) {
 		for i := 0; err == nil && i < len(r.joins); i++ {
 			err = r.joins[i](ctx, tx)
@@ -74,8 +76,8 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 	return o, nil
 }
 
-// encode returns the payload with the memory.
-func (r *Run) encode() (json.RawMessage, error) {
+// MarshalJSON returns the payload with the memory, which a change of Also or End may Keep something in.
+func (r *Run) MarshalJSON() ([]byte, error) {
 	doc, err := json.Marshal(r.memory)
 	if err == nil && len(doc) > mostMemory {
 		err = fmt.Errorf("the memory has %d bytes of at most %d", len(doc), mostMemory)
@@ -133,7 +135,7 @@ func Commit[T any](ctx context.Context, r *Run, name string,
 			err = r.Keep(name, result)
 		}
 		if err == nil {
-			r.Task.Payload, err = r.encode()
+			r.Task.Payload, err = r.MarshalJSON()
 		}
 		return err
 	}}, func(*Outcome) (Task, string) { return r.Task, running })
@@ -197,13 +199,7 @@ func (r *Run) recall(name string, result any) (known bool, err error) {
 }
 
 // remember writes the memory under the lease of the step.
-func (r *Run) remember(ctx context.Context) error {
-	payload, err := r.encode()
-	if err != nil {
-		return err
-	}
-	return r.Lease(ctx, payload)
-}
+func (r *Run) remember(ctx context.Context) error { return r.Lease(ctx, r) }
 
 // Cause returns why the task has failed, or nil if it has not.
 func (r *Run) Cause() error { return r.cause }
