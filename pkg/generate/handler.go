@@ -30,7 +30,8 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Generate: handler{w}, Start: starter{w}, Remove: remover{w}}
+	return map[task.Kind]task.Handler{Generate: handler{w}, Start: task.Func(w.startBatch),
+		Remove: task.Func(w.removeFiles)}
 }
 
 // handler is the handler of Generate.
