@@ -69,23 +69,21 @@ const (
 
 var errLocked = errors.New("connection: another task changes the client of the pool")
 
-// Offerer takes the tasks of OfferKind, one at a time.
+// Offerer carries out the tasks of OfferKind, one at a time.
 type Offerer struct {
 	DB     *store.DB
 	Client Client
 	Now    func() time.Time
 }
 
-var _ task.Handler = Offerer{}
-
-// Step changes the client of the pool, once no other task does. A repetition has no further effect.
-func (h Offerer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Offer changes the client of the pool, once no other task does. A repetition has no further effect.
+func (h Offerer) Offer(ctx context.Context, s *task.Run) error {
 	var change clientChange
 	if err := s.Decode(&change); err != nil {
-		return o, task.Permanent(err)
+		return task.Permanent(err)
 	}
 	if h.Client == nil {
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
 	// The name keeps the table from taking the lock of another task in the same second for a repeated write of this.
 	it := store.Item{Key: store.IDKey(offerLock), Kind: offerLockKind, ExpireAt: h.Now().Add(offerLockTime),
@@ -94,23 +92,22 @@ func (h Offerer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	tx.CreateExpiring(it, h.Now().Unix(), errLocked)
 	switch err := h.DB.Commit(ctx, tx); {
 	case errors.Is(err, errLocked):
-		return task.Outcome{Wait: task.Jitter(offerWait)}, nil
+		return s.Sleep(task.Jitter(offerWait))
 	case err != nil:
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
+	offer := h.Client.OfferAll
 	if change.Remove != "" {
-		err = h.Client.RemoveProvider(ctx, change.Remove)
-	} else {
-		err = h.Client.OfferAll(ctx)
+		offer = func(ctx context.Context) error { return h.Client.RemoveProvider(ctx, change.Remove) }
 	}
-	if err != nil {
+	if err := offer(ctx); err != nil {
 		// The lock stays until it ends: Cognito may still work on a call whose answer was lost.
-		return o, task.Again(fmt.Errorf("connection: offer the providers after %s: %w", s.Subject, err))
+		return task.Again(fmt.Errorf("connection: offer the providers after %s: %w", s.Subject, err))
 	}
-	return task.Outcome{Done: true, Join: func(_ context.Context, tx *store.Tx) error {
+	return s.End(func(_ context.Context, tx *store.Tx) error {
 		tx.Expire(it.Key, h.Now())
 		return nil
-	}}, nil
+	})
 }

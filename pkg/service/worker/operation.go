@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // settling ends the calls that died during an external effect, which releases their reservations, carries out
@@ -34,7 +35,7 @@ func settling(e Env) Handlers {
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
 	handlers[person.RecheckKind] = person.Rechecker{DB: e.DB, Checks: map[string]person.Recheck{
 		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck}}
-	handlers[connection.OfferKind] = connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}
+	handlers[connection.OfferKind] = task.Func(connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}.Offer)
 	return handlers
 }
 
