@@ -20,34 +20,23 @@ type Cleaner struct {
 // Clean removes some promotions or, where there are none, some products, and reports whether there may be more.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
-		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce,
-			OldestFirst: true})
-		if err != nil {
-			return false, err
-		}
-		for _, listed := range page.Items {
-			if err := c.remove(ctx, listed.Key); err != nil {
-				return false, err
+		q := store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce, OldestFirst: true}
+		more, err := c.DB.Some(ctx, q, func(listed store.Item) error {
+			it, err := c.DB.Lookup(ctx, listed.Key)
+			tx := &store.Tx{}
+			if err == nil && it.PK != "" {
+				err = Discard(tx, c.Now(), it)
 			}
-		}
-		if len(page.Items) > 0 || page.Next != nil {
-			return true, nil
+			if err != nil || tx.Len() == 0 {
+				return err
+			}
+			return c.DB.Commit(ctx, tx)
+		})
+		if more || err != nil {
+			return more, err
 		}
 	}
 	return false, nil
-}
-
-// remove removes a product or promotion, if it is still there.
-func (c Cleaner) remove(ctx context.Context, key store.Key) error {
-	it, err := c.DB.Lookup(ctx, key)
-	if err != nil || it.PK == "" {
-		return err
-	}
-	tx := &store.Tx{}
-	if err := Discard(tx, c.Now(), it); err != nil {
-		return err
-	}
-	return c.DB.Commit(ctx, tx)
 }
 
 // Discard adds to the transaction that a product or promotion ends, whatever refers to it.

@@ -177,32 +177,21 @@ const detachAtOnce = 25
 
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind),
-		Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, listed := range page.Items {
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Limit: detachAtOnce,
+		Filters: map[string]string{FactoryFilter(factoryID): "yes"}}
+	return c.DB.Some(ctx, q, func(listed store.Item) error {
 		it, err := c.DB.Get(ctx, listed.Key)
 		if err != nil {
-			return false, err
+			return err
 		}
 		r, err := Decode(&it)
-		if err != nil {
-			return false, err
-		}
-		if !r.Detach(factoryID) {
-			continue // the index does not show it yet
+		if err != nil || !r.Detach(factoryID) {
+			return err // the index may not show it yet
 		}
 		tx := &store.Tx{}
 		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
-			return false, err
+			return err
 		}
-		if err := c.DB.Commit(ctx, tx); err != nil {
-			return false, err
-		}
-	}
-	return len(page.Items) > 0 || page.Next != nil, nil
+		return c.DB.Commit(ctx, tx)
+	})
 }

@@ -118,7 +118,7 @@ func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
 	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
-	maps.Copy(handlers, factories(w))
+	maps.Copy(handlers, factories{w}.handlers())
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
 	return handlers

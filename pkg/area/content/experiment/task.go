@@ -105,27 +105,24 @@ type Cleaner struct {
 
 // Clean stops the next experiments of the factory. Called again, it finds nothing.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind),
-		Limit:   25,
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
 		Filters: map[string]string{factoryFilter: factoryID},
-		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}})
-	if err != nil {
-		return false, err
-	}
-	tx := &store.Tx{}
-	for _, it := range page.Items {
+		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
 		r, err := Decode(&it)
 		if err != nil {
-			return false, err
+			return err
 		}
 		r.stop(c.Now())
 		r.Touch(c.Now())
-		if it, err = r.Into(it); err != nil {
-			return false, err
+		it, err = r.Into(it)
+		if err != nil {
+			return err
 		}
+		tx := &store.Tx{}
 		tx.Replace(it)
-	}
-	return len(page.Items) > 0 || page.Next != nil, c.DB.Commit(ctx, tx)
+		return c.DB.Commit(ctx, tx)
+	})
 }
 
 // stop ends an experiment without a winner.

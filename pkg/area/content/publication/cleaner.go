@@ -106,22 +106,15 @@ type FactoryCleaner struct {
 
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
-		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, it := range page.Items {
-		if _, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
+		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
+		_, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
 			if r.State != item.Scheduled {
 				return false, nil
 			}
 			return true, unschedule(tx, c.Now(), o, r)
-		}); err != nil {
-			return false, err
-		}
-	}
-	return len(page.Items) > 0 || page.Next != nil, nil
+		})
+		return err
+	})
 }
