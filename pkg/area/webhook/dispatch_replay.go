@@ -14,24 +14,24 @@ import (
 // replayPage is the number of events in one step.
 const replayPage = 100
 
-// Replayer is the handler of replays.
+// Replayer carries out replays.
 type Replayer struct{ *Dispatcher }
 
-var _ task.Handler = Replayer{}
-
-// Step replays a page of events. A step that is taken twice finds the deliveries of the
-// first time, and makes those that are missing. It is tried until the task's deadline.
-func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+// Replay replays a page of events. A step that is taken twice finds the deliveries of the first time, and makes those
+// that are missing. It is tried until the task's deadline.
+func (r Replayer) Replay(ctx context.Context, s *task.Run) error {
 	var replay EndpointReplay
-	if err := s.Decode(&replay); err != nil {
-		return task.Outcome{}, task.Permanent(err)
+	if err := errors.Join(s.Decode(&replay), s.Kept("after", &replay.After)); err != nil {
+		return task.Permanent(err)
+	}
+	if s.Cause() != nil {
+		return nil
 	}
 	next, err := r.page(ctx, Ref{Owner: s.Owner, ID: s.Subject}, replay)
-	if err != nil {
-		return task.Outcome{}, task.Again(err)
+	if err != nil || next == nil {
+		return task.Again(err)
 	}
-	replay.After = next
-	return task.Outcome{Payload: replay, Done: next == nil}, nil
+	return errors.Join(s.Keep("after", next), s.Sleep(0))
 }
 
 // page replays a page of events and returns the cursor of the next one, or nil after the

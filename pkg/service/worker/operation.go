@@ -30,7 +30,7 @@ func settling(e Env) Handlers {
 	// The operations whose effect is more than one transaction.
 	architect.Mount(r, e.Env)
 	content.Mount(r, e.Env)
-	handlers := Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
+	handlers := Handlers{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: r}.End)}
 	automations, integrations := automation.New(e.Env), crm.Worker{DB: e.DB, Now: e.Now}
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
 	handlers[person.RecheckKind] = person.Rechecker{DB: e.DB, Checks: map[string]person.Recheck{

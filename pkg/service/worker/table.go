@@ -75,7 +75,8 @@ var All = []Function{
 		return Consumer(people.Announce(e.DB, e.Now, deliveries))
 	}},
 	{Name: "replay", Tasks: func(e Env) Handlers {
-		return Handlers{webhook.ReplayKind: webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB, e.Now)}}
+		return Handlers{webhook.ReplayKind: task.Func(webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB,
+			e.Now)}.Replay)}
 	}},
 	// Deliveries whose receivers take long to answer are passed on to deliver-slow, so that no others wait for them.
 	{Name: "deliver", Tasks: func(e Env) Handlers { return delivering(e, false) }, Around: counting,
