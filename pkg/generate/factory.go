@@ -90,21 +90,12 @@ type Canceler struct {
 	Now     func() time.Time
 }
 
-// cancelTries bounds the attempts to cancel work that keeps moving on.
-const cancelTries = 5
-
 // Cancel cancels the work of a resource. It does nothing if no work runs.
 func (c *Canceler) Cancel(ctx context.Context, key store.Key) error {
-	for range cancelTries {
-		err := c.cancel(ctx, key)
-		if !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
+	return c.DB.Change(ctx, func(tx *store.Tx) error { return c.cancel(ctx, tx, key) })
 }
 
-func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
+func (c *Canceler) cancel(ctx context.Context, tx *store.Tx, key store.Key) error {
 	items, err := c.DB.GetAll(ctx, key, TaskKey(key.PK, 1))
 	if err != nil || items[0].Kind == "" {
 		return err
@@ -126,7 +117,7 @@ func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
 			return err
 		}
 	}
-	tx, now := &store.Tx{}, c.Now()
+	now := c.Now()
 	charged, made, err := Cancel(tx, now, items[0].Owner, work.Ticket(), items[1])
 	if err != nil {
 		return err
@@ -135,9 +126,6 @@ func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
 		return err
 	}
 	changed, err := work.Item()
-	if err != nil {
-		return err
-	}
 	tx.Replace(changed)
-	return c.DB.Commit(ctx, tx)
+	return err
 }

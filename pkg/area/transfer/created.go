@@ -43,32 +43,27 @@ func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error 
 		key = plan.Key(a.factory, a.id)
 	}
 	t.files += len(a.files)
-	for range conflicts {
+	var files []importedFile
+	var found bool
+	err := t.w.DB.Change(ctx, func(tx *store.Tx) error {
 		there, err := t.w.DB.Lookup(ctx, key)
-		if err != nil {
+		if found = there.Kind != ""; err != nil || found {
 			return err
 		}
-		if there.Kind != "" {
-			return t.again(ctx, a)
-		}
-		tx := &store.Tx{}
 		if err := take(ctx, t, tx, a); err != nil {
-			t.files -= len(a.files)
 			return err
 		}
-		files, err := t.claim(tx, k, a)
-		if err != nil {
-			return err
-		}
-		if err = t.w.DB.Commit(ctx, tx); err == nil {
-			return t.keep(ctx, files)
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			t.files -= len(a.files)
-			return err
-		}
+		files, err = t.claim(tx, k, a)
+		return err
+	})
+	switch {
+	case err != nil:
+		t.files -= len(a.files)
+		return err
+	case found:
+		return t.again(ctx, a)
 	}
-	return store.ErrConflict
+	return t.keep(ctx, files)
 }
 
 // claim adds to the transaction that this import has created a resource with files. Their bytes count for the storage

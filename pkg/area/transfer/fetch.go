@@ -62,7 +62,7 @@ func partKey(s *task.Run, n int) string { return fmt.Sprintf("%spart-%05d", inpu
 // reserve counts the bytes of a part for the storage of its account, before the part is stored. The parts count until
 // the import ends, and its files from then on with what shows them. A step that is taken again finds them counted.
 func (w *Importer) reserve(ctx context.Context, s *task.Run, n int, bytes int64) error {
-	for range conflicts {
+	return w.DB.Change(ctx, func(tx *store.Tx) error {
 		it, r, err := running[importRecord](ctx, w.DB, s)
 		if err != nil || r == nil {
 			return cmp.Or(err, task.ErrMoved)
@@ -71,26 +71,14 @@ func (w *Importer) reserve(ctx context.Context, s *task.Run, n int, bytes int64)
 			return nil
 		}
 		r.Counted, r.Reserved = n+1, r.Reserved+bytes
-		if err := it.Encode(r); err != nil {
-			return err
-		}
-		tx := &store.Tx{}
+		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), failed("storage_full", "The media of "+
+			"the account may have %d GiB together, and have more with part %d. Delete some, and import again.",
+			incoming.MostBytes(s.Owner)>>30, n+1))
+		err = it.Encode(r)
 		tx.Replace(it)
-		tx.Count(quota.BytesKey(s.Owner), bytes, incoming.MostBytes(s.Owner), errFull)
-		if err = w.DB.Commit(ctx, tx); errors.Is(err, errFull) {
-			return failed("storage_full", "The media of the account may have %d GiB together, and have more with "+
-				"part %d. "+
-				"Delete some, and import again.", incoming.MostBytes(s.Owner)>>30, n+1)
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
+		return err
+	})
 }
-
-// errFull is the error of more bytes than an account may store.
-var errFull = errors.New("transfer: the storage is full")
 
 // open starts reading the part at an address.
 func (w *Importer) open(ctx context.Context, s *task.Run, address string, n int) (io.ReadCloser, error) {

@@ -276,9 +276,6 @@ func (t *taker) place(ctx context.Context, k kind, a *adopted) (*LeftOut, error)
 	return nil, nil
 }
 
-// conflicts is how often a resource is created again whose neighbors have changed meanwhile.
-const conflicts = 5
-
 // note adds the new ids of a line to the map.
 func (t *taker) note(l Line, met map[string]string) error {
 	out := json.NewEncoder(&t.mapped)
