@@ -197,8 +197,8 @@ const (
 	pageItems = 100
 )
 
-// Exporter makes exports. Each step makes one part: the bytes of a part follow from what is stored, and its key from the
-// export and its number, so that a step that is taken again replaces its own part.
+// Exporter makes exports. Each step makes one part: the bytes of a part follow from what is stored, and its key from
+// the export and its number, so that a step that is taken again replaces its own part.
 type Exporter struct {
 	DB      *store.DB
 	Objects Objects
@@ -334,7 +334,8 @@ func (w *Exporter) lines(ctx context.Context, s *task.Run, x *Export, ofProfile 
 }
 
 // store stores a part under the key of its number. Its content is spooled to a file before.
-func (w *Exporter) store(ctx context.Context, s *task.Run, kind string, n int, content io.Reader) (storedPart, error) {
+func (w *Exporter) store(ctx context.Context, s *task.Run, kind string, n int, content io.Reader) (storedPart,
+	error) {
 	spooled, err := media.Spool(ctx, content, 1<<30)
 	if err != nil {
 		return storedPart{}, err
