@@ -140,12 +140,12 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	}
 	if progress.Stage == "" {
 		read := map[string]store.Item{pub.SocialAccountID: accountItem}
-		_, refused, err := w.ask(ctx, s.Owner, r, p.Began, read, pub.SocialAccountID)
+		targets, refused, err := w.ask(ctx, s.Owner, r, p.Began, read, pub.SocialAccountID)
 		if err != nil {
 			return o, task.Again(err)
 		}
 		p.Region, p.Rules = r.Brief.Region, rulesOf(law.Checked(item.FactsOf(r, pub, w.Now())))
-		if e := failed(acct, refused); e != nil {
+		if e := failed(targets[0].Account, refused); e != nil {
 			return w.ends(ctx, s, p, progress, e)
 		}
 		if what, err = post(r, pub, limits); err != nil { // with the texts that the rules require

@@ -185,6 +185,7 @@ func (w timer) await(p planner, it store.Item) error {
 	if err := Postpone(p.tx, p.now, p.Owner, p.r); err != nil {
 		return err
 	}
+	p.r.Lack(item.WaitsForApproval)
 	return errors.Join(p.r.Notify(p.tx, p.Owner, event.ContentUnscheduled), item.Replace(p.tx, it, p.r))
 }
 
