@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,11 +14,13 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -51,23 +54,16 @@ type gated struct {
 	wide          *apitest.Caller // the agent before its mandate is narrowed
 }
 
-// night is the time of all publications.
+// begin has an agent without bounds, and an account, at an hour before the publication.
 func (c refusal) begin(t *testing.T) *gated {
 	t.Helper()
 	g := &gated{world: newWorld(t), refusal: c}
 	g.at = g.world.at(3)
 	g.Clock.Add(-time.Hour)
-	g.account = g.connect(cmpOr(c.platform, "telegram"))
+	g.account = g.connect(cmp.Or(c.platform, "telegram"))
 	g.attach(g.account)
 	g.wide = g.agent("agent", keyrecord.Mandate{})
 	return g
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // make creates the item as the agent, before anything refuses it.
@@ -456,11 +452,139 @@ func TestTheGateKnowsStates(t *testing.T) {
 	}
 }
 
+// Nobody publishes on behalf of a key that was revoked: the publications of automatic publishing, of a schedule and of a
+// call say so.
+func TestAnAuthorityThatHasEndedIsToldAtEachDoor(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string]func(*gated){
+		"automatic": func(g *gated) { g.make("publish_at", g.at) },
+		"timer": func(g *gated) {
+			g.make().wide.Call(http.MethodPost, path(g.item, "schedule"), g.outlets(g.at)).Into(t, 200, new(object))
+		},
+		"poster": func(g *gated) {
+			g.make().atNight()
+			g.wide.Call(http.MethodPost, path(g.item, "publish"), g.outlets(time.Time{})).Into(t, 202, new(object))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := refusal{failure: item.FailedAuthority}.begin(t)
+			order(g)
+			g.wide.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Revoked })
+			g.work()
+			g.atNight()
+			g.work()
+			g.ended([]string{g.wide.Principal.Actor.ID + " was revoked, so that nothing is done on its behalf any more. " +
+				"Publish it again with another key."})
+		})
+	}
+}
+
+// A new item is refused as its validation says, before it costs.
+func TestANewItemIsRefusedAsItsValidationSays(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"time", "platform", "time and platform", "account", "no account"} {
+		t.Run(name, func(t *testing.T) {
+			c := refusals[name]
+			g := c.begin(t)
+			agent := g.narrow()
+			var v content.Validation
+			agent.Call(http.MethodPost, "/v1/publishing/validate", with(g.outlets(g.at), "item", g.body())).
+				Into(t, http.StatusOK, &v)
+			var codes []string
+			want := []string{string(c.code)}
+			for _, p := range append(v.Problems, v.Accounts[0].Problems...) {
+				codes, want = append(codes, strings.TrimSpace(p.Code+" "+string(p.Param))), append(want, p.Message)
+			}
+			a := agent.Call(http.MethodPost, "/v1/content-items", with(g.body(), "publish_at", g.at,
+				"social_account_ids", []string{g.account}))
+			if !slices.Equal(codes, c.want) || a.Status != c.status || !slices.Equal(toldBy(a), want) {
+				t.Errorf("%q; %d %q, want %q", codes, a.Status, toldBy(a), want)
+			}
+		})
+	}
+}
+
+// Who approves a scheduled item answers for its publications: they must be within the mandate.
+func TestAnApprovalOutsideOfTheMandate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	vk := w.connect("vk")
+	it := w.provide("caption", "Words")
+	at := w.at(12).Add(time.Hour)
+	w.schedule(it.ID, at, "social_account_ids", []string{vk})
+	w.agent("agent", w.night()).Call(http.MethodPost, approve(it.ID), nil).
+		Refused(t, http.StatusForbidden, errs.OutsideMandate, "")
+	w.Clock.Add(time.Hour)
+	w.work()
+	if got := w.get(it.ID); got.State != item.Published {
+		t.Errorf("it is %s: %+v", got.State, got.Failure)
+	}
+}
+
 // What was held while its factory was paused is not published in hours that the mandate leaves out.
 func TestWhatWasHeldKeepsToTheQuietHours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Principal.Mode = "live"
+	w.live(1000)
+	w.attach(w.connect("telegram"))
+	agent := w.agent("agent", w.night())
+	noon := w.at(12)
+	it := w.provide("caption", "Words")
+	agent.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": noon.Add(time.Hour)}).
+		Into(t, http.StatusOK, new(object))
+	set := func(state string) {
+		w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": state}).Into(t, http.StatusOK, new(object))
+	}
+	state := func(hours int) string {
+		w.Clock.Add(time.Duration(hours) * time.Hour)
+		w.T.Helper()
+		var due []string
+		for _, m := range w.dueToPublish() {
+			due = append(due, string(m.Kind))
+			if _, err := w.publisher().Do(t.Context(), m, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return fmt.Sprint(w.get(it.ID).State, due)
+	}
+	set("paused")
+	state(2)
+	w.Clock.Add(9 * time.Hour)
+	set("active")
+	if got := state(0); got != "scheduled[publish.timer]" {
+		t.Errorf("at 23:00 it is %s", got)
+	}
+	if got := state(10); got != "publishing[publish.timer]" {
+		t.Errorf("at 09:00 it is %s", got)
+	}
 }
 
-var _ social.Record
+// An account of a profile is none that is missing to the key of the whole account.
+func TestAValidationSeesTheAccountsOfAProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := w.Now()
+	r := profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, now), now, nil), Name: "Client"}}
+	o := w.Principal.Owner.Of(tenant.Profile(r.ID))
+	entry, err := r.Item(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(entry, nil)
+	ledger.OpenPurse(tx, o, ledger.Bounds{})
+	w.commit(tx)
+	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "profile_id": r.ID})
+	account := w.connectFor(o, "telegram")
+	it := w.provide("caption", "Words")
+	body := object{"social_account_ids": []string{account}, "publish_at": now.Add(time.Hour)}
+	for _, of := range []object{{"content_item_id": it.ID}, {"item": w.body()}} {
+		var v content.Validation
+		w.Call(http.MethodPost, "/v1/publishing/validate", with(of, "social_account_ids", []string{account})).
+			Into(t, http.StatusOK, &v)
+		if !v.OK {
+			t.Errorf("%+v", v)
+		}
+	}
+	w.Call(http.MethodPost, path(it.ID, "schedule"), body).Into(t, http.StatusOK, new(object))
+}
