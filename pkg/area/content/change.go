@@ -227,8 +227,8 @@ func (s *Service) fits(ctx context.Context, o tenant.Owner, r *item.Record, was 
 		publication.ReasonChoices, publication.ReasonRule, publication.ReasonPost))
 }
 
-// planned returns what the gate refuses of the publications that an item is scheduled for, on behalf of the caller. What
-// the accounts themselves refuse is left to the time of publication.
+// planned returns what the gate refuses of the publications that an item is scheduled for, on behalf of the caller. The
+// accounts are not read: their state counts at the time of publication.
 func (s *Service) planned(ctx context.Context, o tenant.Owner, r *item.Record) []publication.Refusal {
 	g := publication.Gate{Item: r, By: auth.FromContext(ctx), At: r.PlannedAt()}
 	var targets []publication.Target

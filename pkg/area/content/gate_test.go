@@ -208,8 +208,7 @@ var refusals = map[string]refusal{
 		failure: item.FailedAuthority, waits: item.WaitsForSlot},
 	"mandate and text": {platform: "instagram", members: []any{"variants", object{"telegram": object{"caption": "x"}}},
 		mandate: func(time.Time) keyrecord.Mandate { return keyrecord.Mandate{Platforms: []string{"telegram"}} },
-		arrange: func(g *gated) { g.write(func(r *item.Record) { r.Caption = resource.Text(strings.Repeat("x", 2300)) }) },
-		want:    []string{"mandate /social_account_ids/0", "post /caption"}, code: errs.OutsideMandate, status: 403,
+		arrange: tooLong, want: []string{"mandate /social_account_ids/0", "post /caption"}, code: errs.OutsideMandate, status: 403,
 		failure: item.FailedAuthority, waits: item.WaitsForAccount, omitted: item.OmittedMandate},
 	"account": {arrange: func(g *gated) { g.alter(g.account, broken) },
 		want: []string{"account /social_account_ids/0"}, code: errs.ValidationFailed, status: 422,
@@ -245,9 +244,7 @@ var refusals = map[string]refusal{
 	"rule": {platform: "instagram", members: []any{"ad_marking", marking}, arrange: func(g *gated) { g.inRegion("RU") },
 		want: []string{"rule /social_account_ids/0"}, code: errs.RuleViolated, status: 422,
 		failure: item.FailedUnlawful, waits: item.WaitsForAccount, omitted: item.OmittedUnlawful},
-	"text": {platform: "instagram", arrange: func(g *gated) {
-		g.write(func(r *item.Record) { r.Caption = resource.Text(strings.Repeat("x", 2300)) })
-	}, want: []string{"post /caption"}, code: errs.ValidationFailed, status: 422, failure: "content_refused"},
+	"text": {platform: "instagram", arrange: tooLong, want: []string{"post /caption"}, code: errs.ValidationFailed, status: 422, failure: "content_refused"},
 	"approval": {arrange: func(g *gated) { g.requireApproval() }, want: []string{"approval /approval"},
 		code: errs.InvalidState, status: 409, waitsOnSchedule: true, failure: item.FailedApproval,
 		waits: item.WaitsForApproval},
@@ -263,6 +260,11 @@ var refusals = map[string]refusal{
 			g.T.Fatal(err)
 		}
 	}, want: []string{"quota /publish_at"}, code: errs.ValidationFailed, status: 422},
+}
+
+// tooLong gives the item a caption that Instagram does not take.
+func tooLong(g *gated) {
+	g.write(func(r *item.Record) { r.Caption = resource.Text(strings.Repeat("x", 2300)) })
 }
 
 // quiet are hours with the time of all publications.
@@ -452,8 +454,7 @@ func TestTheGateKnowsStates(t *testing.T) {
 	}
 }
 
-// Nobody publishes on behalf of a key that was revoked: the publications of automatic publishing, of a schedule and of a
-// call say so.
+// Nobody publishes on behalf of a key that was revoked: the publications say so.
 func TestAnAuthorityThatHasEndedIsToldAtEachDoor(t *testing.T) {
 	t.Parallel()
 	for name, order := range map[string]func(*gated){

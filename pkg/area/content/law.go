@@ -29,8 +29,8 @@ func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (er
 	return nil
 }
 
-// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does. It also
-// reads other items.
+// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does. It
+// reads other items with the factory.
 func (s ruler) obey(ctx context.Context, r *item.Record, others ...store.Key) (f factory.Factory, beside []store.Item,
 	err error) {
 	it, beside, err := publication.Obey(ctx, s.db, auth.FromContext(ctx).Owner, r, others...)

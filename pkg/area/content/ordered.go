@@ -77,8 +77,8 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		return err
 	}
 	f := refs.factories[b.FactoryID]
-	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options, factory: f,
-		gate: publication.Gate{Item: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
+	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
+		factory: f, gate: publication.Gate{Item: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
 	if b.PublishAt.Next {
 		w.gate.At = refs.clock
 	}

@@ -42,7 +42,8 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 			if len(accounts) == 0 {
 				accounts = f.SocialAccountIDs
 			}
-			one.Publications, err = validator{a.Service}.foretell(ctx, a.refs.owner, r, accounts, b.Options, one.PublishAt)
+			one.Publications, err = validator{a.Service}.foretell(ctx, a.refs.owner, r, accounts, b.Options,
+				one.PublishAt)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +86,8 @@ func itemOf(r *item.Record) rehearsal.Item {
 type Rehearser struct{ *Service }
 
 // ItemOf returns the item of a rehearsal that a record makes, with its publications to accounts.
-func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record, accounts []string) (rehearsal.Item, error) {
+func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record,
+	accounts []string) (rehearsal.Item, error) {
 	i := itemOf(r)
 	var err error
 	i.Publications, err = validator(s).foretell(ctx, o, r, accounts, nil, r.PublishAt)

@@ -39,8 +39,8 @@ type Problem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
 	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
 	// are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-	// that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time or
-	// the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
+	// that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time
+	// or the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,mandate,rule,body"`
 	// Pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`

@@ -155,8 +155,8 @@ type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
 	// its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-	// who posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does not
-	// permit the platform.
+	// who posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does
+	// not permit the platform.
 	Code string `json:"code" format:"omission" example:"needs_reconnect"`
 	// What happened and what to do about it.
 	Message string `json:"message"`

@@ -149,9 +149,9 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publi
 	return nil
 }
 
-// Fit returns the reasons for which the platform of a publication does not take the item, and apart from them the choices
-// that it asks of the person who posts, and that nobody has made. Members of the item are named by their pointers, as in
-// a patch of the item, and options as in the body of publish.
+// Fit returns the reasons for which the platform of a publication does not take the item, and apart from them the
+// choices that it asks of the person who posts, and that nobody has made. Members of the item are named by their
+// pointers, as in a patch of the item, and options as in the body of publish.
 func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (found, choices []errs.Detail) {
 	p, err := post(r, pub, limits)
 	if err != nil {

@@ -374,6 +374,16 @@ func (w *Worker) ask(ctx context.Context, o tenant.Owner, r *item.Record, began 
 	return targets, g.Ask(targets...), err
 }
 
+// quiet reports whether an item that was held past its time comes into hours in which the mandate permits no
+// publication. The clock of a sandbox jumps, so that nothing there is late.
+func (w *Worker) quiet(ctx context.Context, o tenant.Owner, r *item.Record) (bool, error) {
+	if o.Mode != tenant.Live || w.Now().Sub(r.PublishAt.Time) < orderFor {
+		return false, nil
+	}
+	g, _, err := w.gate(ctx, o, r, w.Now())
+	return len(Of(g.Ask(), ReasonMandate)) > 0, err
+}
+
 // accountItems reads the items of accounts, by their ids.
 func (w *Worker) accountItems(ctx context.Context, ids []string) (map[string]store.Item, error) {
 	items, err := w.DB.GetAll(ctx, store.IDKeys(ids)...)

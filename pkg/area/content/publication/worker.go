@@ -117,17 +117,11 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused {
+	paused := factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused
+	if quiet, err := w.quiet(ctx, s.Owner, r); err != nil {
+		return o, task.Again(err)
+	} else if paused || quiet {
 		return w.hold(s, p), nil
-	}
-	if s.Mode == tenant.Live && w.Now().Sub(r.PublishAt.Time) > orderFor { // it was held: its hours may be quiet now
-		g, _, err := w.gate(ctx, s.Owner, r, w.Now())
-		if err != nil {
-			return o, task.Again(err)
-		}
-		if len(Of(g.Ask(), ReasonMandate)) > 0 {
-			return w.hold(s, p), nil
-		}
 	}
 	var ids []string
 	for _, pub := range r.Publications {
@@ -142,42 +136,47 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		targets, refused, err := w.ask(ctx, s.Owner, r, w.Now(), read, ids...)
-		if err != nil {
-			return err
-		}
-		plan := planner{tx, w.Now(), s.Owner, r}
-		if len(Of(refused, ReasonApproval)) > 0 {
-			return w.await(plan, it)
-		}
-		if err := r.Begin(tx, plan.now); err != nil {
-			return err
-		}
-		for _, t := range targets {
-			pub := r.PublicationTo(t.Account.ID)
-			if pub == nil || pub.State != item.PublicationPending {
-				continue
-			}
-			if e := failed(t.Account, refused); e != nil {
-				plan.fail(pub, refusal(e, again(e)))
-				continue
-			}
-			if late := t.Account.LateAfterSeconds; late != nil &&
-				plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
-				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
-					"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
-				continue
-			}
-			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
-			if err := plan.start(pub); err != nil {
-				return err
-			}
-		}
-		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
-			return err
-		}
-		return item.Replace(tx, it, r)
+		return w.begin(ctx, planner{tx, w.Now(), s.Owner, r}, it, read, ids)
 	}}, nil
+}
+
+// begin begins the publications of an item to accounts that were read.
+func (w timer) begin(ctx context.Context, plan planner, it store.Item, read map[string]store.Item, ids []string) error {
+	r := plan.r
+	targets, refused, err := w.ask(ctx, plan.Owner, r, plan.now, read, ids...)
+	if err != nil {
+		return err
+	}
+	if len(Of(refused, ReasonApproval)) > 0 {
+		return w.await(plan, it)
+	}
+	if err := r.Begin(plan.tx, plan.now); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		pub := r.PublicationTo(t.Account.ID)
+		if pub == nil || pub.State != item.PublicationPending {
+			continue
+		}
+		if e := failed(t.Account, refused); e != nil {
+			plan.fail(pub, refusal(e, again(e)))
+			continue
+		}
+		if late := t.Account.LateAfterSeconds; late != nil &&
+			plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+			plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
+				"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
+			continue
+		}
+		plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
+		if err := plan.start(pub); err != nil {
+			return err
+		}
+	}
+	if err := r.EndPublishing(plan.tx, plan.Owner, plan.now); err != nil {
+		return err
+	}
+	return item.Replace(plan.tx, it, r)
 }
 
 // await has an item whose factory has come to require an approval wait for it.
