@@ -104,6 +104,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// NoEffect reports whether the call had no effect for certain, so that it can be made again: see task.Once.
+func (e *Error) NoEffect() bool { return e.Kind != Unknown && e.Kind != Restart && e.Kind != Unclear }
+
 // Because returns the error with a cause.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause
