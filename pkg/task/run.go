@@ -228,8 +228,8 @@ func (r *Run) Kept(name string, value any) (err error) {
 	return err
 }
 
-// Forget removes a name from the memory. It is for a function that goes on for ever.
-func (r *Run) Forget(name string) { delete(r.memory, name) }
+// Forget removes a name from the memory, or a member from the payload.
+func (r *Run) Forget(name string) { delete(r.memory, name); delete(r.payload, name) }
 
 // Sleep ends the step. The next one, after d, calls the function from the top. The caller returns the error.
 func (r *Run) Sleep(d time.Duration) error {

@@ -184,6 +184,9 @@ func Refuses(err error) bool {
 // Rejects reports whether an error is that of a call which the platform refuses for a known reason, and for good.
 func Rejects(err error) bool { return KindOf(err) == BadContent }
 
+// Passes reports whether the same call may succeed after a while, without anybody's doing.
+func Passes(err error) bool { return KindOf(err) == Retry }
+
 // Ended reports whether an error is that of an account which has to be connected again.
 func Ended(err error) bool { return KindOf(err) == Reconnect }
 
