@@ -179,8 +179,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	return result, r.Sleep(max(firstLook<<m.Looks, retry.After))
 }
 
-// recall reads the result of a call. It returns false if the call was not made. The error is permanent: ErrLost if the
-// answer was lost, or the cause if the task fails before the call.
+// recall reads the result of a call if it was made. The error is permanent: ErrLost, or the cause of the failing task.
 func (r *Run) recall(name string, result any) (known bool, err error) {
 	switch m := r.memory[name]; {
 	case m == nil && r.cause == nil:
@@ -204,6 +203,9 @@ func (r *Run) remember(ctx context.Context) error { return r.Lease(ctx, r) }
 // Cause returns why the task has failed, or nil if it has not.
 func (r *Run) Cause() error { return r.cause }
 
+// Knows reports whether a call is not made any more: it was made before, or the task fails.
+func (r *Run) Knows(name string) bool { return r.cause != nil || r.memory[name] != nil }
+
 // Keep remembers a value with the next write of the task. Kept reads it.
 func (r *Run) Keep(name string, value any) error {
 	doc, err := json.Marshal(value)
@@ -214,7 +216,7 @@ func (r *Run) Keep(name string, value any) error {
 	return nil
 }
 
-// Kept reads what Keep has remembered into value, which it leaves alone if there is nothing.
+// Kept reads what Keep has remembered into value, and leaves value alone if that is nothing.
 func (r *Run) Kept(name string, value any) (err error) {
 	if r.memory[name] != nil {
 		_, err = r.recall(name, value)
@@ -222,8 +224,8 @@ func (r *Run) Kept(name string, value any) (err error) {
 	return err
 }
 
-// Forget removes a name from the memory. It is for a function that goes on for ever.
-func (r *Run) Forget(name string) { delete(r.memory, name) }
+// Forget removes a name from the memory, or a member from the payload.
+func (r *Run) Forget(name string) { delete(r.memory, name); delete(r.payload, name) }
 
 // Sleep ends the step. The next one, after d, calls the function from the top. The caller returns the error.
 func (r *Run) Sleep(d time.Duration) error {
@@ -234,12 +236,10 @@ func (r *Run) Sleep(d time.Duration) error {
 	return errLater
 }
 
-// Also commits a change of the table together with the end of the task, or with the Sleep that ends the step. It is
-// dropped if the step is repeated.
+// Also commits a change together with the end of the task or the Sleep of the step. A step that is repeated drops it.
 func (r *Run) Also(change func(context.Context, *store.Tx) error) { r.joins = append(r.joins, change) }
 
-// End commits change together with the end of the task. If the subject no longer waits for the task, change adds
-// nothing, and the task ends without a change. The caller returns the error, which is nil.
+// End commits change together with the end of the task. Change adds nothing if the subject no longer waits for it.
 func (r *Run) End(change func(context.Context, *store.Tx) error) error {
 	r.Also(change)
 	return nil

@@ -160,7 +160,7 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	}
 	var refused *platform.Error
 	switch {
-	case errors.As(err, &refused) && (refused.Kind == platform.Reconnect || refused.Kind == platform.BadContent):
+	case (platform.Ended(err) || platform.Rejects(err)) && errors.As(err, &refused):
 		return v.nothing(failedRefused, http.StatusBadRequest, refused.Message)
 	case err != nil:
 		return v.nothing(failedUnavailable, http.StatusBadGateway,
