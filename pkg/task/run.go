@@ -103,14 +103,14 @@ func Once[T any](ctx context.Context, r *Run, name string, do func(context.Conte
 		return result, err
 	}
 	r.memory[name] = &memo{}
-	if err := r.remember(ctx); err != nil {
+	if err := r.Remember(ctx); err != nil {
 		return result, err
 	}
 	result, err = do(ctx)
 	var call interface{ NoEffect() bool }
 	switch {
 	case err == nil:
-		return result, errors.Join(r.Keep(name, result), r.remember(ctx))
+		return result, errors.Join(r.Keep(name, result), r.Remember(ctx))
 	case errors.As(err, &call) && call.NoEffect():
 		delete(r.memory, name)
 		return result, err
@@ -167,7 +167,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	case ctx.Err() != nil:
 		return result, ctx.Err()
 	case err == nil && found:
-		return answer, errors.Join(r.Keep(name, answer), r.remember(ctx))
+		return answer, errors.Join(r.Keep(name, answer), r.Remember(ctx))
 	case m.Looks >= n, err != nil && !Waits(err):
 		m.Looks = n
 		return result, Permanent(errors.Join(ErrLost, err))
@@ -196,8 +196,8 @@ func (r *Run) recall(name string, result any) (known bool, err error) {
 	return true, err
 }
 
-// remember writes the memory under the lease of the step.
-func (r *Run) remember(ctx context.Context) error {
+// Remember writes the memory under the lease of the step.
+func (r *Run) Remember(ctx context.Context) error {
 	payload, err := r.encode()
 	if err != nil {
 		return err
