@@ -35,6 +35,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // All are the functions.
@@ -162,7 +163,7 @@ func diagnosing(e Env) Handlers {
 		diagnosis.TaskKind: &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
 		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
 			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
-		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		engagement.SuggestKind: task.Func((&engagement.Suggester{DB: e.DB, Providers: e.Models, Now: e.Now}).Suggest),
 	}
 }
 
