@@ -158,9 +158,9 @@ func transferring(e Env) Handlers {
 
 // diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
-		diagnosis.TaskKind: &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		diagnosis.TaskKind: task.Func((&diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: catalog.NewOffer(e.Providers,
+			e.AWS.Region, e.Now), Now: e.Now}).Diagnose),
 		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
 			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
 		engagement.SuggestKind: task.Func((&engagement.Suggester{DB: e.DB, Providers: e.Models, Now: e.Now}).Suggest),
