@@ -64,12 +64,13 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) || failed != nil {
 		return Outcome{Payload: payload}, errors.Join(err, failed)
 	}
-	o = Outcome{Payload: payload, Done: err == nil, Wait: r.wait}
+	o = Outcome{Payload: &payload, Done: err == nil, Wait: r.wait}
 	o.Join = func(ctx context.Context, tx *store.Tx) (err error) {
 		for i := 0; err == nil && i < len(r.joins); i++ {
 			err = r.joins[i](ctx, tx)
 		}
-		return err
+		payload, failed = r.encode() // with what the changes have kept
+		return errors.Join(err, failed)
 	}
 	return o, nil
 }
@@ -87,8 +88,7 @@ func (r *Run) encode() (json.RawMessage, error) {
 	return json.Marshal(r.payload)
 }
 
-// Waits reports whether the function has to return the error for now: the task goes on later, or the step is repeated.
-// It returns false for nil and for permanent errors, with which the function ends the task.
+// Waits reports whether the function has to return the error for now. It returns false for nil and permanent errors.
 func Waits(err error) bool {
 	var permanent *PermanentError
 	return err != nil && !errors.As(err, &permanent)
@@ -199,10 +199,10 @@ func (r *Run) recall(name string, result any) (known bool, err error) {
 // Remember writes the memory under the lease of the step.
 func (r *Run) Remember(ctx context.Context) error {
 	payload, err := r.encode()
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.Lease(ctx, payload)
 	}
-	return r.Lease(ctx, payload)
+	return err
 }
 
 // Cause returns why the task has failed, or nil if it has not.
@@ -238,8 +238,8 @@ func (r *Run) Sleep(d time.Duration) error {
 	return errLater
 }
 
-// Also commits a change of the table together with the end of the task, or with the Sleep that ends the step. It is
-// dropped if the step is repeated.
+// Also commits a change of the table, and what that keeps, together with the end of the task, or with the Sleep that
+// ends the step. It is dropped if the step is repeated.
 func (r *Run) Also(change func(context.Context, *store.Tx) error) { r.joins = append(r.joins, change) }
 
 // End commits change together with the end of the task. If the subject no longer waits for the task, change adds
