@@ -32,8 +32,8 @@ func settling(e Env) Handlers {
 	handlers := Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
 	automations, integrations := automation.New(e.Env), crm.Worker{DB: e.DB, Now: e.Now}
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
-	handlers[person.RecheckKind] = person.Rechecker{DB: e.DB, Checks: map[string]person.Recheck{
-		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck}}
+	handlers[person.RecheckKind] = person.Rechecks(e.DB, map[string]person.Recheck{
+		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck})
 	handlers[connection.OfferKind] = connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}
 	return handlers
 }

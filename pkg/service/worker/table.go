@@ -118,7 +118,7 @@ func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
 	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
 		Now: w.Now}).Plan)
-	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
+	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
 	maps.Copy(handlers, factories(w))
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
@@ -160,10 +160,10 @@ func transferring(e Env) Handlers {
 // diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
 	return Handlers{
-		diagnosis.TaskKind: task.Func((&diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: catalog.NewOffer(e.Providers,
-			e.AWS.Region, e.Now), Now: e.Now}).Diagnose),
-		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
-			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
+		diagnosis.TaskKind: task.Func((&diagnosis.Worker{DB: e.DB, Providers: e.Models,
+			Offer: catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), Now: e.Now}).Diagnose),
+		experiment.LookKind: task.Func(experiment.Worker{DB: e.DB, Now: e.Now,
+			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply}.Look),
 		engagement.SuggestKind: task.Func((&engagement.Suggester{DB: e.DB, Providers: e.Models, Now: e.Now}).Suggest),
 	}
 }
