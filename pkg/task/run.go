@@ -105,14 +105,14 @@ func Once[T any](ctx context.Context, r *Run, name string, do func(context.Conte
 		return result, err
 	}
 	r.memory[name] = &memo{}
-	if err := r.remember(ctx); err != nil {
+	if err := r.Remember(ctx); err != nil {
 		return result, err
 	}
 	result, err = do(ctx)
 	var call interface{ NoEffect() bool }
 	switch {
 	case err == nil:
-		return result, errors.Join(r.Keep(name, result), r.remember(ctx))
+		return result, errors.Join(r.Keep(name, result), r.Remember(ctx))
 	case errors.As(err, &call) && call.NoEffect():
 		delete(r.memory, name)
 		return result, err
@@ -169,7 +169,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	case ctx.Err() != nil:
 		return result, ctx.Err()
 	case err == nil && found:
-		return answer, errors.Join(r.Keep(name, answer), r.remember(ctx))
+		return answer, errors.Join(r.Keep(name, answer), r.Remember(ctx))
 	case m.Looks >= n, err != nil && !Waits(err):
 		m.Looks = n
 		return result, Permanent(errors.Join(ErrLost, err))
@@ -197,8 +197,8 @@ func (r *Run) recall(name string, result any) (known bool, err error) {
 	return true, err
 }
 
-// remember writes the memory under the lease of the step.
-func (r *Run) remember(ctx context.Context) error { return r.Lease(ctx, r) }
+// Remember writes the memory under the lease of the step.
+func (r *Run) Remember(ctx context.Context) error { return r.Lease(ctx, r) }
 
 // Cause returns why the task has failed, or nil if it has not.
 func (r *Run) Cause() error { return r.cause }
@@ -225,7 +225,10 @@ func (r *Run) Kept(name string, value any) (err error) {
 }
 
 // Forget removes a name from the memory, or a member from the payload.
-func (r *Run) Forget(name string) { delete(r.memory, name); delete(r.payload, name) }
+func (r *Run) Forget(name string) {
+	delete(r.memory, name)
+	delete(r.payload, name)
+}
 
 // Sleep ends the step. The next one, after d, calls the function from the top. The caller returns the error.
 func (r *Run) Sleep(d time.Duration) error {

@@ -85,6 +85,15 @@ func (e *Error) NoEffect() bool { return e.Kind != UnknownOutcome }
 // does not count it as a failure.
 func (e *Error) Throttled() bool { return e.Kind == Transient && e.Code == CodeBusy }
 
+// Refused returns the error of a provider that has refused or failed a request for good, or nil if err is no such error.
+func Refused(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == BadInput || e.Kind == Rejected) {
+		return e
+	}
+	return nil
+}
+
 // KindOf returns the kind of an error. An unclassified error, such as a broken
 // connection or an exceeded deadline, is Transient: the provider refused nothing.
 func KindOf(err error) ErrorKind {

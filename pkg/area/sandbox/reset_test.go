@@ -66,9 +66,9 @@ func newWorld(t *testing.T) *world {
 		map[string]generate.Loader{
 			item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 		})
-	w.engine.Handle(advice.TaskKind,
-		&advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
-			Now: w.Clock.Now})
+	diagnoses := &advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
+		Now: w.Clock.Now}
+	w.engine.Handle(advice.TaskKind, task.Func(diagnoses.Diagnose))
 	for kind, h := range (&training.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)
 	}

@@ -129,8 +129,9 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
-	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
+	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
+		Now: w.Now}).Plan)
+	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
 	maps.Copy(handlers, factories{w}.handlers())
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
@@ -171,12 +172,12 @@ func transferring(e Env) Handlers {
 
 // diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
-		diagnosis.TaskKind: &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
-		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
-			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
-		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		diagnosis.TaskKind: task.Func((&diagnosis.Worker{DB: e.DB, Providers: e.Models,
+			Offer: catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), Now: e.Now}).Diagnose),
+		experiment.LookKind: task.Func(experiment.Worker{DB: e.DB, Now: e.Now,
+			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply}.Look),
+		engagement.SuggestKind: task.Func((&engagement.Suggester{DB: e.DB, Providers: e.Models, Now: e.Now}).Suggest),
 	}
 }
 
@@ -243,8 +244,8 @@ func settling(e Env) Handlers {
 	handlers := Handlers{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: r}.End)}
 	automations, integrations := automation.New(e.Env), crm.Worker{DB: e.DB, Now: e.Now}
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
-	handlers[person.RecheckKind] = person.Rechecker{DB: e.DB, Checks: map[string]person.Recheck{
-		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck}}
+	handlers[person.RecheckKind] = person.Rechecks(e.DB, map[string]person.Recheck{
+		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck})
 	handlers[connection.OfferKind] = task.Func(connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}.Offer)
 	return handlers
 }
