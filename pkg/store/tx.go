@@ -201,7 +201,7 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 }
 
 // mostTries bounds the attempts of Retry.
-const mostTries = 5
+const mostTries = 4
 
 // Retry calls change, and again while it returns ErrConflict: it reads again what has changed.
 func Retry(change func() error) (err error) {

@@ -117,8 +117,8 @@ func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now
 	return r.Save(tx, now, it.Owner, it, "")
 }
 
-// disconnect ends the webhooks and the access. It does neither if the integration was connected again, because some CRMs
-// would end the new connection, too.
+// disconnect ends the webhooks and the access. It does neither if the integration was connected again, because some
+// CRMs would end the new connection, too.
 func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 	var p disconnecting
 	if err := r.Decode(&p); err != nil {

@@ -31,8 +31,7 @@ func StartChange(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, kind st
 	}, numbered{Number: r.Changes})
 }
 
-// change hides, shows or deletes a comment. The call may be repeated, so that a lost answer is followed by the same
-// call.
+// change hides, shows or deletes a comment. A lost answer is followed by the same call, which is harmless.
 func (w *Worker) change(ctx context.Context, r *task.Run) error {
 	_, c, err := w.waiting(ctx, r)
 	if err != nil || c == nil {
@@ -87,10 +86,9 @@ func (w *Worker) change(ctx context.Context, r *task.Run) error {
 		default:
 			c.State, c.Removed = Deleted, true
 		}
-		if gone {
+		if c.Change = &done; gone {
 			c.State = Deleted
 		}
-		c.Change = &done
 		c.Touch(w.Now())
 		return c.Replace(tx, it)
 	})

@@ -34,7 +34,7 @@ func Wake(tx *store.Tx, now time.Time, o tenant.Owner, itemID, publicationID str
 // read reads the comments on a publication again and again, and ends when its readings are over.
 func (w *Worker) read(ctx context.Context, r *task.Run) error {
 	var p item.Reading
-	if err := r.Decode(&p); err != nil {
+	if err := r.Decode(&p); err != nil || r.Cause() != nil {
 		return err
 	}
 	of, err := w.item(ctx, r.Owner, r.Subject)

@@ -51,9 +51,8 @@ func (w *Worker) reply(ctx context.Context, r *task.Run) error {
 	if err != nil {
 		return err
 	}
-	begun := w.Now()
-	var kept platform.Handle // what an attempt has left to the next one
-	var refusal *Failure     // for a reason that the adapter does not know
+	begun, kept := w.Now(), platform.Handle("") // what an attempt leaves to the next one
+	var refusal *Failure                        // for a reason that the adapter does not know
 	if err := errors.Join(r.Kept("begun", &begun), r.Keep("begun", begun), r.Kept("kept", &kept),
 		r.Kept("refusal", &refusal)); err != nil {
 		return err

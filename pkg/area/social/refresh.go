@@ -42,8 +42,8 @@ type Refreshing struct {
 }
 
 // Renew refreshes a token. Only the task of a connection does so, and its lease prevents two refreshes at once. If the
-// answer is lost or the function dies, the next step tries the same refresh token again. A platform that has rotated the
-// token refuses the repeat, and the owner has to connect again. The error is permanent if the access has ended.
+// answer is lost or the function dies, the next step tries the same refresh token again. A platform that has rotated
+// the token refuses the repeat, and the owner has to connect again. The error is permanent if the access has ended.
 func Renew(ctx context.Context, r *task.Run, refresh func(context.Context) (platform.Token, error)) (
 	token platform.Token, err error) {
 	if err := r.Lease(ctx, nil); err != nil {
