@@ -93,7 +93,7 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders
 type starter struct{ *Worker }
 
 // Step starts the next pieces of a batch.
-func (w starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err error) {
+func (h starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err error) {
 	var before, after batch
 	if err := s.Decode(&before); err != nil {
 		return o, err
@@ -102,28 +102,28 @@ func (w starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err erro
 	o.Payload = &after
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		after = before
-		return w.start(ctx, tx, &after)
+		return h.start(ctx, tx, &after)
 	}
 	return o, nil
 }
 
 // start adds the next pieces to the transaction. It releases the money of a resource that was canceled or deleted since
 // it was accepted.
-func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
+func (h starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 	some := b.Orders[b.Started:min(b.Started+startAtOnce, len(b.Orders))]
 	keys := make([]store.Key, len(some))
 	for i, o := range some {
 		keys[i] = store.IDKey(o.Subject)
 	}
-	items, err := w.DB.GetAll(ctx, keys...)
+	items, err := h.DB.GetAll(ctx, keys...)
 	if err != nil {
 		return err
 	}
-	now := w.Now()
+	now := h.Now()
 	wanted, parts, canceled := make([]Work, len(some)), make([]ledger.Part, len(some)), int64(0)
 	for i, o := range some {
 		if items[i].Kind != "" {
-			if wanted[i], err = w.open(items[i], o.Attempt); err != nil {
+			if wanted[i], err = h.open(items[i], o.Attempt); err != nil {
 				return err
 			}
 		}

@@ -29,17 +29,17 @@ func RemoveFiles(tx *store.Tx, now time.Time, o tenant.Owner, subject string, at
 type remover struct{ *Worker }
 
 // Step removes the files, and their entries in the register. A repeated step finds none.
-func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+func (h remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var r removal
 	if err := s.Decode(&r); err != nil {
 		return o, err
 	}
 	for attempt := range r.Attempts {
-		if err := w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject, attempt+1)); err != nil {
+		if err := h.Objects.Remove(ctx, placeOf(s.Owner, s.Subject, attempt+1)); err != nil {
 			return o, task.Again(fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err))
 		}
 	}
 	o.Done = true
-	o.Join = func(ctx context.Context, tx *store.Tx) error { return quota.FreeBytes(ctx, w.DB, tx, s.Subject) }
-	return o, unregister(ctx, w.DB, s.Subject)
+	o.Join = func(ctx context.Context, tx *store.Tx) error { return quota.FreeBytes(ctx, h.DB, tx, s.Subject) }
+	return o, unregister(ctx, h.DB, s.Subject)
 }
