@@ -75,7 +75,7 @@ func (t *turn) observe(cause error) {
 // retryOff is the time after which a caller may ask again for work of a provider that is turned off.
 const retryOff = 5 * time.Minute
 
-// target is what calls wait for.
+// target is a provider and a model for which calls wait.
 type target struct {
 	provider, model string
 	kind            provider.Kind
