@@ -61,7 +61,7 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 				old = append(old, entry{bucket: items(name), key: key})
 				return nil
 			}
-			return t.engine.Restore(name, it)
+			return t.engine.RestorePacked(name, value)
 		}); err != nil {
 			return nil, fmt.Errorf("standalone: read the table %s: %w", name, err)
 		}

@@ -29,7 +29,7 @@ type Engine struct {
 	now     func() time.Time
 	observe func([]Change)
 
-	mu     sync.Mutex
+	mu     sync.RWMutex // reads do not wait for one another
 	tables map[string]*table
 	tokens tokens
 	// written are the changes of the call in progress, if there is an observer.
@@ -68,20 +68,31 @@ func (e *Engine) unlock() {
 
 // Restore puts items that were kept elsewhere into a table. It makes no changes.
 func (e *Engine) Restore(table string, items ...map[string]types.AttributeValue) error {
+	for _, it := range items {
+		if err := e.RestorePacked(table, EncodeItem(it)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestorePacked is Restore for an item as EncodeItem packs it.
+func (e *Engine) RestorePacked(table string, data []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.table(&table)
 	if err != nil {
 		return err
 	}
-	for _, it := range items {
-		r, err := t.checkItem(it)
-		if err != nil {
-			return err
-		}
-		t.index(nil, r)
+	it, err := DecodeItem(data)
+	if err != nil {
+		return err
 	}
-	return nil
+	kept, err := t.checkItem(it)
+	if err == nil {
+		t.index(t.get(it), kept.row)
+	}
+	return err
 }
 
 // invalid returns the error of a call that DynamoDB does not accept.
@@ -174,8 +185,8 @@ func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableIn
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t, err := e.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -194,8 +205,8 @@ type Change struct {
 
 // Changes returns the changes of a table, in their order, beginning with the given one.
 func (e *Engine) Changes(table string, from int) []Change {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t := e.tables[table]
 	if t == nil || from >= len(t.changes) {
 		return nil

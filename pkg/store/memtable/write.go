@@ -36,8 +36,8 @@ type write struct {
 var errFailed = &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
 
 // prepare evaluates a write on the item as it is.
-func (w *write) prepare() (before, after *row, err error) {
-	before = w.table.get(w.key)
+func (w *write) prepare() (before, after *version, err error) {
+	before = versionOf(w.table.get(w.key))
 	s := w.scope
 	if before != nil {
 		s.item = before.item
@@ -57,18 +57,18 @@ func (w *write) prepare() (before, after *row, err error) {
 }
 
 // shown returns the item that a failed condition shows.
-func (w *write) shown(before *row) item {
+func (w *write) shown(before *version) item {
 	if !w.show || before == nil {
 		return nil
 	}
 	return maps.Clone(before.item)
 }
 
-func itemOf(r *row) item {
-	if r == nil {
+func itemOf(v *version) item {
+	if v == nil {
 		return nil
 	}
-	return maps.Clone(r.item)
+	return maps.Clone(v.item)
 }
 
 func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
@@ -241,7 +241,7 @@ func returnsOld(which types.ReturnValue) error {
 }
 
 // returned returns the item that ReturnValues selects.
-func returned(which types.ReturnValue, before, after *row) (item, error) {
+func returned(which types.ReturnValue, before, after *version) (item, error) {
 	switch which {
 	case "", types.ReturnValueNone:
 		return nil, nil
@@ -301,7 +301,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	if err != nil {
 		return nil, err
 	}
-	befores, afters := make([]*row, len(writes)), make([]*row, len(writes))
+	befores, afters := make([]*version, len(writes)), make([]*version, len(writes))
 	reasons, canceled, bytes := make([]types.CancellationReason, len(writes)), false, 0
 	for i, w := range writes {
 		reasons[i].Code = aws.String("None")
@@ -335,7 +335,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 }
 
 // reason returns the reason for which a write cancels its transaction.
-func (w *write) reason(before *row, err error) types.CancellationReason {
+func (w *write) reason(before *version, err error) types.CancellationReason {
 	if err == errFailed {
 		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message,
 			Item: w.shown(before)}
