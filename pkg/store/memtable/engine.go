@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -93,6 +94,47 @@ func (e *Engine) RestorePacked(table string, data []byte) error {
 		t.index(t.get(it), kept.row)
 	}
 	return err
+}
+
+// Expire removes the items of a table whose attribute, a number of seconds since 1970, is before a time.
+func (e *Engine) Expire(table, attribute string, now time.Time) {
+	e.mu.RLock()
+	t := e.tables[table]
+	var old []*row
+	if t != nil {
+		t.main.entries.Scan(func(x entry) bool {
+			if expires(x.row, attribute, now) {
+				old = append(old, x.row)
+			}
+			return true
+		})
+	}
+	e.mu.RUnlock()
+	for some := range slices.Chunk(old, expiresAtOnce) {
+		e.remove(t, attribute, now, some)
+	}
+}
+
+// expiresAtOnce bounds the number of items that are removed while calls wait.
+const expiresAtOnce = 100
+
+// remove removes those of the rows that are still there and have expired.
+func (e *Engine) remove(t *table, attribute string, now time.Time, rows []*row) {
+	e.mu.Lock()
+	defer e.unlock()
+	for _, r := range rows {
+		x, there := t.main.entries.Get(entry{hash: r.pk, sort: r.sk, row: r})
+		if there && e.tables[t.name] == t && expires(x.row, attribute, now) {
+			t.index(x.row, nil)
+			e.record(t, Change{Table: t.name, Event: "REMOVE", Old: x.row.item(), Expired: true})
+		}
+	}
+}
+
+func expires(r *row, attribute string, now time.Time) bool {
+	a := attributeOf(r.data, attribute)
+	at, err := strconv.ParseInt(a.value, 10, 64)
+	return a.tag == tagNumber && err == nil && at < now.Unix()
 }
 
 // invalid returns the error of a call that DynamoDB does not accept.
@@ -201,6 +243,8 @@ type Change struct {
 	Event string
 	// Old and New are the item before and after.
 	Old, New map[string]types.AttributeValue
+	// Expired reports a REMOVE by Expire.
+	Expired bool
 }
 
 // Changes returns the changes of a table, in their order, beginning with the given one.
