@@ -1,6 +1,6 @@
 // Command growth measures what a local system costs as its data grow: it makes posts through the API, up to each of
-// some sizes, and prints the time of calls, the memory, the journal and the restart at each. The figures depend on the
-// machine: compare two programs on one machine.
+// some sizes, and prints the time of calls, the memory, the journal and the restart at each. Before, it measures a burst
+// of deliveries. The figures depend on the machine: compare two programs on one machine.
 package main
 
 import (
@@ -39,6 +39,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("growth", flag.ContinueOnError)
 	list := flags.String("sizes", "1000,10000,50000", "numbers of posts")
+	events := flags.Int("events", 2000, "deliveries of a burst, which is measured first, or 0")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -52,6 +53,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer func() { p.stop() }()
+	if *events > 0 {
+		text, err := burst(ctx, p, *events)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, text+"\n")
+	}
+	if *list == "" {
+		return nil
+	}
 	fmt.Fprintln(out, "| Posts | Created a second | First page, ms | Last page, ms | Walk, s | Calendar, ms | Memory, MB | "+
 		"Journal, MB | Restart, s | Memory then, MB |\n|"+strings.Repeat("---|", 10))
 	made := 0

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -25,9 +27,19 @@ const limit = 1_000_000
 
 // serve runs the service until the context ends. It prints its address and a key first.
 func serve(ctx context.Context, dir string) error {
+	if name := os.Getenv("GROWTH_PROFILE"); name != "" {
+		profile, err := os.Create(name)
+		if err == nil {
+			err = pprof.StartCPUProfile(profile)
+		}
+		if err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	metric.SetOutput(io.Discard)
-	s, err := standalone.Start(standalone.Options{Dir: dir,
+	s, err := standalone.Start(standalone.Options{Dir: dir, Keyless: limit,
 		// The posts have no media.
 		Compose: func(*objects.Store) generate.Composer { return nil }})
 	if err != nil {

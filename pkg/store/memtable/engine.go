@@ -77,7 +77,7 @@ func (e *Engine) Restore(table string, items ...map[string]types.AttributeValue)
 	return nil
 }
 
-// RestorePacked is Restore for an item as EncodeItem packs it.
+// RestorePacked is Restore for an item as EncodeItem packs it. The item stays packed.
 func (e *Engine) RestorePacked(table string, data []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,15 +85,19 @@ func (e *Engine) RestorePacked(table string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	it, err := DecodeItem(data)
+	packed := string(data)
+	size, err := packedSize(packed)
 	if err != nil {
 		return err
 	}
-	kept, err := t.checkItem(it)
-	if err == nil {
-		t.index(t.get(it), kept.row)
+	r := t.row(packed, size)
+	at, has := t.main.entry(r)
+	if !has {
+		return invalid("One or more parameter values were invalid: Missing a key in the item")
 	}
-	return err
+	old, _ := t.main.entries.Get(at)
+	t.index(old.row, r)
+	return nil
 }
 
 // Expire removes the items of a table whose attribute, a number of seconds since 1970, is before a time.

@@ -142,6 +142,7 @@ func TestRestoredItemsAreThereWithoutAChange(t *testing.T) {
 }
 
 func TestAnItemOutlivesItsEncoding(t *testing.T) {
+	e, _ := observed(t)
 	binary := make([]byte, 256)
 	for i := range binary {
 		binary[i] = byte(i)
@@ -158,6 +159,9 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 		"\x01X\x01a", "\x01S\xff\xff\xff\xff\x0f", "\x80\x80\x80\x80\x80\x80", `{"s":{"S":"a"}}`} {
 		if it, err := memtable.DecodeItem([]byte(bad)); err == nil {
 			t.Errorf("%q is %v", bad, it)
+		}
+		if err := e.RestorePacked(table, []byte(bad)); err == nil {
+			t.Errorf("%q is restored", bad)
 		}
 	}
 }

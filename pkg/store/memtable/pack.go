@@ -147,6 +147,33 @@ func number(data string) (n int, rest string, ok bool) {
 	return 0, "", false
 }
 
+// packedSize returns the size of a packed item as size does, or an error if the data is none.
+func packedSize(data string) (int, error) {
+	n, data, ok := number(data)
+	bytes := 0
+	for range n {
+		var a packedAttribute
+		if a, data, ok = nextAttribute(data); !ok {
+			return 0, errPacked
+		}
+		bytes += len(a.name)
+		switch a.tag {
+		case tagString, tagBinary:
+			bytes += len(a.value)
+		case tagNumber:
+			bytes += numberSize(a.value)
+		case tagTrue, tagFalse, tagNull, tagNoNull:
+			bytes++
+		default:
+			return 0, errPacked
+		}
+	}
+	if !ok || data != "" {
+		return 0, errPacked
+	}
+	return bytes, nil
+}
+
 // attributeOf returns an attribute of a packed item, which is valid. It is empty if the item lacks the attribute.
 func attributeOf(data, name string) packedAttribute {
 	_, data, ok := number(data)

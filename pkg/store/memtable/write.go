@@ -2,9 +2,10 @@ package memtable
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
-	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -260,9 +261,48 @@ type tokens struct {
 	order []string // oldest first
 }
 
+// transaction is an executed transaction: a digest of its writes, which would take much memory.
 type transaction struct {
-	items []types.TransactWriteItem
-	at    time.Time
+	digest uint64
+	at     time.Time
+}
+
+var digestSeed = maphash.MakeSeed()
+
+// digest returns the same number for the same writes.
+func digest(writes []types.TransactWriteItem) uint64 {
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	part := func(kind byte, it item, names map[string]string, values item, texts ...*string) {
+		_ = h.WriteByte(kind)
+		for _, text := range texts {
+			_, _ = h.WriteString(strconv.Quote(aws.ToString(text)))
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			_, _ = h.WriteString(strconv.Quote(name) + strconv.Quote(names[name]))
+		}
+		_, _ = h.Write(EncodeItem(it))
+		_, _ = h.Write(EncodeItem(values))
+	}
+	for _, w := range writes {
+		if p := w.Put; p != nil {
+			part('p', p.Item, p.ExpressionAttributeNames, p.ExpressionAttributeValues, p.TableName,
+				p.ConditionExpression, (*string)(&p.ReturnValuesOnConditionCheckFailure))
+		}
+		if u := w.Update; u != nil {
+			part('u', u.Key, u.ExpressionAttributeNames, u.ExpressionAttributeValues, u.TableName,
+				u.ConditionExpression, u.UpdateExpression, (*string)(&u.ReturnValuesOnConditionCheckFailure))
+		}
+		if d := w.Delete; d != nil {
+			part('d', d.Key, d.ExpressionAttributeNames, d.ExpressionAttributeValues, d.TableName,
+				d.ConditionExpression, (*string)(&d.ReturnValuesOnConditionCheckFailure))
+		}
+		if c := w.ConditionCheck; c != nil {
+			part('c', c.Key, c.ExpressionAttributeNames, c.ExpressionAttributeValues, c.TableName,
+				c.ConditionExpression, (*string)(&c.ReturnValuesOnConditionCheckFailure))
+		}
+	}
+	return h.Sum64()
 }
 
 // forget removes the tokens that have expired.
@@ -291,7 +331,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		return nil, invalid("ClientRequestToken must have a length of at most 36")
 	}
 	if done, known := e.tokens.known[token]; known {
-		if !reflect.DeepEqual(done.items, in.TransactItems) {
+		if done.digest != digest(in.TransactItems) {
 			return nil, &types.IdempotentParameterMismatchException{Message: aws.String(
 				"another transaction had the same token")}
 		}
@@ -328,7 +368,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		}
 	}
 	if token != "" {
-		e.tokens.known[token] = transaction{in.TransactItems, e.now()}
+		e.tokens.known[token] = transaction{digest(in.TransactItems), e.now()}
 		e.tokens.order = append(e.tokens.order, token)
 	}
 	return &dynamodb.TransactWriteItemsOutput{}, nil
