@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -68,4 +69,29 @@ func sizeOf(t *testing.T, j journal) int64 {
 		t.Fatal(err)
 	}
 	return info.Size()
+}
+
+// Writes that come at a time share a transaction. Each is in the file when it returns, and later ones of a key win.
+func TestWritesAtATime(t *testing.T) {
+	dir := t.TempDir()
+	j := opened(t, dir)
+	var all sync.WaitGroup
+	for writer := range 8 {
+		all.Go(func() {
+			for i := range 50 {
+				j.add(entry{"a", fmt.Sprint(writer), []byte(fmt.Sprint(i))})
+				j.write(entry{"b", fmt.Sprint(writer, i), []byte("v")})
+			}
+			j.add(entry{"a", fmt.Sprint(writer), []byte("last")})
+			j.settle()
+			if got := values(t, j, "a")[fmt.Sprint(writer)]; got != "last" {
+				t.Errorf("writer %d reads %q", writer, got)
+			}
+		})
+	}
+	all.Wait()
+	again := opened(t, copied(t, dir))
+	if a, b := len(values(t, again, "a")), len(values(t, again, "b")); a != 8 || b != 400 {
+		t.Errorf("the file has %d and %d values", a, b)
+	}
 }

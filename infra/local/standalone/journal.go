@@ -27,6 +27,15 @@ type journalFile struct {
 	mu        sync.RWMutex // db changes when the file is written anew
 	db        *bbolt.DB
 	compacted int64 // size of the file when it was written anew
+
+	turn      sync.Mutex
+	now, next *group // that is written, and that is written next; each may be nil
+}
+
+// group has the entries of one transaction of the file: those of all calls that came while the one before was written.
+type group struct {
+	entries []entry
+	written chan struct{} // is closed then
 }
 
 // syncEvery is the time between two writes of the file to the disk. The operating system has each transaction before it
@@ -149,6 +158,7 @@ func (j journal) close() error {
 	if j.journalFile == nil {
 		return nil
 	}
+	j.settle()
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return errors.Join(j.db.Sync(), j.db.Close())
@@ -160,20 +170,65 @@ type entry struct {
 	value       []byte
 }
 
-// write writes entries in one transaction. If that fails, such as on a full disk, the process ends: it would answer
-// calls whose effect a restart loses. A panic would end the call only, with its locks held. After close, write does
-// nothing: no call is answered any more.
-func (j journal) write(entries ...entry) {
+// write writes entries in one transaction, and those of an earlier write before. After close, it does nothing: no call
+// is answered any more.
+func (j journal) write(entries ...entry) { j.add(entries...)() }
+
+// add is write, but for the wait: the function that it returns waits until the entries are written.
+func (j journal) add(entries ...entry) (wait func()) {
 	if j.journalFile == nil || len(entries) == 0 {
+		return func() {}
+	}
+	j.turn.Lock()
+	defer j.turn.Unlock()
+	if j.next == nil {
+		j.next = &group{written: make(chan struct{})}
+		if j.now == nil {
+			j.now = j.next
+			go j.drain()
+		}
+	}
+	g := j.next
+	g.entries = append(g.entries, entries...)
+	return func() { <-g.written }
+}
+
+// drain writes groups until there are none. If that fails, such as on a full disk, the process ends: it would answer
+// calls whose effect a restart loses. A panic would end the call only, with its locks held.
+func (j journal) drain() {
+	for {
+		j.turn.Lock()
+		j.now, j.next = j.next, nil
+		g := j.now
+		j.turn.Unlock()
+		if g == nil {
+			return
+		}
+		j.mu.RLock()
+		err := put(j.db, g.entries...)
+		j.mu.RUnlock()
+		if err != nil && !errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+			slog.Error("the service ends: the journal cannot be written", "error", err)
+			fmt.Fprintln(os.Stderr, "The service ends, because it cannot write its journal:", err)
+			os.Exit(1)
+		}
+		close(g.written)
+	}
+}
+
+// settle waits until all entries are written that were added before.
+func (j journal) settle() {
+	if j.journalFile == nil {
 		return
 	}
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	err := put(j.db, entries...)
-	if err != nil && !errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
-		slog.Error("the service ends: the journal cannot be written", "error", err)
-		fmt.Fprintln(os.Stderr, "The service ends, because it cannot write its journal:", err)
-		os.Exit(1)
+	j.turn.Lock()
+	last := j.next
+	if last == nil {
+		last = j.now
+	}
+	j.turn.Unlock()
+	if last != nil {
+		<-last.written
 	}
 }
 
@@ -203,6 +258,7 @@ func (j journal) each(bucket string, f func(key string, value []byte) error) err
 	if j.journalFile == nil {
 		return nil
 	}
+	j.settle()
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.db.View(func(tx *bbolt.Tx) error {

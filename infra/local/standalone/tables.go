@@ -86,8 +86,8 @@ func (t *tables) open(name string, now func() time.Time) *store.DB {
 func items(table string) string { return "items/" + table }
 
 // observe writes the changes of one call to the journal, with the records that the streams' readers wait for, in one
-// transaction.
-func (t *tables) observe(changes []memtable.Change) {
+// transaction. The function that it returns waits until they are written.
+func (t *tables) observe(changes []memtable.Change) (written func()) {
 	var entries []entry
 	records := map[*stream][]events.DynamoDBEventRecord{}
 	for _, c := range changes {
@@ -101,10 +101,11 @@ func (t *tables) observe(changes []memtable.Change) {
 			records[s], entries = append(records[s], r), append(entries, e)
 		}
 	}
-	t.journal.write(entries...)
-	for s, all := range records { // which the journal has, so that taken can remove them there
+	written = t.journal.add(entries...)
+	for s, all := range records { // which the journal writes before taken removes them there
 		s.add(all)
 	}
+	return written
 }
 
 // keyOf returns the key of a changed item.

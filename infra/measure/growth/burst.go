@@ -59,11 +59,11 @@ func burst(ctx context.Context, p *program, events int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lags, last, err := r.wait(accepted)
+	lags, last, err := r.wait(ctx, accepted)
 	if err != nil {
 		return "", err
 	}
-	time.Sleep(calm)
+	pause(ctx, calm)
 	after, err := p.processor()
 	if err != nil {
 		return "", err
@@ -130,18 +130,18 @@ func receive() (*receiver, error) {
 
 // wait waits for all events, and returns how long after its call each came, in their order, and when the last did. The
 // first to be accepted is taken for the first to come.
-func (r *receiver) wait(accepted map[string]time.Time) (lags []time.Duration, last time.Time, err error) {
+func (r *receiver) wait(ctx context.Context, accepted map[string]time.Time) (lags []time.Duration, last time.Time, err error) {
 	var calls []time.Time
 	for _, at := range accepted {
 		calls = append(calls, at)
 	}
 	slices.SortFunc(calls, time.Time.Compare)
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; pause(ctx, 10*time.Millisecond) {
 		r.mu.Lock()
 		came := slices.Clone(r.came)
 		r.mu.Unlock()
 		if len(came) < len(calls) {
-			if time.Now().After(end) {
+			if time.Now().After(end) || ctx.Err() != nil {
 				return nil, last, fmt.Errorf("%d of %d events have come", len(came), len(calls))
 			}
 			continue
@@ -152,6 +152,13 @@ func (r *receiver) wait(accepted map[string]time.Time) (lags []time.Duration, la
 		slices.Sort(lags)
 		return lags, came[len(calls)-1], nil
 	}
+}
+
+// pause waits for a time, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	wait, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	<-wait.Done()
 }
 
 // tick is the unit of the times of /proc.

@@ -1,6 +1,6 @@
 // Command growth measures what a local system costs as its data grow: it makes posts through the API, up to each of
-// some sizes, and prints the time of calls, the memory, the journal and the restart at each. Before, it measures a burst
-// of deliveries. The figures depend on the machine: compare two programs on one machine.
+// some sizes, and prints the time of calls, the memory, the journal and the restart at each. Before that, it measures a
+// burst of deliveries. The figures depend on the machine: compare two programs on one machine.
 package main
 
 import (

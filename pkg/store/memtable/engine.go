@@ -28,7 +28,7 @@ import (
 // Engine holds tables. It is safe for concurrent use.
 type Engine struct {
 	now     func() time.Time
-	observe func([]Change)
+	observe func([]Change) (written func())
 
 	mu     sync.RWMutex // reads do not wait for one another
 	tables map[string]*table
@@ -42,9 +42,10 @@ type Engine struct {
 func New(now func() time.Time) *Engine { return NewObserved(now, nil) }
 
 // NewObserved is New with an observer, which gets the changes of each call before the call is answered, in their order:
-// all changes of a transaction at once. Calls wait for the observer, which may not call the engine. Changes returns
-// nothing then.
-func NewObserved(now func() time.Time, observe func([]Change)) *Engine {
+// all changes of a transaction at once. Calls wait for the observer, which may not call the engine. A call that has
+// written also waits for the function that the observer returns for it, which may be nil, while others go on. Changes
+// returns nothing then.
+func NewObserved(now func() time.Time, observe func([]Change) (written func())) *Engine {
 	return &Engine{now: now, observe: observe, tables: map[string]*table{},
 		tokens: tokens{known: map[string]transaction{}}}
 }
@@ -60,11 +61,18 @@ func (e *Engine) record(t *table, c Change) {
 
 // unlock ends a call that may have written: the observer gets its changes first.
 func (e *Engine) unlock() {
-	defer e.mu.Unlock()
-	if written := e.written; len(written) > 0 {
-		e.written = nil
-		e.observe(written)
+	if written := e.tell(); written != nil {
+		written()
 	}
+}
+
+func (e *Engine) tell() (written func()) {
+	defer e.mu.Unlock()
+	if changes := e.written; len(changes) > 0 {
+		e.written = nil
+		return e.observe(changes)
+	}
+	return nil
 }
 
 // Restore puts items that were kept elsewhere into a table. It makes no changes.

@@ -3,6 +3,7 @@ package memtable_test
 import (
 	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +17,10 @@ import (
 func observed(t *testing.T) (*memtable.Engine, *[][]memtable.Change) {
 	t.Helper()
 	var calls [][]memtable.Change
-	e := memtable.NewObserved(time.Now, func(c []memtable.Change) { calls = append(calls, c) })
+	e := memtable.NewObserved(time.Now, func(c []memtable.Change) func() {
+		calls = append(calls, c)
+		return nil
+	})
 	if _, err := e.CreateTable(t.Context(), things()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +94,11 @@ func TestAnObserverGetsTheChangesOfEachCall(t *testing.T) {
 // A panic of the observer must not leave the engine locked.
 func TestAnEngineOutlivesAPanicOfItsObserver(t *testing.T) {
 	broken := true
-	e := memtable.NewObserved(time.Now, func([]memtable.Change) {
+	e := memtable.NewObserved(time.Now, func([]memtable.Change) func() {
 		if broken {
 			panic("broken")
 		}
+		return nil
 	})
 	if _, err := e.CreateTable(t.Context(), things()); err != nil {
 		t.Fatal(err)
@@ -164,4 +169,34 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 			t.Errorf("%q is restored", bad)
 		}
 	}
+}
+
+// A call waits until its changes are written elsewhere. Others go on meanwhile.
+func TestACallWaitsForItsChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan struct{})
+		e := memtable.NewObserved(time.Now, func([]memtable.Change) func() { return func() { <-written } })
+		if _, err := e.CreateTable(t.Context(), things()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := e.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: key("a", "1")})
+			ended <- err
+		}()
+		synctest.Wait()
+		out, err := e.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: key("a", "1")})
+		if err != nil || out.Item == nil {
+			t.Errorf("another call gets %v, %v", out, err)
+		}
+		select {
+		case err := <-ended:
+			t.Errorf("the call has ended: %v", err)
+		default:
+		}
+		close(written)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
