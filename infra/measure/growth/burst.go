@@ -72,8 +72,8 @@ func burst(ctx context.Context, p *program, events int) (string, error) {
 	at := func(part float64) float64 {
 		return float64(lags[int(part*float64(len(lags)-1))]) / float64(time.Millisecond)
 	}
-	return fmt.Sprintf("| Deliveries | A second | p50, ms | p99, ms | CPU of one with its call, ms | Of it after the last "+
-		"call, ms | Memory then, MB |\n|%s\n| %d | %.0f | %.0f | %.0f | %.2f | %.2f | %d |", strings.Repeat("---|", 7),
+	return fmt.Sprintf("| Deliveries | A second | p50, ms | p99, ms | CPU of one with its call, ms | Of it after the "+
+		"last call, ms | Memory then, MB |\n|%s\n| %d | %.0f | %.0f | %.0f | %.2f | %.2f | %d |", strings.Repeat("---|", 7),
 		events, float64(events)/last.Sub(began).Seconds(), at(0.5), at(0.99),
 		(after-before).Seconds()*1000/float64(events), (after-called).Seconds()*1000/float64(events), memory), err
 }
@@ -87,9 +87,9 @@ func change(ctx context.Context, s system, factories []any, events int) (map[str
 	for worker := range bursting {
 		group.Go(func() error {
 			for i := next.Add(1); i <= int64(events); i = next.Add(1) {
-				factory := factories[worker*2+int(i)%2] // which no other worker changes
+				path := fmt.Sprint("/v1/factories/", factories[worker*2+int(i)%2]) // which no other worker changes
 				name := fmt.Sprintf("Sea %d", i)
-				if _, err := s.call(ctx, "PATCH", fmt.Sprint("/v1/factories/", factory), object{"name": name}); err != nil {
+				if _, err := s.call(ctx, "PATCH", path, object{"name": name}); err != nil {
 					return err
 				}
 				mu.Lock()
@@ -130,7 +130,8 @@ func receive() (*receiver, error) {
 
 // wait waits for all events, and returns how long after its call each came, in their order, and when the last did. The
 // first to be accepted is taken for the first to come.
-func (r *receiver) wait(ctx context.Context, accepted map[string]time.Time) (lags []time.Duration, last time.Time, err error) {
+func (r *receiver) wait(ctx context.Context, accepted map[string]time.Time) (lags []time.Duration, last time.Time,
+	err error) {
 	var calls []time.Time
 	for _, at := range accepted {
 		calls = append(calls, at)

@@ -89,7 +89,8 @@ func create(ctx context.Context, s system, from, to int) (float64, error) {
 				post := object{"factory_id": factory, "kind": "post", "source": "provided",
 					"caption": fmt.Sprintf("Post %d: our trail running shoe is made of recycled nets.", i)}
 				if i%planned == 0 {
-					post["publish_at"] = began.Add(24*time.Hour + time.Duration(i)*time.Minute).UTC().Format(time.RFC3339)
+					at := began.Add(24*time.Hour + time.Duration(i)*time.Minute)
+					post["publish_at"] = at.UTC().Format(time.RFC3339)
 				}
 				if _, err := s.call(ctx, "POST", "/v1/content-items", post); err != nil {
 					return err

@@ -63,8 +63,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *list == "" {
 		return nil
 	}
-	fmt.Fprintln(out, "| Posts | Created a second | First page, ms | Last page, ms | Walk, s | Calendar, ms | Memory, MB | "+
-		"Journal, MB | Restart, s | Memory then, MB |\n|"+strings.Repeat("---|", 10))
+	fmt.Fprintln(out, "| Posts | Created a second | First page, ms | Last page, ms | Walk, s | Calendar, ms | Memory, "+
+		"MB | Journal, MB | Restart, s | Memory then, MB |\n|"+strings.Repeat("---|", 10))
 	made := 0
 	for _, text := range strings.Split(*list, ",") {
 		size, err := strconv.Atoi(text)
