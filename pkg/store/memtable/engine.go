@@ -108,27 +108,40 @@ func (e *Engine) RestorePacked(table string, data []byte) error {
 	return nil
 }
 
+// expiresAtOnce is the number of items that Expire looks at while writes wait.
+const expiresAtOnce = 1000
+
 // Expire removes the items of a table whose attribute, a number of seconds since 1970, is before a time.
 func (e *Engine) Expire(table, attribute string, now time.Time) {
-	e.mu.RLock()
-	t := e.tables[table]
-	var old []*row
-	if t != nil {
-		t.main.entries.Scan(func(x entry) bool {
-			if expires(x.row, attribute, now) {
-				old = append(old, x.row)
-			}
-			return true
-		})
-	}
-	e.mu.RUnlock()
-	for some := range slices.Chunk(old, expiresAtOnce) {
-		e.remove(t, attribute, now, some)
+	for last := new(row); last != nil; {
+		last = e.expire(table, attribute, now, last)
 	}
 }
 
-// expiresAtOnce bounds the number of items that are removed while calls wait.
-const expiresAtOnce = 100
+// expire removes those of the next items that have expired. It returns the last of them, or nil at the end.
+func (e *Engine) expire(table, attribute string, now time.Time, after *row) (last *row) {
+	var old []*row
+	e.mu.RLock()
+	t := e.tables[table]
+	if t != nil {
+		seen := 0
+		t.main.entries.Ascend(entry{hash: after.pk, sort: after.sk, row: after}, func(x entry) bool {
+			if seen++; expires(x.row, attribute, now) {
+				old = append(old, x.row)
+			}
+			last = x.row
+			return seen < expiresAtOnce
+		})
+		if seen < expiresAtOnce {
+			last = nil
+		}
+	}
+	e.mu.RUnlock()
+	if len(old) > 0 {
+		e.remove(t, attribute, now, old)
+	}
+	return last
+}
 
 // remove removes those of the rows that are still there and have expired.
 func (e *Engine) remove(t *table, attribute string, now time.Time, rows []*row) {

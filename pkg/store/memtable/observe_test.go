@@ -1,6 +1,7 @@
 package memtable_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"testing/synctest"
@@ -199,4 +200,50 @@ func TestACallWaitsForItsChanges(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Expire removes all items that have expired, however many there are, and leaves the others.
+func TestItemsExpire(t *testing.T) {
+	const items = 5_000
+	e, calls := observed(t)
+	now := time.Unix(1_000_000, 0)
+	for i := range items {
+		it := with(key(fmt.Sprint("p", i%7), fmt.Sprint(i)), "n", num(fmt.Sprint(now.Unix()-1+int64(i%3))))
+		if i%5 == 0 {
+			it["n"] = str("1")
+		}
+		it["g"], it["at"] = str("g"), str(fmt.Sprint(i))
+		if err := e.Restore(table, it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Expire(table, "n", now)
+	e.Expire("others", "n", now)
+	want := 0
+	for i := range items {
+		if i%5 == 0 || i%3 != 0 {
+			want++
+		}
+	}
+	left, err := e.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table)})
+	if err != nil || len(left.Items) != want {
+		t.Errorf("%d items are left, want %d, %v", len(left.Items), want, err)
+	}
+	told := 0
+	for _, changes := range *calls {
+		for _, c := range changes {
+			if told++; c.Event != "REMOVE" || !c.Expired || c.Old == nil || c.New != nil {
+				t.Fatalf("the change is %+v", c)
+			}
+		}
+	}
+	if told != items-want {
+		t.Errorf("the observer got %d changes, want %d", told, items-want)
+	}
+	out, err := e.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String(table), IndexName: aws.String("by_g"),
+		KeyConditionExpression:    aws.String("g = :g"),
+		ExpressionAttributeValues: item{":g": str("g")}})
+	if err != nil || len(out.Items) != want {
+		t.Errorf("the index has %d items, want %d, %v", len(out.Items), want, err)
+	}
 }
