@@ -22,7 +22,7 @@ const (
 	bursting = 16
 	// patience is the time in which the events of a burst must come.
 	patience = 2 * time.Minute
-	// calm is the time after a burst at which the memory is read.
+	// calm is the time after the last call at which the memory is read.
 	calm = 5 * time.Second
 )
 

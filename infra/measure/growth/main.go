@@ -79,6 +79,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err := r.read(ctx, p.system); err != nil {
 			return err
 		}
+		pause(ctx, calm)
 		if r.memory, err = p.memory(); err != nil {
 			return err
 		}
@@ -91,6 +92,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		r.restart = time.Since(began)
+		pause(ctx, calm)
 		if r.afterwards, err = p.memory(); err != nil {
 			return err
 		}
