@@ -90,6 +90,9 @@ func TestWritesAtATime(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if err := j.flush(true); err != nil {
+		t.Error(err)
+	}
 	again := opened(t, copied(t, dir))
 	if a, b := len(values(t, again, "a")), len(values(t, again, "b")); a != 8 || b != 400 {
 		t.Errorf("the file has %d and %d values", a, b)

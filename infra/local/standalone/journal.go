@@ -86,12 +86,12 @@ func (j journal) sync(ctx context.Context) {
 	}
 	tick := time.NewTicker(syncEvery)
 	defer tick.Stop()
-	for {
+	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			err := j.flush()
+			err := j.flush(n%forgetEvery == 0)
 			if err == nil {
 				err = j.compact(compactFrom)
 			}
@@ -102,10 +102,17 @@ func (j journal) sync(ctx context.Context) {
 	}
 }
 
-func (j journal) flush() error {
+// forgetEvery is how many times the file is written to the disk before the memory is given back in which it was read.
+const forgetEvery = 10
+
+func (j journal) flush(forgets bool) error {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.db.Sync()
+	err := j.db.Sync()
+	if forgets && err == nil {
+		err = forget(j.db)
+	}
+	return err
 }
 
 // compactFrom is the size of a file that is worth writing anew. The pages of a file are half empty when keys come in
