@@ -25,6 +25,8 @@ type Part struct {
 	Kind provider.Kind `json:"kind"`
 	// Model is the id of the model in the catalog, empty for a part that the service makes itself.
 	Model string `json:"model,omitempty"`
+	// PricedIn is the place whose price the model has: see Place of catalog.Model.
+	PricedIn string `json:"priced_in,omitempty"`
 	// Endpoint is the provider's own id of a model that was trained from Model and is called in its place.
 	Endpoint string `json:"endpoint,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.

@@ -145,7 +145,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)
 	}
 	if id := part.Model; id != "" {
-		m, ok := catalog.Find(id)
+		m, ok := catalog.FindIn(id, part.PricedIn)
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
@@ -296,7 +296,7 @@ func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
 // measure notes the cost of a part beyond its price, from its result. The sizes of pictures do not matter: the adapters
 // choose them.
 func (p *part) measure(made Made, characters int) error {
-	m, ok := catalog.Find(p.Model)
+	m, ok := catalog.FindIn(p.Model, p.PricedIn)
 	if !ok || p.Credits == 0 || p.Kind == provider.KindText {
 		return nil // texts are bounded beforehand
 	}

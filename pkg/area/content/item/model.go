@@ -35,8 +35,8 @@ func cmpRatio(p part, lead step) string {
 
 // partOf returns the part for a step with a model.
 func (r Attempt) partOf(st step, m catalog.Model) part {
-	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds,
-		Number: st.number}
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, PricedIn: m.Place, Provider: m.Provider}, Role: st.role,
+		Seconds: st.seconds, Number: st.number}
 	for _, ratio := range slices.Backward(st.ratios) {
 		if p.Ratio == "" || slices.Contains(m.Capabilities.AspectRatios, ratio) {
 			p.Ratio = ratio
@@ -84,11 +84,11 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 	if err != nil {
 		var m catalog.Model
 		if w.Reuse {
-			m, _ = catalog.Find(w.Model)
+			m, _ = offer.Find(w.Model)
 		}
 		return m, ofFactory(err, w.Model == "" && usual != "")
 	}
-	m, _ := catalog.Find(chosen) // it was chosen from there
+	m, _ := offer.Find(chosen) // it was chosen from there
 	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
 	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as "+
@@ -103,7 +103,7 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 	candidates := []catalog.Model{usual}
 	id, endpoint := r.Brief.model(offer, st.kind, live)
 	if id != "" {
-		own, _ := catalog.Find(id)
+		own, _ := offer.Find(id)
 		_, err := offer.Choose(string(st.kind), id, "", live)
 		switch {
 		case err == nil:
@@ -189,7 +189,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 		return nil
 	}
 	text := r.Parts[i]
-	planned, _ := catalog.Find(text.Model)
+	planned, _ := offer.Find(text.Model)
 	ways := []manner{{planned, text.Endpoint, true}}
 	if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
 		ways = nil
@@ -229,7 +229,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 // priceAround returns the price of the item with a live key, without its texts.
 func (r Attempt) priceAround(text int) (credits int64, err error) {
 	for n, p := range r.Parts {
-		if m, ok := catalog.Find(p.Model); ok && n != text && m.Price != nil {
+		if m, ok := catalog.FindIn(p.Model, p.PricedIn); ok && n != text && m.Price != nil {
 			price, err := m.PriceOf(r.foreseen(p))
 			if err != nil {
 				return 0, err
@@ -243,7 +243,7 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 // writtenIn returns the parts that write the texts in a way, and their price with a live key.
 func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (parts []part, credits int64,
 	err error) {
-	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
+	text.Model, text.PricedIn, text.Provider, text.Endpoint = way.model.ID, way.model.Place, way.model.Provider, way.endpoint
 	parts = []part{text}
 	if way.reviewed {
 		editor := way.model
@@ -254,7 +254,7 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 		by := func(m catalog.Model, roles ...role) {
 			for _, of := range roles {
 				p := text
-				if p.Role, p.Model, p.Provider = of, m.ID, m.Provider; m.ID != text.Model || m.ID == judge.ID {
+				if p.Role, p.Model, p.PricedIn, p.Provider = of, m.ID, m.Place, m.Provider; m.ID != text.Model || m.ID == judge.ID {
 					p.Endpoint = ""
 				}
 				parts = append(parts, p)
@@ -269,7 +269,7 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 		by(judge, roleCompare, roleCompareBack)
 	}
 	for n := range parts {
-		m, _ := catalog.Find(parts[n].Model) // it was offered
+		m, _ := catalog.FindIn(parts[n].Model, parts[n].PricedIn) // it was offered
 		if parts[n].Credits, err = m.PriceOf(r.foreseen(parts[n])); err != nil {
 			return nil, 0, err
 		}

@@ -345,7 +345,7 @@ func (r Attempt) Present(p *Product) (saved int64) {
 			saved += one.Credits
 			continue
 		}
-		if m, ok := catalog.Find(one.Model); ok && one.Kind == provider.KindText && one.Credits > 0 {
+		if m, ok := catalog.FindIn(one.Model, one.PricedIn); ok && one.Kind == provider.KindText && one.Credits > 0 {
 			if credits, err := m.PriceOf(r.foreseen(one)); err == nil && credits < one.Credits {
 				saved += one.Credits - credits
 				one.Credits = credits

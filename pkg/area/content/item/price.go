@@ -39,7 +39,7 @@ func (r Attempt) Made() string {
 // LivePrice returns the price of the record's attempt with a live key. Models without a price count nothing.
 func (r Attempt) LivePrice() (credits int64) {
 	for _, p := range r.Parts {
-		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {
+		if m, ok := catalog.FindIn(p.Model, p.PricedIn); ok && m.Price != nil {
 			price, _ := m.PriceOf(r.foreseen(p)) // it was checked when it was planned
 			credits += price
 		}
