@@ -1,6 +1,8 @@
 package generate
 
 import (
+	"cmp"
+
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/provenance"
@@ -57,7 +59,7 @@ func (a *attempt) origin(work Work) Origin {
 
 // named returns the model of a part, or nil if it has none.
 func (p *part) named() *provenance.Model {
-	m, ok := catalog.Find(p.Model)
+	m, ok := catalog.Find(cmp.Or(p.StandIn, p.Model))
 	if !ok {
 		return nil
 	}

@@ -95,6 +95,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
+	a.Parts[a.n].StandIn = sub.StandIn
 	a.observe(err)
 	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil

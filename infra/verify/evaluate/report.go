@@ -81,7 +81,7 @@ No run with real models has been made. A dry run against a fake of Bedrock is a 
 that one command writes this chapter, and says nothing about quality. With a role that may invoke the models, in a region
 that has them, run
 
-    make evaluate WRITER=claude-haiku-4.5 JUDGE=nova-pro
+    make evaluate WRITER=claude-haiku-5.5 JUDGE=nova-pro
 
 It asks for one text for each brief, and the chapter then states the credits of all calls.
 `

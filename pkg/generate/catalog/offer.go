@@ -169,6 +169,33 @@ func (o Offer) Writers(quality string, live bool) []Model {
 	return o.offered(models().Writers[quality], live)
 }
 
+// StandIns returns the models that take the place of a text model, by its provider's id, if the provider refuses it to
+// the account: those behind it in the list of its quality, then the writers of the quality standard, then the default.
+func (o Offer) StandIns(model string) (next []provider.StandIn) {
+	t := models()
+	i := slices.IndexFunc(t.Models, func(r row) bool { return r.Kind == provider.KindText && r.ProviderModel == model })
+	if i < 0 {
+		return nil // a trained model: its factory has the model that it was trained from
+	}
+	refused := t.Models[i].Model
+	var ids []string
+	for _, list := range [][]string{t.Writers["best"], t.Writers["standard"], t.Editors["best"], t.Editors["standard"],
+		t.Judges} {
+		if at := slices.Index(list, refused.ID); at >= 0 {
+			ids = append(ids, list[at+1:]...)
+			break
+		}
+	}
+	ids = append(append(ids, t.Writers["standard"]...), t.Defaults[provider.KindText])
+	for _, m := range o.offered(ids, true) {
+		known := slices.ContainsFunc(next, func(s provider.StandIn) bool { return s.ID == m.ID })
+		if m.ID != refused.ID && m.Provider == refused.Provider && !known {
+			next = append(next, provider.StandIn{ID: m.ID, Model: m.ProviderModel, Options: m.ProviderOptions})
+		}
+	}
+	return next
+}
+
 // Editor returns the model that rewrites a text of a quality: another than its writer, or else the writer.
 func (o Offer) Editor(quality string, writer Model, live bool) Model {
 	return otherThan(o.offered(models().Editors[quality], live), writer, writer)

@@ -53,7 +53,8 @@ func Open(f topology.Function) Env {
 	}
 	if f.May(topology.CallProviders, topology.CallTextModels) {
 		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
-			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now})
+			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint,
+			StandIns: e.Offer().StandIns, Now: time.Now})
 	}
 	if f.May(topology.CallProviders) {
 		e.Sources = &fetch.Fetcher{Client: fetch.NewClient(e.Loopback), Now: time.Now}

@@ -121,6 +121,7 @@ var schemas = map[string]schema{
 		"style":           maybe(oneOf("AUTO", "GENERAL", "REALISTIC", "DESIGN")), "expand_prompt": maybe(flag),
 	})),
 	"fal-ai/nano-banana":     image(banana),
+	"fal-ai/nano-banana-2":   image(bananaPro.and(fields{"resolution": maybe(oneOf("0.5K", "1K", "2K", "4K"))})),
 	"fal-ai/nano-banana-pro": image(bananaPro),
 	"openai/gpt-image-2": image(prompt.and(inline).and(newFormat).and(several).and(fields{
 		"image_size": maybe(size(16, 655360, 8294400)), "quality": maybe(oneOf("auto", "low", "medium", "high")),

@@ -17,6 +17,7 @@ var models = map[string]model{
 	"fal-ai/bytedance/seedream/v4/text-to-image": sized(4, "num_images"),
 	"fal-ai/qwen-image":                          sized(1, "num_images"),
 	"fal-ai/nano-banana":                         shaped(member{}, false),
+	"fal-ai/nano-banana-2":                       shaped(member{}, false),
 	"fal-ai/nano-banana-pro":                     shaped(member{}, false),
 	"google/nano-banana-2.1":                     shaped(member{}, false),
 	"fal-ai/flux-pro/v1.1-ultra":                 shaped(may("image_url"), false),
