@@ -121,6 +121,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue",
 			"secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
+	if f.May(topology.WatchModels) && slices.Contains(d.settings.Providers, bedrock.Name) {
+		all = append(all, allow([]string{"bedrock:ListFoundationModels"}, jsii.String("*"))) // has no resources
+	}
 	if f.May(topology.ProbeAPI) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
 	}

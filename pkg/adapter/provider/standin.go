@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/content-automation/api/pkg/cloud/metric"
 )
@@ -51,4 +52,12 @@ func refusesModel(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == BadInput &&
 		(e.Code == CodeAccess || FailureCode(e.Code) == FailedModel)
+}
+
+// Life is what a provider says of the life of a model.
+type Life struct {
+	// Legacy reports that the model will end, and is refused to accounts that have not used it lately.
+	Legacy bool
+	// End is the time from which on nobody has the model, or zero if none is named.
+	End time.Time
 }

@@ -152,7 +152,7 @@ func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
 		if m["id"] == "nano-banana-2" && (m["state"] != "retired" || m["successor"] != "nano-banana-2.1" ||
-			m["price"] != nil) {
+			m["price"] == nil) {
 			t.Errorf("the retired model is %v", m)
 		}
 	}

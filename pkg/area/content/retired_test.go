@@ -44,7 +44,7 @@ func TestAFactoryWhoseModelHasEndedMakesNothing(t *testing.T) {
 	w.live(10_000)
 	w.endOf(ending, ending)
 	a := w.Call(http.MethodPost, "/v1/content-items", w.body())
-	a.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "")
+	a.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/model")
 	if w.credits() != 10_000 {
 		t.Errorf("%d credits are left", w.credits())
 	}

@@ -67,8 +67,8 @@ func TestASuccessorTakesThePlaceIfItCostsNoMore(t *testing.T) {
 		"retired in the table": {at(end), true, "claude-sonnet-4.5", "claude-sonnet-5.5"},
 		"a provider that is not here": {NewOffer("bedrock", "us-west-2", func() time.Time { return end }), true,
 			"nano-banana-pro", "nano-banana-pro"},
-		"a model that is not there":   {at(end), true, "no-such-model", "no-such-model"},
-		"no model":                    {at(end), true, "", ""},
+		"a model that is not there": {at(end), true, "no-such-model", "no-such-model"},
+		"no model":                  {at(end), true, "", ""},
 	} {
 		if got := c.offer.Succeed(c.from, c.live); got != c.to {
 			t.Errorf("%s: %s takes the place of %s, want %s", name, got, c.from, c.to)

@@ -233,3 +233,64 @@ func TestPricesFollowTheRegion(t *testing.T) {
 		t.Errorf("the default in the EU has the price of %q, %v", usual.Place, err)
 	}
 }
+
+// Another model takes the place of a text model that AWS refuses: the next writer of its quality first.
+func TestStandInsAreTheNextWriters(t *testing.T) {
+	for _, c := range []struct{ model, region, want string }{
+		{"anthropic.claude-sonnet-5-5", "us-west-2", "mistral-large-3 deepseek-3.2 claude-haiku-5.5 nova-2-lite nova-lite"},
+		{"anthropic.claude-sonnet-5-5", "eu-central-1", "deepseek-3.2 claude-haiku-5.5 nova-2-lite nova-lite"},
+		{"anthropic.claude-haiku-5-5", "eu-central-1", "nova-2-lite nova-lite"},
+		{"amazon.nova-pro-v1:0", "us-east-1", "gpt-oss-120b mistral-large-3 claude-haiku-5.5 nova-2-lite nova-lite"},
+		{"amazon.nova-lite-v1:0", "us-east-1", "claude-haiku-5.5 mistral-large-3 nova-2-lite"},
+		{"stability.stable-image-core-v1:1", "us-west-2", ""}, {"arn:aws:bedrock:us-east-1:1:custom-model/x", "us-east-1", ""},
+	} {
+		var ids []string
+		for _, s := range NewOffer("bedrock,fal", c.region, nil).StandIns(c.model) {
+			ids = append(ids, s.ID)
+			if m, ok := Find(s.ID); !ok || s.Model != m.ProviderModel {
+				t.Errorf("%+v is not %+v", s, m)
+			}
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("in %s, %s take the place of %s, want %s", c.region, got, c.model, c.want)
+		}
+	}
+	if next := NewOffer("fal", "us-west-2", nil).StandIns("amazon.nova-lite-v1:0"); len(next) > 0 {
+		t.Errorf("%+v take its place without their provider", next)
+	}
+}
+
+func TestDifferencesFromBedrock(t *testing.T) {
+	now := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+	o := NewOffer("bedrock,fal", "eu-central-1", func() time.Time { return now })
+	lives := map[string]provider.Life{}
+	for _, m := range Models(Filter{Provider: "bedrock"}) {
+		lives[m.ProviderModel] = provider.Life{}
+	}
+	if all := o.Compare(lives); len(all) > 0 {
+		t.Errorf("without a difference: %+v", all)
+	}
+	lives["anthropic.claude-sonnet-5-5"] = provider.Life{Legacy: true, End: now.Add(200 * 24 * time.Hour)}
+	lives["amazon.nova-pro-v1:0"] = provider.Life{End: now.Add(44 * 24 * time.Hour)}
+	lives["amazon.nova-2-lite-v1:0"] = provider.Life{End: now.Add(90 * 24 * time.Hour)}
+	delete(lives, "deepseek.v3.2")
+	delete(lives, "openai.gpt-oss-120b-1:0") // which the region lacks
+	var said []string
+	for _, d := range o.Compare(lives) {
+		said = append(said, d.Text)
+		if d.Ends != (d.Model != "nova-2-lite") {
+			t.Errorf("%+v", d)
+		}
+	}
+	want := []string{"nova-pro ends on 2027-01-12 (the catalog has no end)",
+		"nova-2-lite ends on 2027-02-27 (the catalog has no end)",
+		"claude-sonnet-5.5 is Legacy, and AWS refuses it to new accounts: deepseek-3.2 writes in its place",
+		"deepseek-3.2 is not in eu-central-1: claude-haiku-5.5 writes in its place"}
+	if !slices.Equal(said, want) {
+		t.Errorf("it says %q", said)
+	}
+	soon := NewOffer("fal", "eu-central-1", func() time.Time { return time.Date(2027, 1, 20, 0, 0, 0, 0, time.UTC) })
+	if all := soon.EndingSoon(); len(all) != 1 || all[0].Text != "nano-banana ends on 2027-03-15" {
+		t.Errorf("soon ends %+v", all)
+	}
+}
