@@ -374,7 +374,7 @@ drift: ## Show what was changed in a customer's stacks without a deployment
 	@$(GO) run ./infra/operate/deploy drift $(TARGET)
 
 .PHONY: models
-models: ## Compare the catalog of models with what providers publish, and write docs/models.md; REGION=… also with Bedrock
+models: ## Compare the catalog of models with what providers publish, and write the table of rows; REGION=… also with Bedrock
 	@$(GO) run ./infra/operate/catalog -region "$(REGION)"
 
 .PHONY: residency

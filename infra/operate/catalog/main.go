@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fal := flags.String("fal", "", "file of the package @fal-ai/client; empty: the newest one is downloaded with npm")
 	region := flags.String("region", "", "AWS region whose models of Bedrock are read, by the credentials of the "+
 		"environment; empty: none")
-	table := flags.String("table", "docs/models.md", "file of the table of rows; empty: none")
+	table := flags.String("table", "infra/operate/catalog/testdata/models.md", "file of the table of rows; empty: none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,11 @@ func evaluate(ctx context.Context, args []string) error {
 // measured returns the part about real models: of a new run with the writer, which is recorded, or else of the recorded
 // one, or else that nothing was recorded.
 func measured(ctx context.Context, all []answer, writer, judge, before, endpoint, record, texts string) (string, error) {
+	others, err := readAnswers(unseen)
+	if err != nil {
+		return "", err
+	}
+	all = few(slices.Concat(all, others))
 	if writer == "" {
 		r, err := replay(record)
 		if err != nil {
@@ -81,7 +87,7 @@ func measured(ctx context.Context, all []answer, writer, judge, before, endpoint
 		if r == nil {
 			return unmeasured, nil
 		}
-		if err := r.write(ctx, few(all)); err != nil {
+		if err := r.write(ctx, all); err != nil {
 			return "", err
 		}
 		return r.quality(), nil
@@ -93,7 +99,7 @@ func measured(ctx context.Context, all []answer, writer, judge, before, endpoint
 	if err := r.record(record); err != nil {
 		return "", err
 	}
-	if err := errors.Join(r.write(ctx, few(all)), r.save(texts)); err != nil {
+	if err := errors.Join(r.write(ctx, all), r.save(texts)); err != nil {
 		return "", err
 	}
 	return r.quality(), nil

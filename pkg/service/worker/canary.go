@@ -104,8 +104,11 @@ func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
 // watch compares the catalog with the models of Bedrock, once a week: in the run of the first five minutes after Monday,
 // 03:00 UTC.
 func (c *Canary) watch(ctx context.Context) error {
+	if c.Lives == nil {
+		return nil
+	}
 	now := c.Now().UTC()
-	if c.Lives == nil || now.Weekday() != time.Monday || now.Hour() != 3 || now.Minute() >= 5 {
+	if now.Weekday() != time.Monday || now.Hour() != 3 || now.Minute() >= 5 {
 		return nil
 	}
 	lives, err := c.Lives(ctx)
