@@ -95,7 +95,6 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
-	a.Parts[a.n].StandIn = sub.StandIn
 	a.observe(err)
 	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil
@@ -125,7 +124,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	first := a.n == a.first()
-	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
+	a.Parts[a.n].Handle, a.Parts[a.n].Bills, a.Parts[a.n].StandIn = sub.Handle, all.Unstoppable, sub.StandIn
 	o.Join = w.shows(a, work, first)
 	if sub.Handle != "" {
 		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, a, sub.Handle, now) }

@@ -105,7 +105,8 @@ func below(t *testing.T, region string, m catalog.Model, theirs price) {
 		q    catalog.Quantity
 		cost []any // pairs of units and the price of each
 	}{
-		{catalog.Quantity{InputTokens: 90_000, OutputTokens: 1_000_000}, []any{90_000, theirs.Input, 1_000_000, theirs.Output}},
+		{catalog.Quantity{InputTokens: 90_000, OutputTokens: 1_000_000}, []any{90_000, theirs.Input, 1_000_000,
+			theirs.Output}},
 		{catalog.Quantity{InputTokens: 1_000_000, OutputTokens: 1_000_000}, []any{1_000_000,
 			or(theirs.InputLong, theirs.Input), 1_000_000, or(theirs.OutputLong, theirs.Output)}},
 		{catalog.Quantity{Characters: 1_000_000}, []any{1_000_000, theirs.Characters}},

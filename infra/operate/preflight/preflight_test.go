@@ -312,7 +312,7 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 			"in its place"},
 		"a writer without an agreement": {func(a *account) {
 			a.models = map[string]string{"anthropic.claude-haiku-5-5": "the agreement is PENDING"}
-		}, nil, "models", Warning, "anthropic.claude-haiku-5-5 (the agreement is PENDING; deepseek-3.2 writes in its place)"},
+		}, nil, "models", Warning, "anthropic.claude-haiku-5-5 (the agreement is PENDING; nova-2-lite writes in its place)"},
 		"without bedrock": {nil, func(s *customer.Settings) { s.Providers = []string{"fal"} }, "models",
 			Skipped, "do not include bedrock"},
 		"an empty secret": {func(a *account) { a.secret = "{}" }, nil, "provider credentials", Warning,

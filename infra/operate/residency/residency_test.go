@@ -45,7 +45,7 @@ func TestWhereModelsProcessData(t *testing.T) {
 		model string
 		want  string
 	}{
-		"in the region":    {settings("eu-central-1", false, "bedrock"), "gpt-oss-120b", "eu-central-1"},
+		"in the region":    {settings("us-east-1", false, "bedrock"), "gpt-oss-120b", "us-east-1"},
 		"in the geography": {settings("eu-central-1", true, "bedrock"), "claude-haiku-5.5", "AWS regions eu-*"},
 		"anywhere, by the opt-in": {settings("sa-east-1", true, "bedrock"), "claude-haiku-5.5",
 			"any AWS region in the world"},

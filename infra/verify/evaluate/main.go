@@ -73,7 +73,8 @@ func evaluate(ctx context.Context, args []string) error {
 
 // measured returns the part about real models: of a new run with the writer, which is recorded, or else of the recorded
 // one, or else that nothing was recorded.
-func measured(ctx context.Context, all []answer, writer, judge, before, endpoint, record, texts string) (string, error) {
+func measured(ctx context.Context, all []answer, writer, judge, before, endpoint, record, texts string) (string,
+	error) {
 	others, err := readAnswers(unseen)
 	if err != nil {
 		return "", err

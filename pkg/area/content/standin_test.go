@@ -67,8 +67,8 @@ func TestAnotherWriterTakesThePlaceOfOneThatIsRefused(t *testing.T) {
 		log := w.fresh(c.refuses)
 		w.do(promised.ID)
 		got := w.get(promised.ID)
-		if got.State != item.Generated || got.CostCredits != promised.ReservedCredits || promised.ReservedCredits == 0 ||
-			w.credits() != 10_000-promised.ReservedCredits {
+		if got.State != item.Generated || got.CostCredits != promised.ReservedCredits ||
+			promised.ReservedCredits == 0 || w.credits() != 10_000-promised.ReservedCredits {
 			t.Errorf("%s: %s at %d credits, of %d promised: %+v", name, got.State, got.CostCredits,
 				promised.ReservedCredits, got.Failure)
 			continue

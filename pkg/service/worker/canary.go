@@ -101,8 +101,8 @@ func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
 	return r, account.Probed(ctx, c.DB, began, took, failure == nil)
 }
 
-// watch compares the catalog with the models of Bedrock, once a week: in the run of the first five minutes after Monday,
-// 03:00 UTC.
+// watch compares the catalog with the models of Bedrock, once a week: in the run of the first five minutes after
+// Monday, 03:00 UTC.
 func (c *Canary) watch(ctx context.Context) error {
 	if c.Lives == nil {
 		return nil

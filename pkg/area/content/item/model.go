@@ -243,7 +243,8 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 // writtenIn returns the parts that write the texts in a way, and their price with a live key.
 func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (parts []part, credits int64,
 	err error) {
-	text.Model, text.PricedIn, text.Provider, text.Endpoint = way.model.ID, way.model.Place, way.model.Provider, way.endpoint
+	text.Model, text.PricedIn, text.Provider = way.model.ID, way.model.Place, way.model.Provider
+	text.Endpoint = way.endpoint
 	parts = []part{text}
 	if way.reviewed {
 		editor := way.model
@@ -254,7 +255,8 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 		by := func(m catalog.Model, roles ...role) {
 			for _, of := range roles {
 				p := text
-				if p.Role, p.Model, p.PricedIn, p.Provider = of, m.ID, m.Place, m.Provider; m.ID != text.Model || m.ID == judge.ID {
+				p.Role, p.Model, p.PricedIn, p.Provider = of, m.ID, m.Place, m.Provider
+				if m.ID != text.Model || m.ID == judge.ID {
 					p.Endpoint = ""
 				}
 				parts = append(parts, p)
