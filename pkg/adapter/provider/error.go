@@ -78,6 +78,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// NoEffect reports whether the call had no effect for certain, so that it can be made again: see task.Once.
+func (e *Error) NoEffect() bool { return e.Kind != UnknownOutcome }
+
 // Throttled reports whether the provider refuses calls only because it gets too many of them. A task waits then, and
 // does not count it as a failure.
 func (e *Error) Throttled() bool { return e.Kind == Transient && e.Code == CodeBusy }

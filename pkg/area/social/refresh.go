@@ -176,11 +176,7 @@ func (w refresher) keep(ctx context.Context, s *task.Step, r Record, a platform.
 
 // Again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
 func Again(err error, after time.Duration) error {
-	var e *platform.Error
-	if errors.As(err, &e) {
-		after = max(after, e.RetryAfter)
-	}
-	return &task.RetryError{Err: err, After: after, Most: task.NoLimit}
+	return &task.RetryError{Err: err, After: max(after, platform.WaitOf(err)), Most: task.NoLimit}
 }
 
 // read reads an account. The record is the zero value if there is none.
