@@ -98,12 +98,11 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 
 // item returns the item of a task, or nil if it is gone.
 func (w reader) item(ctx context.Context, s *task.Step) (*item.Record, error) {
-	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
-	switch {
-	case err != nil || it.Kind != item.ItemKind || it.Owner != s.Owner:
+	it, r, _, err := item.Lookup(ctx, w.DB, s.Subject)
+	if err != nil || r == nil || it.Owner != s.Owner {
 		return nil, err
 	}
-	return item.Decode(&it)
+	return r, nil
 }
 
 // later returns the outcome of a look that is over.

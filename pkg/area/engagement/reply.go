@@ -230,13 +230,9 @@ func (w replier) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome,
 
 // post returns the post of a comment at its platform.
 func (w *Worker) post(ctx context.Context, o tenant.Owner, r *Record) (p platform.Published, err error) {
-	it, err := w.DB.Lookup(ctx, store.IDKey(r.ContentItemID))
-	if err != nil || it.Kind != item.ItemKind || it.Owner != o {
+	it, of, _, err := item.Lookup(ctx, w.DB, r.ContentItemID)
+	if err != nil || of == nil || it.Owner != o {
 		return p, err // the adapter refuses a post without an id
-	}
-	of, err := item.Decode(&it)
-	if err != nil {
-		return p, err
 	}
 	return postOf(of.Publication(r.PublicationID)), nil
 }

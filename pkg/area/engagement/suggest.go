@@ -99,11 +99,11 @@ func (w *Suggester) read(ctx context.Context, s *task.Step, p work) (it store.It
 
 // item reads a content item, or returns nil if it is gone.
 func (w *Suggester) item(ctx context.Context, o tenant.Owner, itemID string) (*item.Record, error) {
-	found, err := w.DB.Lookup(ctx, store.IDKey(itemID))
-	if err != nil || found.Kind != item.ItemKind || found.Owner != o {
+	found, r, _, err := item.Lookup(ctx, w.DB, itemID)
+	if err != nil || r == nil || found.Owner != o {
 		return nil, err
 	}
-	return item.Decode(&found)
+	return r, nil
 }
 
 // gone is the failure of a comment whose content item was deleted.
