@@ -20,7 +20,9 @@ const PublicationKind = "publication"
 
 // PublicationKey is the key of the publication of an item to a social account. Its account is one of the
 // SocialAccountIDs of the item, so that a list of items reads their publications in one batch.
-func PublicationKey(itemID, accountID string) store.Key { return store.Key{PK: itemID, SK: "publication#" + accountID} }
+func PublicationKey(itemID, accountID string) store.Key {
+	return store.Key{PK: itemID, SK: "publication#" + accountID}
+}
 
 // Row is the stored document of a publication.
 type Row struct {

@@ -167,7 +167,7 @@ func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Tim
 		pub := &r.Publications[i]
 		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10,
 			Partition: item.AccountPartition(pub.SocialAccountID),
-			From: resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute)), OldestFirst: true})
+			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute)), OldestFirst: true})
 		if err != nil {
 			return err
 		}
