@@ -242,7 +242,7 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 		}
 		if limits, _ := s.Capabilities(p.Mode, acct.Platform); limits.DailyPosts > 0 {
 			left := max(0, int64(limits.DailyPosts)-items[2*i+1].Count())
-			if pub := r.PublicationTo(accountID); left == 0 && (pub == nil || r.Postings[pub.ID].Day != day) {
+			if pub := r.PublicationTo(accountID); left == 0 && (pub == nil || pub.Posting.Day != day) {
 				c.Problems = append(c.Problems, fault("quota", "/publish_at", limits.Label+" takes "+
 					strconv.Itoa(limits.DailyPosts)+" posts a day on one account, and it has as many on "+day+
 					" (UTC). Choose another day."))
