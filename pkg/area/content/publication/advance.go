@@ -178,12 +178,8 @@ func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing,
 
 // reread reads the metrics of the posts of an item.
 func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
-	found, err := w.DB.Lookup(ctx, listed.Key)
-	if err != nil || found.Kind != item.ItemKind {
-		return err
-	}
-	r, err := item.Decode(&found)
-	if err != nil {
+	found, r, _, err := item.Lookup(ctx, w.DB, listed.PK)
+	if err != nil || r == nil {
 		return err
 	}
 	keys := []store.Key{}
@@ -209,7 +205,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 			continue // the platform has none
 		}
 		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
-		if err := r.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
+		if err := item.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
 			return err
 		}
 		pub.Touch(now)

@@ -59,19 +59,14 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 	}
 	pub.Change = &item.PublicationChange{Kind: kind, State: item.ChangePending, Text: caption,
 		At: resource.Instant(now)}
-	out := r.Postings[pub.ID]
-	out.Changes++
-	if r.Postings == nil {
-		r.Postings = map[string]item.Posting{}
-	}
-	r.Postings[pub.ID] = out
+	pub.Posting.Changes++
 	pub.Touch(now)
 	r.Touch(now)
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(Alter, pub.ID, out.Changes), Kind: Alter, Queue: topology.Publish,
+		Message: task.Message{ID: task.ID(Alter, pub.ID, pub.Posting.Changes), Kind: Alter, Queue: topology.Publish,
 			Subject: r.ID, Owner: o},
 		Deadline: now.Add(alterWithin),
-	}, altering{Publication: pub.ID, Number: out.Changes})
+	}, altering{Publication: pub.ID, Number: pub.Posting.Changes})
 }
 
 // fitsEdit refuses a new text that the platform does not take.
@@ -99,7 +94,7 @@ func (p altering) of(r *item.Record) *item.Publication {
 	}
 	pub := r.Publication(p.Publication)
 	if pub == nil || pub.Change == nil || pub.Change.State != item.ChangePending ||
-		r.Postings[pub.ID].Changes != p.Number {
+		pub.Posting.Changes != p.Number {
 		return nil
 	}
 	return pub
@@ -195,7 +190,7 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 	if err != nil {
 		return err
 	}
-	post.More = r.Postings[pub.ID].More
+	post.More = pub.Posting.More
 	if pub.Change.Kind == item.ChangeDelete {
 		if d, ok := adapter.(platform.Deleter); ok {
 			return d.Delete(ctx, token, post)

@@ -136,7 +136,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		now := w.Now()
 		pub.Metrics = item.Read(read, pub.Metrics, now)
-		if err := r.NoteMetrics(tx, s.Owner, pub, beside[0]); err != nil {
+		if err := item.NoteMetrics(tx, s.Owner, pub, beside[0]); err != nil {
 			return err
 		}
 		pub.Touch(now)

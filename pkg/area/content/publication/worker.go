@@ -52,18 +52,13 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 		item.AutoPublish: automatic{Worker: w}}
 }
 
-// read reads an item, and other items with it. The record is nil if the item is gone.
+// read reads an item with its publications, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
 	beside []store.Item, err error) {
-	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
-	if err != nil {
-		return it, nil, nil, err
+	if it, r, beside, err = item.Lookup(ctx, w.DB, s.Subject, others...); it.Owner != s.Owner {
+		r = nil
 	}
-	it = items[0]
-	if it.Kind == item.ItemKind && it.Owner == s.Owner {
-		r, err = item.Decode(&it)
-	}
-	return it, r, items[1:], err
+	return it, r, beside, err
 }
 
 // accounts reads the owner's accounts among the accounts of an item's publications, by id.
@@ -192,8 +187,8 @@ func (w timer) await(p planner, it store.Item) error {
 // factory wakes the item earlier.
 const holdTime = time.Hour
 
-// hold makes an item of a paused factory wait. It moves the item's notes at the accounts to a later
-// time, so that later items there do not wait for the item.
+// hold makes an item of a paused factory wait. It moves the publications to a later place at their accounts, so that
+// later items there do not wait for the item.
 func (w timer) hold(s *task.Step, p timing) task.Outcome {
 	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)
