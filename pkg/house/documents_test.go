@@ -97,7 +97,7 @@ func TestLinksOfDocuments(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
-	names := []string{"README.md", "SECURITY.md"}
+	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
 	for _, p := range pages {
 		names = append(names, "docs/"+filepath.Base(p))
 	}

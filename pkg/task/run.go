@@ -1,0 +1,250 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// A Func is the handler of a kind of task as one function. Each step calls it from the top. It returns nil if the task
+// has ended: with the change of End, or without any, because nothing waits for the task. It returns the error of Sleep
+// if the task goes on later, and any other error if the step is to be repeated, as Handler.Step says.
+//
+// If the task fails, the function is called a last time. Then Once, Commit, Look and Sleep return the cause as a
+// permanent error, unless the result is known. So the function that ends the task well also ends it with a failure.
+type Func func(ctx context.Context, r *Run) error
+
+// Run is a task while its function runs. Its memory is part of the payload of the task: results by their names. The
+// names are stored, so a name is never used for something else later.
+type Run struct {
+	*Step
+	payload map[string]json.RawMessage
+	memory  map[string]*memo
+	cause   error  // of the failure of the task, or nil
+	doubt   string // the call whose answer this step has lost
+	wait    time.Duration
+	joins   []func(context.Context, *store.Tx) error
+}
+
+// memo is what a run remembers under a name. Result is nil while the answer of a call is not known.
+type memo struct {
+	Result json.RawMessage `json:"result,omitempty"`
+	Looks  int             `json:"looks,omitempty"`
+}
+
+// mostMemory is the greatest size of the memory in bytes. Larger results are stored elsewhere, and remembered by place.
+const mostMemory = 64 << 10
+
+// ErrLost means that a call was made and its answer was lost: the call may have had its effect.
+var ErrLost = errors.New("task: the answer of a call was lost")
+var errLater = errors.New("task: the task goes on later")
+
+// Step calls the function.
+func (f Func) Step(ctx context.Context, s *Step) (Outcome, error) { return f.call(ctx, s, nil) }
+
+// Fail calls the function a last time.
+func (f Func) Fail(ctx context.Context, s *Step, cause error) (Outcome, error) {
+	return f.call(ctx, s, cause)
+}
+
+func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err error) {
+	r := &Run{Step: s, cause: cause, payload: map[string]json.RawMessage{}, memory: map[string]*memo{}}
+	if err = s.Decode(&r.payload); err == nil && r.payload["memory"] != nil {
+		err = json.Unmarshal(r.payload["memory"], &r.memory)
+	}
+	if err != nil {
+		return o, Permanent(err)
+	}
+	err = f(ctx, r)
+	payload, failed := r.encode()
+	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) || failed != nil {
+		return Outcome{Payload: payload}, errors.Join(err, failed)
+	}
+	o = Outcome{Payload: payload, Done: err == nil, Wait: r.wait}
+	o.Join = func(ctx context.Context, tx *store.Tx) (err error) {
+		for i := 0; err == nil && i < len(r.joins); i++ {
+			err = r.joins[i](ctx, tx)
+		}
+		return err
+	}
+	return o, nil
+}
+
+// encode returns the payload with the memory.
+func (r *Run) encode() (json.RawMessage, error) {
+	doc, err := json.Marshal(r.memory)
+	if err == nil && len(doc) > mostMemory {
+		err = fmt.Errorf("the memory has %d bytes of at most %d", len(doc), mostMemory)
+	}
+	if err != nil {
+		return nil, Permanent(fmt.Errorf("task: remember a result of %s: %w", r.ID, err))
+	}
+	r.payload["memory"] = doc
+	return json.Marshal(r.payload)
+}
+
+// Waits reports whether the function has to return the error for now: the task goes on later, or the step is repeated.
+// It returns false for nil and for permanent errors, with which the function ends the task.
+func Waits(err error) bool {
+	var permanent *PermanentError
+	return err != nil && !errors.As(err, &permanent)
+}
+
+// Once returns the result of do, which it calls unless it did so before under this name. It stores a mark under the
+// lease of the step before the call, and the result after it. A mark without a result means that the answer was lost:
+// Once then returns ErrLost, as a permanent error, and never calls do again. It does so after an error of do, too,
+// unless the error has a method NoEffect that returns true: then Once forgets the mark, and returns the error.
+func Once[T any](ctx context.Context, r *Run, name string, do func(context.Context) (T, error)) (result T, err error) {
+	if known, err := r.recall(name, &result); known || err != nil {
+		return result, err
+	}
+	r.memory[name] = &memo{}
+	if err := r.remember(ctx); err != nil {
+		return result, err
+	}
+	result, err = do(ctx)
+	var call interface{ NoEffect() bool }
+	switch {
+	case err == nil:
+		return result, errors.Join(r.Keep(name, result), r.remember(ctx))
+	case errors.As(err, &call) && call.NoEffect():
+		delete(r.memory, name)
+		return result, err
+	}
+	r.doubt = name
+	return result, Permanent(fmt.Errorf("%w: %w", ErrLost, err))
+}
+
+// Commit is Once for a change of the table: it commits the change together with its result. Like Outcome.Join, change
+// reads what it changes, and is called again if that has changed since.
+func Commit[T any](ctx context.Context, r *Run, name string,
+	change func(context.Context, *store.Tx) (T, error)) (result T, err error) {
+	if known, err := r.recall(name, &result); known || err != nil {
+		return result, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err = r.write(ctx, Outcome{Join: func(ctx context.Context, tx *store.Tx) (err error) {
+		if result, err = change(ctx, tx); err == nil {
+			err = r.Keep(name, result)
+		}
+		if err == nil {
+			r.Task.Payload, err = r.encode()
+		}
+		return err
+	}}, func(*Outcome) (Task, string) { return r.Task, running })
+	if err != nil {
+		delete(r.memory, name)
+	}
+	return result, err
+}
+
+// firstLook is the pause before the first look. Each following pause is twice as long.
+const firstLook = 5 * time.Second
+
+// Look asks find up to n times, in a step each and with growing pauses, for the result of the call of Once whose answer
+// was lost. It remembers the result as that of the call. It returns ErrLost, as a permanent error, after n times or if
+// find returns a permanent error. After any other error of find it looks again, not earlier than a RetryError says.
+func Look[T any](ctx context.Context, r *Run, name string, n int,
+	find func(context.Context) (result T, found bool, err error)) (result T, err error) {
+	m := r.memory[name]
+	if m == nil || m.Result != nil || m.Looks >= n || r.cause != nil {
+		_, err = r.recall(name, &result)
+		return result, err
+	}
+	if r.doubt == name {
+		return result, r.Sleep(firstLook)
+	}
+	answer, found, err := find(ctx)
+	m.Looks++
+	retry := &RetryError{}
+	errors.As(err, &retry)
+	switch {
+	case ctx.Err() != nil:
+		return result, ctx.Err()
+	case err == nil && found:
+		return answer, errors.Join(r.Keep(name, answer), r.remember(ctx))
+	case m.Looks >= n, err != nil && !Waits(err):
+		m.Looks = n
+		return result, Permanent(errors.Join(ErrLost, err))
+	case errors.Is(err, errLater):
+		return result, err
+	}
+	return result, r.Sleep(max(firstLook<<m.Looks, retry.After))
+}
+
+// recall reads the result of a call. It returns false if the call was not made. The error is permanent: ErrLost if the
+// answer was lost, or the cause if the task fails before the call.
+func (r *Run) recall(name string, result any) (known bool, err error) {
+	switch m := r.memory[name]; {
+	case m == nil && r.cause == nil:
+		return false, nil
+	case m == nil:
+		err = r.cause
+	case m.Result == nil:
+		err = ErrLost
+	default:
+		err = json.Unmarshal(m.Result, result)
+	}
+	if err != nil {
+		err = Permanent(fmt.Errorf("task: %s of %s: %w", name, r.ID, err))
+	}
+	return true, err
+}
+
+// remember writes the memory under the lease of the step.
+func (r *Run) remember(ctx context.Context) error {
+	payload, err := r.encode()
+	if err != nil {
+		return err
+	}
+	return r.Lease(ctx, payload)
+}
+
+// Cause returns why the task has failed, or nil if it has not.
+func (r *Run) Cause() error { return r.cause }
+
+// Keep remembers a value with the next write of the task. Kept reads it.
+func (r *Run) Keep(name string, value any) error {
+	doc, err := json.Marshal(value)
+	if err != nil {
+		return Permanent(fmt.Errorf("task: remember %s of %s: %w", name, r.ID, err))
+	}
+	r.memory[name] = &memo{Result: doc}
+	return nil
+}
+
+// Kept reads what Keep has remembered into value, which it leaves alone if there is nothing.
+func (r *Run) Kept(name string, value any) (err error) {
+	if r.memory[name] != nil {
+		_, err = r.recall(name, value)
+	}
+	return err
+}
+
+// Forget removes a name from the memory. It is for a function that goes on for ever.
+func (r *Run) Forget(name string) { delete(r.memory, name) }
+
+// Sleep ends the step. The next one, after d, calls the function from the top. The caller returns the error.
+func (r *Run) Sleep(d time.Duration) error {
+	if r.cause != nil {
+		return Permanent(r.cause)
+	}
+	r.wait = d
+	return errLater
+}
+
+// Also commits a change of the table together with the end of the task, or with the Sleep that ends the step. It is
+// dropped if the step is repeated.
+func (r *Run) Also(change func(context.Context, *store.Tx) error) { r.joins = append(r.joins, change) }
+
+// End commits change together with the end of the task. If the subject no longer waits for the task, change adds
+// nothing, and the task ends without a change. The caller returns the error, which is nil.
+func (r *Run) End(change func(context.Context, *store.Tx) error) error {
+	r.Also(change)
+	return nil
+}
