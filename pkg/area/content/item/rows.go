@@ -200,8 +200,8 @@ func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
 	return err
 }
 
-// Replace adds to the transaction what has changed of an item, and of its publications, since they were read: the row of
-// each publication that has changed, and the item if its own state has. The version that callers see counts both.
+// Replace adds to the transaction what has changed of an item, and of its publications, since they were read: the row
+// of each publication that has changed, and the item if its own state has. The version that callers see counts both.
 func Replace(tx *store.Tx, it store.Item, r *Record) error {
 	r.sortPublications()
 	own, err := r.changed(it)
