@@ -76,8 +76,8 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by(r)
 		now = now.Add(time.Minute)
+		by(r)
 		r.Touch(now)
 		tx := &store.Tx{}
 		if err := errors.Join(item.Replace(tx, it, r), db.Commit(t.Context(), tx)); err != nil {
