@@ -260,21 +260,14 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	return page, nil
 }
 
-// Under reads all items of a partition, strongly consistent, and at the same time other items, in the order of their
-// keys.
-func (db *DB) Under(ctx context.Context, partition string, others ...Key) (under, beside []Item, err error) {
-	var both sync.WaitGroup
-	var failed error
-	if len(others) > 0 {
-		both.Go(func() { beside, failed = db.GetAll(ctx, others...) })
-	}
+// Under reads all items of a partition, strongly consistent, in the order of their sort keys.
+func (db *DB) Under(ctx context.Context, partition string) (under []Item, err error) {
 	err = db.Each(ctx, Query{Index: Table, Partition: partition, OldestFirst: true, Limit: maxKeys},
 		func(it Item) error {
 			under = append(under, it)
 			return nil
 		})
-	both.Wait()
-	return under, beside, errors.Join(err, failed)
+	return under, err
 }
 
 // Each reads a whole list, a page at a time, and calls f with each item until f returns an error.

@@ -45,6 +45,9 @@ type KindOf struct {
 	Own bool
 	// Unfinished are the states in which a task works on the item.
 	Unfinished []string
+	// Row marks a part of an item that is a row of its own. The ids of its tasks name it, and their subject is the
+	// item.
+	Row bool
 	// Parts is the member of the document whose elements have their own tasks while they are in the state Working.
 	Parts, Working string
 	// Kept marks what stays after an erasure: what the law may require, and the note of the erasure itself.
@@ -96,7 +99,7 @@ var Kinds = []KindOf{
 	{Name: "domain", Own: true}, {Name: "group", Own: true}, {Name: profile.Kind, Own: true},
 	{Name: "purse", Own: true}, {Name: "quote", Own: true}, {Name: generate.RegisterKind, Own: true},
 	{Name: item.ReadingsKind, Own: true}, {Name: publication.DossierKind, Own: true},
-	{Name: item.PublicationKind, Own: true, Unfinished: states(item.PublicationPublishing)},
+	{Name: item.PublicationKind, Own: true, Row: true, Unfinished: states(item.PublicationPublishing)},
 
 	{Name: "answer"}, {Name: "applications"}, {Name: "audit_link"}, {Name: "automated"}, {Name: "breaker"},
 	{Name: "checkpoint"}, {Name: "content_plan_book"}, {Name: "content_plan_items"}, {Name: "content_source"},

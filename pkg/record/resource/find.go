@@ -43,7 +43,7 @@ func FindUnder(ctx context.Context, db *store.DB, prefix, noun, resourceID strin
 	if !id.Valid(prefix, resourceID) {
 		return nil, errs.Missing(noun, resourceID)
 	}
-	if under, _, err = db.Under(ctx, resourceID); err != nil {
+	if under, err = db.Under(ctx, resourceID); err != nil {
 		return nil, err
 	}
 	if len(under) == 0 {

@@ -91,8 +91,8 @@ type Pipeline struct {
 
 // Outlets are the internal state of the publishing of an item. Its publications are rows of their own: see rows.go.
 type Outlets struct {
-	// Round counts how often it was scheduled: a timer of an earlier round is void. Rehearsed is the result of publishing
-	// that a test key requests.
+	// Round counts how often it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
+	// publishing that a test key requests.
 	Round     int               `json:"round,omitempty"`
 	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
 	// Ordered is the publication that its creation requested, until it is scheduled.

@@ -73,11 +73,14 @@ type stored struct {
 	awaits string
 }
 
-// Lookup reads an item with its publications in one query, and other items at the same time. The record is nil if the
-// item is gone.
+// Lookup reads an item with its publications in one query, and other items in one batch. The record is nil if the item
+// is gone.
 func Lookup(ctx context.Context, db *store.DB, itemID string, others ...store.Key) (it store.Item, r *Record,
 	beside []store.Item, err error) {
-	under, beside, err := db.Under(ctx, itemID, others...)
+	under, err := db.Under(ctx, itemID)
+	if err == nil && len(others) > 0 {
+		beside, err = db.GetAll(ctx, others...)
+	}
 	if err != nil || len(under) == 0 || under[0].Kind != ItemKind {
 		return it, nil, beside, err
 	}
@@ -197,8 +200,8 @@ func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
 	return err
 }
 
-// Replace adds to the transaction what has changed of an item, and of its publications, since they were read: the row of
-// each publication that has changed, and the item if its own state has. The version that callers see counts both.
+// Replace adds to the transaction what has changed of an item, and of its publications, since they were read: the row
+// of each publication that has changed, and the item if its own state has. The version that callers see counts both.
 func Replace(tx *store.Tx, it store.Item, r *Record) error {
 	r.sortPublications()
 	own, err := r.changed(it)

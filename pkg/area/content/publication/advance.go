@@ -17,9 +17,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes a write, and one more for
-// each of its publications.
-const advanceAtOnce = 5
+// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes two writes for each of its
+// publications.
+const advanceAtOnce = 3
 
 // The number of times that Advance looks whether the items of one time are published, before it goes on to the next
 // time, and the wait between two looks. A rehearsed failure may take longer.

@@ -23,7 +23,8 @@ type AccountCleaner struct {
 
 // Clean implements social.Cleaner.
 func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
-	q := store.Query{Index: store.ByParent, Partition: item.AccountPartition(accountID), OldestFirst: true, Limit: atOnce}
+	q := store.Query{Index: store.ByParent, Partition: item.AccountPartition(accountID), OldestFirst: true,
+		Limit: atOnce}
 	for {
 		page, err := c.DB.List(ctx, q)
 		if err != nil {

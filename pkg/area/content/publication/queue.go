@@ -73,7 +73,8 @@ func queueOf(accountID string) string { return "queue#" + accountID }
 func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
 	taken := Taken{}
 	for _, q := range []store.Query{
-		{Index: store.ByParent, Partition: item.AccountPartition(accountID)}, {Index: store.Table, Partition: queueOf(accountID)},
+		{Index: store.ByParent, Partition: item.AccountPartition(accountID)},
+		{Index: store.Table, Partition: queueOf(accountID)},
 	} {
 		q.From, q.To, q.Limit, q.OldestFirst = resource.SortableTime(from), resource.SortableTime(to), 100, true
 		err := db.Each(ctx, q, func(it store.Item) error {
@@ -165,9 +166,9 @@ func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Tim
 	minute := at.UTC().Truncate(time.Minute)
 	for i := range r.Publications {
 		pub := &r.Publications[i]
-		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10,
+		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10, OldestFirst: true,
 			Partition: item.AccountPartition(pub.SocialAccountID),
-			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute)), OldestFirst: true})
+			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute))})
 		if err != nil {
 			return err
 		}
