@@ -20,37 +20,33 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// automatic is the handler of item.AutoPublish.
-type automatic struct{ *Worker }
-
-// Step schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
+// automatic schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
 // its factory as they are now. It stays generated if neither its creation nor its factory wants it published, or if no
 // connected account takes its kind.
-func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	o.Done = true
-	_, r, _, err := w.read(ctx, s)
+func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
+	_, r, _, err := w.read(ctx, t.Step)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
-		return o, nil // an item of a plan that has no time any more was unscheduled
+		return nil // an item of a plan that has no time any more was unscheduled
 	}
-	p, err := w.principal(ctx, s.Owner, r)
+	p, err := w.principal(ctx, t.Owner, r)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if end := p.QuietUntil(w.Now()); r.PublishAt == nil && !end.IsZero() {
-		return task.Outcome{Wait: end.Sub(w.Now())}, nil
+		return t.Sleep(end.Sub(w.Now()))
 	}
-	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, r, p)
+	targets, omitted, lacks, err := w.wanted(ctx, t.Owner, r, p)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if news := lacks != "" && r.Lack(lacks); !news && len(targets)+len(omitted) == 0 {
-		return o, nil
+		return nil
 	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+	return t.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 			return err
 		}
@@ -68,25 +64,24 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			r.SocialAccountIDs = append(r.SocialAccountIDs, t.Account.ID)
 		}
 		if r.PublishAt != nil {
-			err = errors.Join(Schedule(tx, now, s.Owner, r, targets, r.PublishAt.Time),
+			err = errors.Join(Schedule(tx, now, t.Owner, r, targets, r.PublishAt.Time),
 				WarnOfOthers(ctx, w.DB, r, r.PublishAt.Time))
 			if err == nil {
-				err = r.Notify(tx, s.Owner, event.ContentScheduled)
+				err = r.Notify(tx, t.Owner, event.ContentScheduled)
 			}
 		} else {
-			err = Publish(tx, now, s.Owner, r, targets)
+			err = Publish(tx, now, t.Owner, r, targets)
 		}
 		if err != nil {
 			return err
 		}
 		return item.Replace(tx, it, r)
-	}
-	return o, nil
+	})
 }
 
 // principal returns the principal on whose behalf an item is published, with its present mandates. It has none if its
 // authority has ended: then its publications say so.
-func (w automatic) principal(ctx context.Context, o tenant.Owner, r *item.Record) (*auth.Principal, error) {
+func (w *Worker) principal(ctx context.Context, o tenant.Owner, r *item.Record) (*auth.Principal, error) {
 	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
 	if errors.As(err, new(*authority.EndedError)) {
 		return &auth.Principal{}, nil
@@ -114,7 +109,7 @@ func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.
 // wanted returns the accounts to which an item is published without a further call, and those that are left out. If
 // its creation named none, they are those of its factory. If there are none, lacks is what the item waits for. The
 // mandates of the principal bound them.
-func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p *auth.Principal) (targets []Target,
+func (w *Worker) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p *auth.Principal) (targets []Target,
 	omitted []item.OmittedAccount, lacks string, err error) {
 	of, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil || !factoryrecord.Usable(of, o) {

@@ -42,12 +42,14 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
-		Alter:            alterer{w},
-		Advance:          advancer{Worker: w},
-		social.Measure:   measurer{Worker: w},
-		social.Import:    importer{Worker: w},
-		item.AutoPublish: automatic{Worker: w}}
+	return map[task.Kind]task.Handler{Timer: task.Func(w.begin), Post: poster{w}, Read: task.Func(w.metrics),
+		Alter: task.Func(w.alter), Advance: task.Func(w.advance), social.Measure: task.Func(w.measure),
+		social.Import: task.Func(w.importPast), item.AutoPublish: task.Func(w.automatic)}
+}
+
+// visits makes the visits of accounts.
+func (w *Worker) visits() social.Visits {
+	return social.Visits{DB: w.DB, Platforms: w.Platforms, Vault: w.Vault, Budgets: w, Now: w.Now}
 }
 
 // read reads an item with its publications, and other items with it. The record is nil if the item is gone.
@@ -82,51 +84,48 @@ type timing struct {
 	Round int `json:"round"`
 }
 
-// timer is the handler of Timer.
-type timer struct{ *Worker }
-
-// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
+// begin begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
 // held until the factory is resumed. An item that is later than its account allows is not published.
-func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 	var p timing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := t.Decode(&p); err != nil {
+		return err
 	}
-	_, r, beside, err := w.read(ctx, s, testclock.Key(s.Owner))
+	_, r, beside, err := w.read(ctx, t.Step, testclock.Key(t.Owner))
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if !p.waits(r) {
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
 	moved, err := testclock.Of(&beside[0])
 	if err != nil {
-		return o, err
+		return err
 	}
 	if wait := r.PublishAt.Sub(w.Now()) - moved.Ahead(); wait > 0 {
-		return task.Outcome{Wait: wait}, nil
+		return t.Sleep(wait)
 	}
 	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	if factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused {
-		return w.hold(s, p), nil
+	if factoryrecord.Usable(factory, t.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused {
+		return w.hold(t, p)
 	}
 	ids := make([]string, len(r.Publications))
 	for i, pub := range r.Publications {
 		ids[i] = pub.SocialAccountID
 	}
-	accounts, err := w.accounts(ctx, s.Owner, ids)
+	accounts, err := w.accounts(ctx, t.Owner, ids)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+	return t.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		plan := planner{tx, w.Now(), s.Owner, r}
+		plan := planner{tx, w.Now(), t.Owner, r}
 		if err := r.Begin(tx, plan.now); err != nil {
 			return err
 		}
@@ -146,11 +145,11 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 				return err
 			}
 		}
-		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
+		if err := r.EndPublishing(tx, t.Owner, plan.now); err != nil {
 			return err
 		}
 		return item.Replace(tx, it, r)
-	}}, nil
+	})
 }
 
 // holdTime is the time after which an item of a paused factory is checked again. Resuming the
@@ -159,20 +158,21 @@ const holdTime = time.Hour
 
 // hold makes an item of a paused factory wait. It moves the publications to a later place at their accounts, so that
 // later items there do not wait for the item.
-func (w timer) hold(s *task.Step, p timing) task.Outcome {
-	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+func (w *Worker) hold(t *task.Run, p timing) error {
+	t.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		plan := planner{tx, w.Now(), s.Owner, r}
+		plan := planner{tx, w.Now(), t.Owner, r}
 		for i := range r.Publications {
 			if pub := &r.Publications[i]; pub.State == item.PublicationPending {
 				plan.book(pub, Target{}, plan.now.Add(holdTime))
 			}
 		}
 		return item.Replace(tx, it, r)
-	}}
+	})
+	return t.Sleep(holdTime)
 }
 
 // WakeHeld adds to the transaction that an item whose time came while its factory was paused is
