@@ -20,9 +20,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// automatic schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
-// its factory as they are now. It stays generated if neither its creation nor its factory wants it published, or if no
-// connected account takes its kind.
+// automatic schedules an item that was generated, or publishes it, on the accounts that its creation named, or else
+// those of its factory as they are now. It stays generated if neither its creation nor its factory wants it published,
+// or if no connected account takes its kind.
 func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 	_, r, _, err := w.read(ctx, t.Step)
 	if err != nil {

@@ -95,7 +95,8 @@ func (p altering) of(r *item.Record) *item.Publication {
 	return pub
 }
 
-// alter changes or deletes a published post. A call may be repeated, so that a lost answer is followed by the same call.
+// alter changes or deletes a published post. A call may be repeated, so that a lost answer is followed by the same
+// call.
 func (w *Worker) alter(ctx context.Context, r *task.Run) error {
 	var p altering
 	if err := r.Decode(&p); err != nil {
@@ -129,8 +130,8 @@ func (w *Worker) alter(ctx context.Context, r *task.Run) error {
 	case r.Cause() == nil && errors.As(err, &e):
 		f = refusal(e, platform.Ended(e))
 	default:
-		f = failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. Look at the "+
-			"post, and repeat the change if it is needed.", true)
+		f = failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. Look at "+
+			"the post, and repeat the change if it is needed.", true)
 	}
 	return r.End(func(ctx context.Context, tx *store.Tx) error {
 		it, of, beside, err := w.read(ctx, r.Step, item.ReadingsKey(p.Publication))

@@ -22,7 +22,8 @@ const (
 
 // measured is what the task of an account remembers.
 type measured struct {
-	// Imported reports that the import of earlier posts was started, and Earlier that figures of earlier days were read.
+	// Imported reports that the import of earlier posts was started, and Earlier that figures of earlier days were
+	// read.
 	Imported bool `json:"imported,omitempty"`
 	Earlier  bool `json:"earlier,omitempty"`
 	// Logged reports that the log has that the figures cannot be read, since the last reading.
@@ -30,8 +31,8 @@ type measured struct {
 }
 
 // measure starts the import of the earlier posts of an account, and then reads the figures of its days again and again,
-// as long as it is connected. A platform that refuses a reading for good, such as for a permission that the owner of the
-// account has not granted, is asked again on the next day.
+// as long as it is connected. A platform that refuses a reading for good, such as for a permission that the owner of
+// the account has not granted, is asked again on the next day.
 func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 	var p social.Measuring
 	var known measured
@@ -70,8 +71,8 @@ func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 				return err
 			}
 			known.Logged = true
-			slog.Warn("figures of an account not read", "social_account_id", a.Account.ID, "platform", a.Account.Platform,
-				"error", err)
+			slog.Warn("figures of an account not read", "social_account_id", a.Account.ID, "platform",
+				a.Account.Platform, "error", err)
 		}
 	}
 	if task.Waits(err) {

@@ -56,8 +56,8 @@ func watch(p planner, pub *item.Publication) error {
 	}, reading{Publication: pub.ID, Account: pub.SocialAccountID, At: pub.PublishedAt.Time})
 }
 
-// metrics reads the metrics of a publication again and again. If a platform limits calls, the next reading is at the time
-// that it names. Readings whose time has passed meanwhile are left out, because they would be the same.
+// metrics reads the metrics of a publication again and again. If a platform limits calls, the next reading is at the
+// time that it names. Readings whose time has passed meanwhile are left out, because they would be the same.
 func (w *Worker) metrics(ctx context.Context, r *task.Run) error {
 	var p reading
 	if err := r.Decode(&p); err != nil {

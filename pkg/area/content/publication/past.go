@@ -132,7 +132,8 @@ func (w *Worker) readPast(ctx context.Context, p *social.StoredImport, a *social
 	return posts, nil
 }
 
-// keepPast stores posts, but for those of the service, with how far the import is. It ends the import after the last one.
+// keepPast stores posts, but for those of the service, with how far the import is. It ends the import after the last
+// one.
 func (w *Worker) keepPast(ctx context.Context, tx *store.Tx, a *social.Visit, after social.StoredImport,
 	read []platform.PastPost) error {
 	it, imp, err := w.importOf(ctx, a.Run)
@@ -213,8 +214,8 @@ func importFailureOf(err error) *social.ImportFailure {
 	var e *platform.Error
 	switch {
 	case platform.Denied(err):
-		return importFailure(platform.CodeMissingPermission, "The account was connected without the permission to read "+
-			"its posts. Connect it again, allow all that the page asks for, and import again.", err)
+		return importFailure(platform.CodeMissingPermission, "The account was connected without the permission to "+
+			"read its posts. Connect it again, allow all that the page asks for, and import again.", err)
 	case errors.As(err, &e) && e.Kind == platform.BadContent:
 		return importFailure(e.Code, e.Message, err)
 	case platform.Ended(err):
