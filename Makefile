@@ -104,13 +104,14 @@ test: explorer-assets test-tools ## Run what tells a right change from a wrong o
 
 .PHONY: check
 check: export GOGC := 800
-check: explorer-assets .local/bin/local ## Compile the clients, run the Postman collection, and lint the n8n node
+check: explorer-assets test-tools ## Lint the code, the document and the clients; compare the store with AWS's engine
 	@.local/bin/local tools check
 	@$(GO) run ./infra/verify/suite -check
 
 .PHONY: test-all
 test-all: export GOGC := 800
-test-all: explorer-assets test-tools ## Run the long tests too, before an issue is resolved: docs/tests.md
+test-all: explorer-assets test-tools ## Run make test, make check and the long tests: docs/tests.md
+	@.local/bin/local tools check
 	@.local/bin/local tools all
 	@$(GO) run ./infra/verify/suite -all
 

@@ -23,7 +23,7 @@ func TestTheDocumentsNameWhatExists(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
-	for _, page := range append(pages, "../../README.md", "../../SECURITY.md") {
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -168,11 +168,13 @@ func (s *Step) extend(ctx context.Context) error {
 }
 
 // encode sets the payload of the task, unless it is nil.
-func (t *Task) encode(payload any) (err error) {
+func (t *Task) encode(payload any) error {
 	if payload != nil {
-		if t.Payload, err = json.Marshal(payload); err != nil {
+		doc, err := json.Marshal(payload)
+		if err != nil {
 			return fmt.Errorf("task: encode the payload of %s: %w", t.ID, err)
 		}
+		t.Payload = doc
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,12 +12,18 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/permissions.md")
+// docs is the folder of the documents, and permissions the table of what each function may do.
+const (
+	docs        = "../../../docs/"
+	permissions = "testdata/permissions.md"
+)
+
+var update = flag.Bool("update", false, "write the tables of testdata/permissions.md")
 
 // document returns the text of a document.
 func document(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", name))
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +91,7 @@ func listed(t *testing.T, text, start string, cell int) []string {
 }
 
 func TestTheDocumentsNameTheKeyOfAllData(t *testing.T) {
-	deploying, security := document(t, "deploying.md"), document(t, "security.md")
+	deploying, security := document(t, docs+"deploying.md"), document(t, docs+"security.md")
 	// A dedicated customer has every kind of store.
 	of := encrypted(hooli)
 	for key, row := range map[string]string{"Key": "`alias/<customer>-<stage>` |", "AlarmKey": "A key for the alarms |",
@@ -112,9 +117,9 @@ func lower(names []string) []string {
 	return names
 }
 
-// The template of the local system, from which the end-to-end tests write the first table of docs/permissions.md, has
-// neither Cognito nor a guardrail, a network, a replica or releases. The second table has what the other customers'
-// templates permit or deny beyond it.
+// The template of the local system, from which the end-to-end tests write the first table of testdata/permissions.md,
+// has neither Cognito nor a guardrail, a network, a replica or releases. The second table has what the other
+// customers' templates permit or deny beyond it.
 func TestTheDocumentNamesThePermissionsOfAllCustomers(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range statements(local) {
@@ -159,7 +164,7 @@ func TestTheDocumentNamesThePermissionsOfAllCustomers(t *testing.T) {
 		}
 	}
 	slices.Sort(lines)
-	text := document(t, "permissions.md")
+	text := document(t, permissions)
 	const begin, end = "<!-- begin others -->\n", "<!-- end others -->\n"
 	before, rest, _ := strings.Cut(text, begin)
 	_, after, ok := strings.Cut(rest, end)
@@ -167,11 +172,11 @@ func TestTheDocumentNamesThePermissionsOfAllCustomers(t *testing.T) {
 		after
 	switch {
 	case !ok:
-		t.Fatal("docs/permissions.md has no table of other customers")
+		t.Fatal("testdata/permissions.md has no table of other customers")
 	case *update:
-		must(os.WriteFile(filepath.Join("..", "..", "..", "docs", "permissions.md"), []byte(want), 0o644))
+		must(os.WriteFile(permissions, []byte(want), 0o644))
 	case want != text:
-		t.Error("docs/permissions.md is out of date: run go test ./infra/app/stack -update -run Permissions")
+		t.Error("testdata/permissions.md is out of date: run go test ./infra/app/stack -update -run Permissions")
 	}
 }
 
@@ -288,19 +293,19 @@ func writeProven(rows []proven) string {
 
 // The end-to-end tests write the first table, which takes long. Here it is held against the template alone.
 func TestTheDocumentNamesThePermissionsOfTheLocalSystem(t *testing.T) {
-	text := document(t, "permissions.md")
+	text := document(t, permissions)
 	const begin, end = "<!-- begin -->\n", "<!-- end -->\n"
 	before, rest, _ := strings.Cut(text, begin)
 	table, after, ok := strings.Cut(rest, end)
 	if !ok {
-		t.Fatal("docs/permissions.md has no table of the local system")
+		t.Fatal("testdata/permissions.md has no table of the local system")
 	}
 	want := before + begin + writeProven(follow(readProven(table), statements(local))) + end + after
 	switch {
 	case want == text:
 	case *update:
-		must(os.WriteFile(filepath.Join("..", "..", "..", "docs", "permissions.md"), []byte(want), 0o644))
+		must(os.WriteFile(permissions, []byte(want), 0o644))
 	default:
-		t.Error("docs/permissions.md is not of the template: run go test ./infra/app/stack -update -run Permissions")
+		t.Error("testdata/permissions.md is not of the template: run go test ./infra/app/stack -update -run Permissions")
 	}
 }

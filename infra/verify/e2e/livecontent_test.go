@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	parts "github.com/content-automation/api/infra/verify/harness/sample"
@@ -61,9 +62,20 @@ func TestLiveContent(t *testing.T) {
 		}
 		spent += got.Cost // The cost of the existing parts.
 	})
-	t.Run("flagged", func(t *testing.T) {
+	t.Run("flagged once", func(t *testing.T) {
+		before := c.balance()
 		made := into[contentItem](call(t, key, http.MethodPost, contentPath,
 			object{"factory_id": factory, "kind": "post", "prompt": "A shoe for " + bedrock.Flagged}), http.StatusAccepted)
+		reserved := before - c.balance()
+		got := ended(t, key, made.ID)
+		if got.State != "generated" || got.Cost != reserved || strings.Contains(got.Caption, bedrock.Flagged) {
+			t.Errorf("%+v %+v", got, got.Failure)
+		}
+		spent += reserved
+	})
+	t.Run("flagged", func(t *testing.T) {
+		made := into[contentItem](call(t, key, http.MethodPost, contentPath,
+			object{"factory_id": factory, "kind": "post", "prompt": "A shoe for " + bedrock.Insisted}), http.StatusAccepted)
 		got := ended(t, key, made.ID)
 		if got.State != "failed" || got.Failure == nil || got.Failure.Code != "flagged" || got.Cost != 0 {
 			t.Errorf("%+v %+v", got, got.Failure)

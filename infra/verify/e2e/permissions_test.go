@@ -173,7 +173,7 @@ func whole() bool {
 }
 
 // unneeded returns the permissions that no call of the tests uses, except those of unseen. It
-// also reports if docs/permissions.md is stale.
+// also reports if the table of permissions is stale.
 func unneeded(ctx context.Context, dir string) (found []string, err error) {
 	all, err := policies(ctx)
 	if err != nil {
@@ -188,9 +188,9 @@ func unneeded(ctx context.Context, dir string) (found []string, err error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	stale, err := rows.write("../../../docs/permissions.md")
+	stale, err := rows.write("../../app/stack/testdata/permissions.md")
 	if stale {
-		found = append(found, "docs/permissions.md was stale, and is written anew")
+		found = append(found, "the table of permissions was stale, and is written anew")
 	}
 	return found, err
 }

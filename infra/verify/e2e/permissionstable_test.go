@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// row is a statement in docs/permissions.md.
+// row is a statement in infra/app/stack/testdata/permissions.md.
 type row struct {
 	effect          string
 	actions         []string

@@ -250,15 +250,10 @@ func (c *customer) refresh(t *testing.T, id string) {
 		return it, r
 	}
 	it, r := read()
-	r.RefreshedAt = r.RefreshedAt.Add(-time.Hour)
 	tx := &store.Tx{}
 	if err := social.Expired(tx, time.Now(), it, r.Tokens, platform.TokenExpired()); err != nil {
 		t.Fatal(err)
 	}
-	if err := it.Encode(r); err != nil {
-		t.Fatal(err)
-	}
-	tx.Replace(it)
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

@@ -376,15 +376,15 @@ func TestAKeyOfSeveralProfilesNamesOne(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write docs/isolation.md")
+var update = flag.Bool("update", false, "write testdata/isolation.md")
 
-// document compares docs/isolation.md with the table, or writes it.
+// document compares testdata/isolation.md with the table, or writes it.
 func document(t *testing.T, table map[string]string) {
 	t.Helper()
 	if t.Failed() {
 		return
 	}
-	const name, begin, end = "../../../docs/isolation.md", "<!-- begin -->\n", "<!-- end -->\n"
+	const name, begin, end = "testdata/isolation.md", "<!-- begin -->\n", "<!-- end -->\n"
 	old, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 // Command suite runs the checks of this repository in stages, and prints what ran, for how long, and what did not run
 // for want of which tool. Without arguments it runs the stages of make test, with -check those of make check, and with
-// -all those of make test-all too.
+// -all all of them, as make test-all does.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	all := flag.Bool("all", false, "run the long stages too")
-	check := flag.Bool("check", false, "run the stages that check the clients alone")
+	check := flag.Bool("check", false, "run the stages of make check alone")
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -38,7 +38,7 @@ func chosen(all, check bool, only string) []stage {
 			match, _ := filepath.Match(only, s.name)
 			return !match
 		}
-		return s.check != check || s.long && !all
+		return !all && (s.check != check || s.long)
 	})
 }
 

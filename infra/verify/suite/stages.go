@@ -41,21 +41,21 @@ func ofClients(tests string) []string {
 		"-run", "^Test(" + tests + ")$", "./clients/internal/verify"}
 }
 
-// stages are all stages. The short ones tell a right change from a wrong one on their own; docs/tests.md says what each
-// of the long ones adds.
+// stages are all stages. Those of make test tell a right change from a wrong one; docs/tests.md says what each of the
+// others adds.
 var stages = []stage{
 	// Lanes would compile the same packages at the same time.
 	{name: "compile", first: true, command: shell("go list -export -test " + everything + " >/dev/null")},
-	{name: "generated", lane: 1, command: target("generate-check")},
-	{name: "vet", lane: 1, command: target("vet")},
-	{name: "staticcheck", lane: 1, command: target("staticcheck")},
-	{name: "document", lane: 1, command: target("lint-document")},
 	{name: "units", command: shell("go test -json -vet=off -p 3 -timeout 25m " + packages)},
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
-	{name: "engine", lane: 1, needs: "java", command: target("test-engine")},
 
-	{name: "compile-clients", check: true, command: ofClients("TheClientsCompile")},
+	{name: "generated", check: true, command: target("generate-check")},
+	{name: "vet", check: true, command: target("vet")},
+	{name: "staticcheck", check: true, command: target("staticcheck")},
+	{name: "document", check: true, lane: 1, command: target("lint-document")},
+	{name: "engine", check: true, lane: 1, needs: "java", command: target("test-engine")},
+	{name: "compile-clients", check: true, lane: 1, command: ofClients("TheClientsCompile")},
 	{name: "collection", check: true, lane: 1, command: ofClients("Postman")},
 	{name: "lint-n8n", check: true, lane: 1, command: ofClients("N8nPackage")},
 

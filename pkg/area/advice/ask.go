@@ -13,8 +13,8 @@ import (
 // answerTokens is the most that an answer takes: five proposals.
 const answerTokens = 4000
 
-// question asks the stack's usual text model for proposals. It is not the factory's own: diagnoses cost nothing, so that
-// their price to us must not depend on a caller's choice.
+// question asks the stack's usual text model for proposals. It is not the factory's own: diagnoses cost nothing, so
+// that their price to us must not depend on a caller's choice.
 func (w *Worker) question(mode tenant.Mode, on *subject, found *analysis, known proposed) (q ask.Question, err error) {
 	m, err := w.Offer.Default(provider.KindText, mode == tenant.Live)
 	if err != nil { // the stack has no text model for live keys

@@ -224,8 +224,8 @@ func (w *Worker) proposal(r *DiagnosisRecord, f factory.Factory, n int, d draft)
 	}}, err
 }
 
-// change returns a change of the diagnosis, if it still waits for the task. The event of its completion follows from its
-// state.
+// change returns a change of the diagnosis, if it still waits for the task. The event of its completion follows from
+// its state.
 func (w *Worker) change(r *task.Run, factoryID string, change func(*store.Tx, *subject) error) func(context.Context,
 	*store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {

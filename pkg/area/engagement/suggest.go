@@ -75,8 +75,8 @@ func StartSuggestion(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, mod
 	}, work{Number: r.Suggestions, Model: model, Hold: hold})
 }
 
-// Suggest asks a model for a reply to a comment, and once more if the guards refuse its answer. Then it stores the reply
-// or the reason for its failure, and charges or releases the price.
+// Suggest asks a model for a reply to a comment, and once more if the guards refuse its answer. Then it stores the
+// reply or the reason for its failure, and charges or releases the price.
 func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
 	var p work
 	if err := r.Decode(&p); err != nil {

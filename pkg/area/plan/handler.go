@@ -97,9 +97,9 @@ type job struct {
 	shop     map[string]*product.StoredProduct
 }
 
-// Plan makes the items of a plan: it notes the topics of earlier items, chooses topics chunk by chunk, makes their items
-// at once or at their times, and completes the plan when all have ended. One call does the next of these. It is tried
-// until it succeeds: a plan ends by its own rules.
+// Plan makes the items of a plan: it notes the topics of earlier items, chooses topics chunk by chunk, makes their
+// items at once or at their times, and completes the plan when all have ended. One call does the next of these. It is
+// tried until it succeeds: a plan ends by its own rules.
 func (h *Handler) Plan(ctx context.Context, r *task.Run) error {
 	if cause := r.Cause(); cause != nil { // there is no deadline, and no limit of failures
 		return fmt.Errorf("plan: %s does not fail: %s", r.Subject, cause.Error())

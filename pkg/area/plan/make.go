@@ -155,8 +155,8 @@ func (j *job) open() State {
 	return Generating
 }
 
-// propose stores the topics of the chunk, whose items are made later. Those that wait for an approval hold no money yet.
-// The reservation of others moves to the recipe with the last chunk.
+// propose stores the topics of the chunk, whose items are made later. Those that wait for an approval hold no money
+// yet. The reservation of others moves to the recipe with the last chunk.
 func (h *Handler) propose(j *job) error {
 	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
 		now := h.Now()
@@ -192,7 +192,8 @@ func (h *Handler) propose(j *job) error {
 	})
 }
 
-// drop ends the planning without topics for the slots that are left. The cause is nil if the model could not be reached.
+// drop ends the planning without topics for the slots that are left. The cause is nil if the model could not be
+// reached.
 func (h *Handler) drop(j *job, cause *provider.Error) error {
 	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after " +
 		"several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text " +

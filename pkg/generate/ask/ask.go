@@ -56,8 +56,9 @@ type state[T any] struct {
 var errUnanswered = errors.New("ask: the functions that have asked the model died")
 
 // In asks the model in a step each, and returns what is known in the end: that is enough, or the last question was
-// answered. What is known is safe then. A permanent error says why the model is asked no more: it has refused a question
-// (see provider.Refused), it has failed too often, or the task has failed. Then, too, In returns what is known.
+// answered. What is known is safe then. A permanent error says why the model is asked no more: it has refused a
+// question (see provider.Refused), it has failed too often, or the task has failed. Then, too, In returns what is
+// known.
 func (t Talk[T]) In(ctx context.Context, r *task.Run) (T, error) {
 	var s state[T]
 	if err := r.Kept(t.Name, &s); err != nil {

@@ -126,7 +126,7 @@ func written(system, prompt string) string {
 const again = "You have answered before"
 
 // post is the object of a post: a text in the language of the prompt, about its subject. A text that was refused is
-// written anew without the subject.
+// written anew without the subject, unless the subject is Insisted.
 func post(system, prompt string) any {
 	var data struct{ Request string }
 	// What follows the first object is an answer to mend.
@@ -141,7 +141,7 @@ func post(system, prompt string) any {
 	if match := languageAsked.FindStringSubmatch(system); match != nil {
 		o.Language = match[1]
 	}
-	if strings.Contains(system, again) || o.Topic == "" {
+	if strings.Contains(system, again) && !strings.Contains(o.Topic, Insisted) || o.Topic == "" {
 		o.Topic = samples.LinesOf(o.Language).Subject
 	}
 	if strings.Contains(system, `"sources": an array`) {

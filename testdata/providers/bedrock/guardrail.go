@@ -11,6 +11,9 @@ const Guardrail = "gr4d7k2m9xq1:1"
 // Flagged is in texts that the guardrail flags.
 const Flagged = "something harmful"
 
+// Insisted is a subject that the model keeps when it writes a refused text anew.
+const Insisted = "nothing but " + Flagged
+
 // guard serves POST /guardrail/{id}/version/{version}/apply.
 func (f *fake) guard(w http.ResponseWriter, r *http.Request) {
 	var body struct {
