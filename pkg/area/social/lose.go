@@ -1,7 +1,6 @@
 package social
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -138,19 +137,6 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) 
 		return err
 	}
 	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
-}
-
-// Both returns the Outcome.Join that does both. The first may be nil.
-func Both(one, other func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
-	if one == nil {
-		return other
-	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		if err := one(ctx, tx); err != nil {
-			return err
-		}
-		return other(ctx, tx)
-	}
 }
 
 // RefreshTime is the approximate duration of a refresh.
