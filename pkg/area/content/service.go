@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
@@ -24,7 +23,7 @@ type Service struct {
 	factories FactoryFinder
 	signer    *media.Signer
 	offer     catalog.Offer
-	platforms publication.Platforms
+	platforms social.Adapters
 	now       func() time.Time
 	moderator moderator
 }

@@ -141,18 +141,3 @@ func published(r *item.Record, pub *item.Publication, clock testclock.Clock) (p 
 	}
 	return p
 }
-
-// note returns the Outcome.Join that adds to an account what the error of a call says about it. It returns nil if that
-// is nothing. Used counts the tokens of the account at the call.
-func (w *Worker) note(of social.Purpose, cause error, key store.Key, used int) func(context.Context, *store.Tx) error {
-	if !of.Concerns(cause) {
-		return nil
-	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		it, err := w.DB.Lookup(ctx, key)
-		if err != nil || it.PK == "" {
-			return err
-		}
-		return of.Note(tx, w.Now(), it, used, cause)
-	}
-}

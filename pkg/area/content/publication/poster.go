@@ -211,7 +211,13 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		return o, nil
 	case e.Kind == platform.Expired:
 		o.Wait = social.RefreshTime
-		o.Join = w.note(social.ForPublishing, e, accountItem.Key, acct.Tokens)
+		o.Join = func(ctx context.Context, tx *store.Tx) error {
+			it, err := w.DB.Lookup(ctx, accountItem.Key)
+			if err != nil || it.PK == "" {
+				return err
+			}
+			return social.Expired(tx, w.Now(), it, acct.Tokens, e)
+		}
 		return o, nil
 	}
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}

@@ -19,18 +19,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Platforms finds the adapters of platforms.
-type Platforms interface {
-	// Of returns the adapter of a platform for a mode, and reports whether there is one.
-	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
-}
-
-var _ Platforms = (social.Adapters)(nil)
-
 // Worker does the tasks of publications.
 type Worker struct {
 	DB        *store.DB
-	Platforms Platforms
+	Platforms social.Adapters
 	Vault     social.Vault
 	Files     Files
 	Now       func() time.Time
