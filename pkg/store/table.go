@@ -260,6 +260,16 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	return page, nil
 }
 
+// Under reads all items of a partition, strongly consistent, in the order of their sort keys.
+func (db *DB) Under(ctx context.Context, partition string) (under []Item, err error) {
+	err = db.Each(ctx, Query{Index: Table, Partition: partition, OldestFirst: true, Limit: maxKeys},
+		func(it Item) error {
+			under = append(under, it)
+			return nil
+		})
+	return under, err
+}
+
 // Each reads a whole list, a page at a time, and calls f with each item until f returns an error.
 func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 	for {

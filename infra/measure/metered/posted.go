@@ -35,11 +35,7 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	if len(made.Publications) == 0 { // such as that of a factory that requires approval
 		return "", fmt.Errorf("metered: %s is scheduled for no account", itemID)
 	}
-	it, err := w.State.Get(ctx, store.IDKey(itemID))
-	if err != nil {
-		return "", err
-	}
-	r, err := item.Decode(&it)
+	it, r, _, err := item.Lookup(ctx, w.State, itemID)
 	if err != nil {
 		return "", err
 	}
@@ -61,11 +57,9 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 			return "", err
 		}
 	}
-	if err := it.Encode(r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return "", err
 	}
-	r.Index(&it)
-	tx.Replace(it)
 	return made.Publications[0].ID, w.State.Commit(ctx, tx)
 }
 

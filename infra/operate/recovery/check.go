@@ -174,7 +174,7 @@ func (c *check) readWork(of erasure.KindOf, r row) error {
 	if slices.Contains(of.Unfinished, doc.State) {
 		c.Unfinished++
 		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, description: doc.ID +
-			" is " + doc.State})
+			" is " + doc.State, part: of.Row})
 	}
 	if of.Parts == "" {
 		return nil

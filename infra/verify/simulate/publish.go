@@ -214,10 +214,20 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 			fail("%s was posted %d times", id, p.times)
 		}
 	}
-	slots := map[string]string{}
-	for _, it := range w.items() {
+	slots, rows := map[string]string{}, map[string][]item.Row{}
+	all := w.items()
+	for _, it := range all {
+		if textOf(it, "kind") == item.PublicationKind {
+			var p item.Row
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &p))
+			rows[p.ContentItemID] = append(rows[p.ContentItemID], p)
+		}
+	}
+	items := map[string]bool{}
+	for _, it := range all {
 		pk := textOf(it, "pk")
-		if strings.HasPrefix(pk, "slot#") || strings.HasPrefix(pk, "scheduled#") && numberOf(it, "n_count") != 0 {
+		if strings.HasPrefix(textOf(it, "parent_pk"), "slots#") ||
+			strings.HasPrefix(pk, "scheduled#") && numberOf(it, "n_count") != 0 {
 			fail("%s is left", pk)
 		}
 		if textOf(it, "kind") != item.ItemKind {
@@ -225,6 +235,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 		}
 		var r item.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		items[r.ID] = true
 		for _, s := range r.Slots {
 			if at := fmt.Sprint(s.Account, s.At); slots[at] != "" {
 				fail("%s and %s have the slot %s", pk, slots[at], at)
@@ -236,7 +247,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 			fail("%s is %s", pk, r.State)
 		}
 		taken := false
-		for _, p := range r.Publications {
+		for _, p := range rows[r.ID] {
 			post := w.posts[p.ID]
 			taken = taken || p.State == item.PublicationPublished
 			switch {
@@ -250,8 +261,13 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 				fail("%s is %s", p.ID, p.State)
 			}
 		}
-		if len(r.Publications) > 0 && (r.State == item.Published) != taken {
+		if len(rows[r.ID]) > 0 && (r.State == item.Published) != taken {
 			fail("%s is %s, and an account has taken it: %v", pk, r.State, taken)
+		}
+	}
+	for itemID := range rows {
+		if !items[itemID] {
+			fail("%s was deleted, and its publications are left", itemID)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // reviewEnds are the events of diagnoses, proposals, plans, trainings and approvals. Each has a mark for the change
 // that it reports.
 var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
-	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
+	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ", event.ContentPlanFailed: "planned ",
 	event.ContentApproved: "approved ", event.ContentChangesRequested: "changes_requested ",
 	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
 

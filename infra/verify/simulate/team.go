@@ -158,6 +158,11 @@ func (w *world) observeTeam(c memtable.Change) {
 		must(json.Unmarshal([]byte(textOf(c.New, "doc")), &f))
 		t.setting[f.ID] = f.Approval
 		return
+	case textOf(c.New, "kind") == item.PublicationKind:
+		var p item.Row
+		must(json.Unmarshal([]byte(textOf(c.New, "doc")), &p))
+		t.of[p.ID] = textOf(c.New, "pk")
+		return
 	case textOf(c.New, "kind") != item.ItemKind && textOf(c.Old, "kind") != item.ItemKind:
 		return
 	}
@@ -184,9 +189,6 @@ func (w *world) observeTeam(c memtable.Change) {
 		} else {
 			t.slots[at] = pk
 		}
-	}
-	for _, p := range now.Publications {
-		t.of[p.ID] = pk
 	}
 	if now.State == item.Publishing && was.State != item.Publishing && now.Blocked(t.setting[now.FactoryID]) {
 		t.fail("%s is being published, and its approval is %s", pk, now.Approval.State)

@@ -228,9 +228,11 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 		if i%2 == 0 {
 			r.Caption, likes = "Our shoes", likes+100
 		}
-		pub := item.Publication{Platform: "instagram", State: item.PublicationPublished, PublishedAt: r.GeneratedAt,
+		pub := item.Publication{SocialAccountID: f.SocialAccountIDs[0], Platform: "instagram",
+			State: item.PublicationPublished, PublishedAt: r.GeneratedAt,
 			Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}
 		failed := pub
+		failed.SocialAccountID = f.SocialAccountIDs[1]
 		failed.State, failed.PublishedAt, failed.Metrics = item.PublicationFailed, nil, nil
 		failed.UpdatedAt, failed.Failure = r.CreatedAt, &item.PublicationFailure{Code: "needs_reconnect"}
 		if r.Publications = []item.Publication{pub}; i < 2 {

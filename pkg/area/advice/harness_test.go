@@ -119,11 +119,10 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 		if change != nil {
 			change(i, r)
 		}
-		it, err := r.Entry(o)
-		if err != nil {
+		if err := r.Create(tx, o); err != nil {
 			w.T.Fatal(err)
 		}
-		if tx.Create(it, nil); tx.Len() == 100 {
+		if tx.Len() > 90 {
 			commit()
 		}
 	}

@@ -32,15 +32,11 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 		From: id.First(id.ContentItem, facts.Now.Add(-Window)), Limit: page,
 	}
 	for len(facts.Items) < MaxItems {
-		read, err := w.DB.List(ctx, q)
+		read, err := item.List(ctx, w.DB, q)
 		if err != nil {
 			return facts, nil, err
 		}
-		for _, it := range read.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return facts, nil, err
-			}
+		for _, r := range read.Records {
 			facts.Items, made = append(facts.Items, itemOf(r)), append(made, r)
 			facts.Posts = append(facts.Posts, postsOf(r, facts.Factory.Topics)...)
 		}

@@ -69,6 +69,7 @@ var Sources = []Source{
 	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed),
 		string(item.Canceled)}, ofContent},
 	{item.EndKind, []string{item.StateEnded}, ofContent},
+	{item.PublicationKind, []string{item.PublicationPublished, item.PublicationDeleted}, ofPublication},
 	{training.ItemKind, []string{string(training.Completed)}, ofTraining},
 }
 
@@ -105,8 +106,6 @@ func ofContent(it store.Item) (change, error) {
 		Version   int64
 		UpdatedAt time.Time `json:"updated_at"`
 		History   []item.Past
-
-		Publications []item.Publication
 	}
 	if err := it.Decode(&r); err != nil {
 		return change{}, err
@@ -117,26 +116,35 @@ func ofContent(it store.Item) (change, error) {
 			Failed:    p.Failed,
 			Published: p.Published, Spend: p.Credits}})
 	}
-	for _, p := range r.Publications {
-		if p.State == item.PublicationPublished {
-			c.Lines = append(c.Lines, ofPublication(r.Kind, p))
-		}
-	}
 	return c, nil
 }
 
-// ofPublication returns the contribution of a post to the day on which it was published.
-func ofPublication(kind string, p item.Publication) Line {
-	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: RollupAmounts{Published: 1}}
-	if m := p.Metrics; m != nil {
-		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares,
-			Saves: m.Saves, Impressions: m.Impressions, Reach: m.Reach, WatchTime: m.WatchTime, Clicks: m.Clicks} {
-			if n != nil {
-				l.Amounts[metric] = *n
+// ofPublication returns the contribution of a publication.
+func ofPublication(it store.Item) (change, error) {
+	p, err := item.DecodeRow(&it)
+	return ofPost(it.Owner, p), err
+}
+
+// ofPost returns the contribution of a post to the day on which it was published: nothing if it was deleted since.
+func ofPost(o tenant.Owner, p item.Row) change {
+	if p.PublishedAt == nil {
+		return change{}
+	}
+	l := Line{At: p.PublishedAt.Time, Kind: string(p.ContentKind), Platform: p.Platform}
+	if p.State == item.PublicationPublished {
+		l.Amounts[Published] = 1
+		if m := p.Metrics; m != nil {
+			for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments,
+				Shares: m.Shares, Saves: m.Saves, Impressions: m.Impressions, Reach: m.Reach, WatchTime: m.WatchTime,
+				Clicks: m.Clicks} {
+				if n != nil {
+					l.Amounts[metric] = *n
+				}
 			}
 		}
 	}
-	return l
+	return change{Owner: o, Factory: p.FactoryID, Subject: p.ID, Version: p.Version, Updated: p.UpdatedAt.Time,
+		Lines: []Line{l}}
 }
 
 // ofTraining returns the contribution of a training, which is its cost.

@@ -66,28 +66,19 @@ func (w *world) connect(o tenant.Owner, name string) string {
 // post stores an item of an owner that was published at a time, and returns the id of the publication.
 func (w *world) post(o tenant.Owner, kind item.Kind, accountID, name string, at time.Time, views, likes int64) string {
 	w.T.Helper()
-	it, err := w.entry(o, kind, accountID, name, at, views, likes)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
-	r, err := item.Decode(&it)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	r := w.entry(kind, accountID, name, at, views, likes)
+	w.commit(func(tx *store.Tx) error { return r.Create(tx, o) })
 	return r.Publications[0].ID
 }
 
-// entry returns an item of an owner that was published at a time.
-func (w *world) entry(o tenant.Owner, kind item.Kind, accountID, name string, at time.Time,
-	views, likes int64) (store.Item, error) {
+// entry returns an item that was published at a time.
+func (w *world) entry(kind item.Kind, accountID, name string, at time.Time, views, likes int64) *item.Record {
 	when := resource.Instant(at)
 	pub := item.Publication{Resource: resource.New(id.New(id.Publication, at), at, nil), SocialAccountID: accountID,
 		Platform: name, State: item.PublicationPublished, PublishedAt: &when, Warnings: []item.PublicationWarning{},
 		Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}, ReadAt: when}}
-	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil),
+	return &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil),
 		FactoryID: w.factory, Kind: kind, State: item.Published, Publications: []item.Publication{pub}}}
-	return r.Entry(o)
 }
 
 func (w *world) best(query string) (b analytics.BestTimes) {
@@ -181,12 +172,10 @@ func TestManyPosts(t *testing.T) {
 	for n := 0; n < many; n += 50 {
 		w.commit(func(tx *store.Tx) error {
 			for i := n; i < n+50; i++ {
-				it, err := w.entry(w.Principal.Owner, item.Post, "soc_1", "vk", now.Add(-25*time.Hour-
-					time.Duration(i)*time.Hour), views, likes)
-				if err != nil {
+				r := w.entry(item.Post, "soc_1", "vk", now.Add(-25*time.Hour-time.Duration(i)*time.Hour), views, likes)
+				if err := r.Create(tx, w.Principal.Owner); err != nil {
 					return err
 				}
-				tx.Create(it, nil)
 			}
 			return nil
 		})

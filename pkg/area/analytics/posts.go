@@ -72,7 +72,7 @@ func (c *posts) add(r *item.Record) {
 		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < item.Settled {
 			continue
 		}
-		if m := r.SettledMetrics(pub); m != nil {
+		if m := pub.SettledMetrics(); m != nil {
 			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Kind), pub.PublishedAt.Time, m.Counts})
 		}
 	}
@@ -82,15 +82,11 @@ func (c *posts) add(r *item.Record) {
 func (s *Service) read(ctx context.Context, c *posts, q store.Query) error {
 	q.Limit = 100
 	for s.now().Sub(c.now) < readFor {
-		page, err := s.db.List(ctx, q)
+		page, err := item.List(ctx, s.db, q)
 		if err != nil {
 			return err
 		}
-		for _, it := range page.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return err
-			}
+		for _, r := range page.Records {
 			c.add(r)
 		}
 		if q.After = page.Next; q.After == nil {

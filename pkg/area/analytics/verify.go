@@ -118,18 +118,22 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, r.Factory), Limit: 100,
 		OldestFirst: true}
 	for {
-		page, err := db.List(ctx, q)
+		page, err := item.List(ctx, db, q)
 		if err != nil {
 			return err
 		}
 		var changes []change
-		for _, it := range page.Items {
+		for i, of := range page.Records {
 			r.Items++
-			c, err := ofContent(it)
+			c, err := ofContent(page.Items[i])
 			if err != nil {
 				return err
 			}
 			changes = append(changes, c)
+			for _, p := range of.Publications {
+				changes = append(changes, ofPost(page.Items[i].Owner, item.Row{Publication: p,
+					FactoryID: of.FactoryID, ContentKind: of.Kind}))
+			}
 		}
 		if err := r.subjects(ctx, in, changes); err != nil {
 			return err

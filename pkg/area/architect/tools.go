@@ -253,25 +253,17 @@ func (d *session) readPerformance(ctx context.Context, in ofFactory) (any, error
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.db.List(ctx, store.Query{Index: store.ByParent,
+	page, err := item.List(ctx, d.db, store.Query{Index: store.ByParent,
 		Partition: item.ParentPartition(d.caller.Owner, f.ID),
 		OneOf:     map[string][]string{"state": {string(item.Published)}}, Limit: maxRanked})
 	if err != nil {
 		return nil, err
 	}
-	var all []*item.Record
-	for _, it := range page.Items {
-		r, err := item.Decode(&it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	best, worst := item.Extremes(all, maxExtremes)
+	best, worst := item.Extremes(page.Records, maxExtremes)
 	for _, p := range slices.Concat(best, worst) {
 		d.read(p.ID)
 	}
-	return map[string]any{"best": best, "worst": worst, "published_items": len(all)}, nil
+	return map[string]any{"best": best, "worst": worst, "published_items": len(page.Records)}, nil
 }
 
 func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {

@@ -67,7 +67,7 @@ func (a Adopted) again() (at time.Time) {
 func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	r := &item.Record{Item: a.Item, Files: a.Files, Imported: true}
 	r.Item.Media = []media.View{}
-	r.Previews, r.Postings = []item.Preview{}, map[string]item.Posting{}
+	r.Previews, r.Publications = []item.Preview{}, []item.Publication{}
 	if r.GeneratedAt != nil && r.GeneratedAt.After(now) {
 		*r.GeneratedAt = resource.Instant(now)
 	}
@@ -89,20 +89,15 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 			return err
 		}
 	}
-	it, err := r.Entry(a.Owner)
-	if err != nil {
-		return err
-	}
 	if r.ExpiresAt = nil; a.Replay.IsZero() {
 		if r.ExpiresAt, err = generate.ExpireFrom(tx, now, a.Owner, r.ID); err != nil {
 			return err
 		}
 	}
-	if err := it.Encode(r); err != nil {
+	r.Count(tx, now, factoryrecord.Counts{})
+	if err := r.Create(tx, a.Owner); err != nil {
 		return err
 	}
-	r.Count(tx, now, factoryrecord.Counts{})
-	tx.Create(it, nil)
 	return given.Hold(tx, now, held(r))
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -262,15 +261,12 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 
 // findWork reads an item and the task of its current attempt; the first attempt's is read in the same round trip.
 func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, it, work store.Item, err error) {
-	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, in.ID, generate.TaskKey(in.ID, 1))
+	r, it, beside, err := s.findWith(ctx, in.ID, []store.Key{generate.TaskKey(in.ID, 1)}, in.IfMatch)
 	if err != nil {
 		return nil, it, work, err
 	}
-	if r, err = item.Decode(&it); err == nil {
-		err = in.Check(r.Version)
-	}
-	if err != nil || r.Attempt == 1 || !r.Runs() {
-		return r, it, beside[0], err
+	if r.Attempt == 1 || !r.Runs() {
+		return r, it, beside[0], nil
 	}
 	work, err = s.db.Lookup(ctx, generate.TaskKey(r.ID, r.Attempt))
 	return r, it, work, err
@@ -321,7 +317,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := s.release(ctx, tx, r); err != nil {
 		return out, err
 	}
-	publication.Forget(tx, now, it.Owner, r)
+	if err := publication.Forget(tx, now, it.Owner, r); err != nil {
+		return out, err
+	}
 	if r.Runs() {
 		cost := r.CostCredits
 		if err := stop(tx, s.now(), it, r, work); err != nil {

@@ -121,11 +121,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	it, err := r.Entry(refs.owner)
-	if err != nil {
+	if err := r.Create(tx, refs.owner); err != nil {
 		return out, err
 	}
-	tx.Create(it, nil)
 	if err := errors.Join(refs.media.Hold(tx, now, held(r)), refs.keepDraws(tx)); err != nil {
 		return out, err
 	}

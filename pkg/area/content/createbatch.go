@@ -131,11 +131,9 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 		} else {
 			r.Ticket = ticket
 		}
-		it, err := r.Entry(a.refs.owner)
-		if err != nil {
+		if err := r.Create(tx, a.refs.owner); err != nil {
 			return out, err
 		}
-		tx.Create(it, nil)
 		v, err := a.view(ctx, r)
 		if err != nil {
 			return out, err

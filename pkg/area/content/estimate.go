@@ -3,13 +3,10 @@ package content
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Estimates returns, by operation, the functions that price the bodies of the operations
@@ -43,11 +40,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
 		return nil, err
 	}
-	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, itemID, media.Keys(b.media())...)
-	if err != nil {
-		return nil, err
-	}
-	r, err := item.Decode(&it)
+	r, it, beside, err := s.findWith(ctx, itemID, media.Keys(b.media()))
 	if err != nil {
 		return nil, err
 	}

@@ -98,12 +98,19 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 			return item.Item{}, err
 		}
 		records = append(records, r)
-		v, err := r.View(ctx, s.signer)
-		s.preview(ctx, r, &v)
-		return v, err
+		return r.Item, nil
 	})
+	if err == nil {
+		err = item.Attach(ctx, s.db, records...)
+	}
 	if err != nil {
 		return page, err
+	}
+	for i, r := range records {
+		if page.Items[i], err = r.View(ctx, s.signer); err != nil {
+			return page, err
+		}
+		s.preview(ctx, r, &page.Items[i])
 	}
 	page.Members = members
 	return page, s.foresee(ctx, records, page.Items)

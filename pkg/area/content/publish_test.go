@@ -137,11 +137,11 @@ func (w *world) dueToPublish() (all []task.Message) {
 	return all
 }
 
-// left returns the kinds of the notes at accounts. It is empty once nothing is scheduled.
+// left returns what accounts list, and the counters of it. It is empty once nothing is scheduled.
 func (w *world) left() (all []string) {
 	w.T.Helper()
 	for _, row := range storetest.Rows(w.T, w.DB) {
-		if strings.HasPrefix(row["pk"], "slot#") || strings.HasPrefix(row["pk"], "scheduled#") &&
+		if strings.HasPrefix(row["parent_pk"], "slots#") || strings.HasPrefix(row["pk"], "scheduled#") &&
 			row["n_count"] != "0" {
 			all = append(all, row["pk"])
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -144,15 +143,8 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	funds := len(beside)
 	beside = append(beside, media.Keys(b.media())...)
-	it, others, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, in.ID, beside...)
+	r, it, others, err := s.findWith(ctx, in.ID, beside, in.IfMatch)
 	if err != nil {
-		return out, err
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
 	before, a := r.Counts(), references{media: media.Of(it.Owner, others[funds:])}
@@ -166,7 +158,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	r.Attempt++
-	r.Publications, r.Postings = []item.Publication{}, nil
+	r.Publications = []item.Publication{}
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
 	r.AskAgain()
 	r.PublishFor(p)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
@@ -24,7 +23,7 @@ type Service struct {
 	factories FactoryFinder
 	signer    *media.Signer
 	offer     catalog.Offer
-	platforms publication.Platforms
+	platforms social.Adapters
 	now       func() time.Time
 	moderator moderator
 }
@@ -46,15 +45,32 @@ func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, off
 	return &Service{db: db, factories: factories, signer: signer, offer: offer, platforms: platforms, now: now}
 }
 
-// find reads a content item of the caller's account and mode.
+// find reads a content item of the caller's account and mode, with its publications.
 func (s *Service) find(ctx context.Context, itemID string, match ...httpapi.IfMatch) (*item.Record, store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.ContentItem, "content item", itemID)
+	under, err := resource.FindUnder(ctx, s.db, id.ContentItem, "content item", itemID)
 	if err != nil {
-		return nil, it, err
+		return nil, store.Item{}, err
 	}
-	r, err := item.Decode(&it)
+	r, err := item.Of(under)
 	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}
-	return r, it, err
+	return r, under[0], err
+}
+
+// findWith is find, and reads other items in the same round trip. An item that is scheduled, or was, takes another one
+// for its publications.
+func (s *Service) findWith(ctx context.Context, itemID string, others []store.Key, match ...httpapi.IfMatch) (
+	r *item.Record, it store.Item, beside []store.Item, err error) {
+	it, beside, err = resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, itemID, others...)
+	if err == nil {
+		r, err = item.Decode(&it)
+	}
+	if err == nil {
+		err = item.Attach(ctx, s.db, r)
+	}
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, beside, err
 }

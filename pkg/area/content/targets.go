@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -40,18 +39,15 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 			known, keys = append(known, accountID), append(keys, store.IDKey(accountID))
 		}
 	}
-	it, beside, err := resource.FindWith(ctx, s.db, id.ContentItem, item.ItemKind, itemID, keys...)
+	r, it, beside, err := s.findWith(ctx, itemID, keys, match)
 	if err != nil {
 		return nil, err
 	}
 	for i, accountID := range known {
 		w.read[accountID] = beside[i]
 	}
-	w.it, w.owner = it, it.Owner
-	if w.gate.Item, err = item.Decode(&it); err != nil {
-		return nil, err
-	}
-	return w, match.Check(w.gate.Item.Version)
+	w.gate.Item, w.it, w.owner = r, it, it.Owner
+	return w, nil
 }
 
 // taken reports whether an account has taken the item.

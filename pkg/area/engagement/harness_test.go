@@ -134,12 +134,10 @@ func commentNewWorld(t *testing.T, name string) *commentWorld {
 		State: item.Published, Publications: []item.Publication{{Resource: resource.New(publicationID, now, nil),
 			SocialAccountID: accountID, Platform: name, State: item.PublicationPublished, PlatformPostID: &w.post,
 			PublishedAt: &at}}}}
-	of2, err := i.Entry(owner)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.commit(func(tx *store.Tx) error {
-		tx.Create(of2, nil)
+		if err := i.Create(tx, owner); err != nil {
+			return err
+		}
 		return i.WatchComments(tx, now, owner, &i.Publications[0], adapter.Capabilities())
 	})
 	return w

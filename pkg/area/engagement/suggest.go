@@ -160,11 +160,10 @@ func (w *Suggester) read(ctx context.Context, r *task.Run, p work) (it store.Ite
 		c.Suggestions != p.Number {
 		return it, nil, nil, err
 	}
-	found, err := w.DB.Lookup(ctx, store.IDKey(c.ContentItemID))
-	if err != nil || found.Kind != item.ItemKind || found.Owner != r.Owner {
-		return it, c, nil, err
+	found, of, _, err := item.Lookup(ctx, w.DB, c.ContentItemID)
+	if err != nil || found.Owner != r.Owner {
+		of = nil
 	}
-	of, err = item.Decode(&found)
 	return it, c, of, err
 }
 

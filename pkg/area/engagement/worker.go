@@ -84,14 +84,14 @@ func (w *Worker) visits() social.Visits {
 
 // item reads a content item, or returns nil if it is gone.
 func (w *Worker) item(ctx context.Context, o tenant.Owner, itemID string) (*item.Record, error) {
-	it, err := w.DB.Lookup(ctx, store.IDKey(itemID))
+	it, r, _, err := item.Lookup(ctx, w.DB, itemID)
 	if err != nil {
 		return nil, task.Again(err)
 	}
-	if it.Kind != item.ItemKind || it.Owner != o {
+	if it.Owner != o {
 		return nil, nil
 	}
-	return item.Decode(&it)
+	return r, nil
 }
 
 func postOf(pub *item.Publication) (p platform.Published) {

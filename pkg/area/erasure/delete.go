@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,11 +142,13 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		tx.Remove(social.ScheduledKey(it.PK))
 	}
 	if it.Kind == item.ItemKind {
-		r, err := item.Decode(&it)
-		if err != nil {
+		_, r, _, err := item.Lookup(ctx, h.DB, it.PK)
+		if err != nil || r == nil {
+			return cmp.Or(err, store.ErrConflict)
+		}
+		if err := publication.Forget(tx, h.Now(), it.Owner, r); err != nil {
 			return err
 		}
-		publication.Forget(tx, h.Now(), it.Owner, r)
 		if err := h.release(ctx, tx, it.Owner, r); err != nil {
 			return err
 		}

@@ -45,6 +45,9 @@ type KindOf struct {
 	Own bool
 	// Unfinished are the states in which a task works on the item.
 	Unfinished []string
+	// Row marks a part of an item that is a row of its own. The ids of its tasks name it, and their subject is the
+	// item.
+	Row bool
 	// Parts is the member of the document whose elements have their own tasks while they are in the state Working.
 	Parts, Working string
 	// Kept marks what stays after an erasure: what the law may require, and the note of the erasure itself.
@@ -61,7 +64,7 @@ var Kinds = []KindOf{
 	{Name: automation.ItemKind, Prefix: id.Automation, Own: true},
 	{Name: experiment.ItemKind, Prefix: id.Experiment, Own: true},
 	{Name: item.ItemKind, Prefix: id.ContentItem, Own: true, Unfinished: states(item.Queued, item.Generating,
-		item.Scheduled, item.Publishing), Parts: "publications", Working: string(item.PublicationPublishing)},
+		item.Scheduled, item.Publishing)},
 	{Name: item.ReviewLinkKind, Prefix: id.ReviewLink, Own: true},
 	{Name: engagement.Kind, Prefix: id.Comment, Own: true},
 	{Name: studio.ItemKind, Prefix: id.Generation, Own: true, Unfinished: states(studio.Queued, studio.Generating)},
@@ -96,12 +99,13 @@ var Kinds = []KindOf{
 	{Name: "domain", Own: true}, {Name: "group", Own: true}, {Name: profile.Kind, Own: true},
 	{Name: "purse", Own: true}, {Name: "quote", Own: true}, {Name: generate.RegisterKind, Own: true},
 	{Name: item.ReadingsKind, Own: true}, {Name: publication.DossierKind, Own: true},
+	{Name: item.PublicationKind, Own: true, Row: true, Unfinished: states(item.PublicationPublishing)},
 
 	{Name: "answer"}, {Name: "applications"}, {Name: "audit_link"}, {Name: "automated"}, {Name: "breaker"},
 	{Name: "checkpoint"}, {Name: "content_plan_book"}, {Name: "content_plan_items"}, {Name: "content_source"},
 	{Name: "content_text"}, {Name: "crm_identity"}, {Name: "crm_made"}, {Name: "email"}, {Name: "foreign_product"},
 	{Name: "inflight"}, {Name: "invitation"}, {Name: "offer_lock"}, {Name: "profile_logo"}, {Name: "profile_uses"},
-	{Name: "publication_slot"}, {Name: "publish_slot"}, {Name: "rehearsal"}, {Name: "sandbox_clock"},
+	{Name: "publish_slot"}, {Name: "rehearsal"}, {Name: "sandbox_clock"},
 	{Name: "secret"}, {Name: "sku"}, {Name: "social_identity"}, {Name: "token"}, {Name: factoryrecord.CountsKind},
 	{Name: generate.CertificateKind}, {Name: generate.LikenessKind}, {Name: session.GrantKind},
 	{Name: session.ProgramKind}, {Name: session.SpentKind}, {Name: social.LookupItemKind}, {Name: task.ItemKind},

@@ -81,11 +81,9 @@ func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dr
 	}
 	for i, r := range b.records {
 		r.Ticket = tickets[i]
-		it, err := r.Entry(j.Owner)
-		if err != nil {
+		if err := r.Create(tx, j.Owner); err != nil {
 			return hold, err
 		}
-		tx.Create(it, nil)
 	}
 	return rest, nil
 }

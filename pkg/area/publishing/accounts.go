@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// accountsOf returns the accounts that each item is, or would be, published to: those of its publications, those that
-// it is planned for, or else those of its factory.
+// accountsOf returns the accounts that each item is, or would be, published to: those that it names, or else those of
+// its factory.
 func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 	it store.Item) (map[string][]social.Record, error) {
 	var keys []store.Key
@@ -38,13 +38,8 @@ func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 	ids, all := map[string][]string{}, map[string]social.Record{}
 	keys = nil
 	for _, r := range records {
-		for _, pub := range r.Publications {
-			ids[r.ID] = append(ids[r.ID], pub.SocialAccountID)
-		}
-		for _, others := range [][]string{r.SocialAccountIDs, attached[r.FactoryID]} {
-			if len(ids[r.ID]) == 0 {
-				ids[r.ID] = others
-			}
+		if ids[r.ID] = r.SocialAccountIDs; len(ids[r.ID]) == 0 {
+			ids[r.ID] = attached[r.FactoryID]
 		}
 		for _, accountID := range ids[r.ID] {
 			want(store.IDKey(accountID))

@@ -35,10 +35,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 			return out, err
 		}
 	}
-	if err := it.Encode(r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
-	r.Index(&it)
-	tx.Replace(it)
 	return s.show(ctx, r, pub, history)
 }

@@ -218,20 +218,24 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.Time) (all []*item.Record, err error) {
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
 		From: resource.SortableTime(from), To: resource.SortableTime(to), OldestFirst: true, Limit: 100}
-	err = s.db.Each(ctx, q, func(it store.Item) error {
-		r, err := item.Decode(&it)
+	for {
+		page, err := item.List(ctx, s.db, q)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if of == "" || it.Owner.Profile == of {
-			all = append(all, r)
+		for i, r := range page.Records {
+			if of == "" || page.Items[i].Owner.Profile == of {
+				all = append(all, r)
+			}
 		}
 		if len(all) > mostListed {
-			return errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one", mostListed)
+			return nil, errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one",
+				mostListed)
 		}
-		return nil
-	})
-	return all, err
+		if q.After = page.Next; q.After == nil {
+			return all, nil
+		}
+	}
 }
 
 // entries returns what an item has in the calendar.
@@ -309,60 +313,64 @@ func (e Entry) metric(name string) *int64 {
 	return *m.All()[slices.Index(platform.Names[:], name)]
 }
 
-// find reads the item of a publication, and its metrics over time. The id of a publication has the time at which its
-// item was created.
+// find reads a publication and its item, without the other publications of the item, and its metrics over time. The id
+// of a publication has the time at which its item was created.
 func (s *Service) find(ctx context.Context, publicationID string) (r *item.Record, it, history store.Item, err error) {
 	missing := errs.Missing("publication", publicationID)
-	p := auth.FromContext(ctx)
 	at, ok := id.Time(publicationID)
 	if !ok || !id.Valid(id.Publication, publicationID) {
 		return nil, it, history, missing
 	}
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, item.ItemKind), Limit: 100,
-		From: id.First(id.ContentItem, at), To: id.First(id.ContentItem, at.Add(time.Millisecond))}
+	q := store.Query{Index: store.ByOwner, Limit: 100,
+		Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, item.ItemKind),
+		From:      id.First(id.ContentItem, at), To: id.First(id.ContentItem, at.Add(time.Millisecond))}
 	for {
 		page, err := s.db.List(ctx, q)
 		if err != nil {
 			return nil, it, history, err
 		}
-		var keys []store.Key
-		for _, it := range page.Items {
-			keys = append(keys, it.Key)
+		if r, it, history, err = s.among(ctx, page.Items, publicationID); err != nil || r != nil {
+			return r, it, history, err
 		}
-		for _, it := range page.Items { // only what was measured has a history
-			r, err := item.Decode(&it)
-			if err != nil {
-				return nil, it, history, err
-			}
-			if pub := r.Publication(publicationID); pub != nil && pub.Metrics != nil {
-				keys = append(keys, item.ReadingsKey(publicationID))
-			}
+		if q.After = page.Next; q.After == nil {
+			return nil, it, history, missing
 		}
-		items, err := s.db.GetAll(ctx, keys...) // the index may lag
+	}
+}
+
+// among is find among the items of a list. The record is nil if none of them has the publication.
+func (s *Service) among(ctx context.Context, listed []store.Item, publicationID string) (r *item.Record, it,
+	history store.Item, err error) {
+	keys, versions := []store.Key{item.ReadingsKey(publicationID)}, map[string]int64{}
+	for i := range listed {
+		one, err := item.Decode(&listed[i])
 		if err != nil {
 			return nil, it, history, err
 		}
-		if len(items) > len(page.Items) {
-			history = items[len(page.Items)]
-		}
-		for _, it := range items[:len(page.Items)] {
-			if it.Kind != item.ItemKind || !p.Sees(it.Owner) {
-				continue
-			}
-			r, err := item.Decode(&it)
-			if err != nil {
-				return nil, it, history, err
-			}
-			if r.Publication(publicationID) != nil {
-				resource.Reads(ctx, it)
-				return r, it, history, nil
-			}
-		}
-		if page.Next == nil {
-			return nil, it, history, missing
-		}
-		q.After = page.Next
+		keys, versions[one.ID] = append(append(keys, listed[i].Key), one.PublicationKeys()...), listed[i].Version
 	}
+	found, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, it, history, err
+	}
+	for i := 1; i < len(found); i++ {
+		switch row := found[i]; row.Kind {
+		case item.ItemKind:
+			if it = row; it.Version == versions[it.PK] {
+				continue // its publications follow
+			}
+			it, r, _, err = item.Lookup(ctx, s.db, it.PK) // the index lags
+		case item.PublicationKind:
+			r, err = item.Of([]store.Item{it, row})
+		default:
+			continue
+		}
+		if err != nil || r != nil && r.Publication(publicationID) != nil && auth.FromContext(ctx).Sees(it.Owner) {
+			resource.Reads(ctx, it)
+			return r, it, found[0], err
+		}
+	}
+	return nil, it, found[0], nil
 }
 
 func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedPost, error) {

@@ -47,12 +47,10 @@ func (w *world) publish(o tenant.Owner) string {
 			Resource: resource.New(id.New(id.Publication, now), now, nil),
 			Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at, PlatformPostID: &step.Post.ID,
 			URL: &step.Post.URL, Warnings: []item.PublicationWarning{}}}}}
-	it, err := r.Entry(o)
-	if err != nil {
+	tx := &store.Tx{}
+	if err := r.Create(tx, o); err != nil {
 		w.T.Fatal(err)
 	}
-	tx := &store.Tx{}
-	tx.Create(it, nil)
 	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
 		w.T.Fatal(err)
 	}
@@ -62,12 +60,8 @@ func (w *world) publish(o tenant.Owner) string {
 // views returns the views of an item's post, and whether they were read.
 func (w *world) views(itemID string) (views int64, read bool) {
 	w.T.Helper()
-	it, err := w.DB.Get(w.T.Context(), store.IDKey(itemID))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
+	_, r, _, err := item.Lookup(w.T.Context(), w.DB, itemID)
+	if err != nil || r == nil {
 		w.T.Fatal(err)
 	}
 	m := r.Publications[0].Metrics

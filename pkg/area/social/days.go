@@ -20,16 +20,6 @@ const Measure task.Kind = "social.measure"
 // Measuring is the payload of a Measure task. The task ends with its connection.
 type Measuring struct {
 	Connection int `json:"connection"`
-	// Earlier reports that figures of earlier days were read. Tries is the number of times that the next reading has
-	// failed.
-	Earlier bool `json:"earlier,omitempty"`
-	Tries   int  `json:"tries,omitempty"`
-	// Granted reports that the next reading is taken out of the budget of its platform.
-	Granted bool `json:"granted,omitempty"`
-	// Imported reports that the import of its earlier posts was started.
-	Imported bool `json:"imported,omitempty"`
-	// Logged reports that the log has that the figures cannot be read, since the last reading.
-	Logged bool `json:"logged,omitempty"`
 }
 
 // MeasureID returns the id of the task of the account's connection.

@@ -1,7 +1,6 @@
 package social
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -29,31 +28,6 @@ const (
 	// ForComments is a call about comments.
 	ForComments
 )
-
-// Concerns reports whether the error of a call says something about the account itself, which Note then adds to it.
-func (p Purpose) Concerns(err error) bool {
-	kind := platform.KindOf(err)
-	denied := platform.Denied(err)
-	return kind == platform.Expired || kind == platform.Reconnect && (!denied || p == ForPublishing) ||
-		denied && (p == ForReading || p == ForComments)
-}
-
-// Note adds to the transaction what the error of a call says about the account: that its token has ended, that the
-// access is lost, or that it lacks the right for the purpose. It does nothing if the account has a different token by
-// now. The item is the present one, and used is the count of tokens in the record from which the token of the call
-// came.
-func (p Purpose) Note(tx *store.Tx, now time.Time, it store.Item, used int, err error) error {
-	kind := platform.KindOf(err)
-	switch denied := platform.Denied(err); {
-	case kind == platform.Expired:
-		return Expired(tx, now, it, used, err)
-	case kind == platform.Reconnect && (!denied || p == ForPublishing):
-		return Lose(tx, now, it, used, err)
-	case denied:
-		return p.bar(tx, now, it, used)
-	}
-	return nil
-}
 
 // Lose adds to the transaction that the platform has refused the token of an account for good, with the event. It does
 // nothing if the account has a different token by now. The item is the present one, used is the count of tokens in the
@@ -138,19 +112,6 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) 
 		return err
 	}
 	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
-}
-
-// Both returns the Outcome.Join that does both. The first may be nil.
-func Both(one, other func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
-	if one == nil {
-		return other
-	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		if err := one(ctx, tx); err != nil {
-			return err
-		}
-		return other(ctx, tx)
-	}
 }
 
 // RefreshTime is the approximate duration of a refresh.

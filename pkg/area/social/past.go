@@ -105,14 +105,29 @@ func (p PostImport) Pending() (path string, after time.Duration) {
 type Importing struct {
 	Account    string `json:"account"`
 	Connection int    `json:"connection"`
+}
+
+// StoredImport is the stored document of an import.
+type StoredImport struct {
+	PostImport
 	// Cursor is where the next page begins, and Listed reports that there is none.
 	Cursor string `json:"cursor,omitempty"`
 	Listed bool   `json:"listed,omitempty"`
 	// Waiting are posts whose figures are not read yet.
 	Waiting []platform.PastPost `json:"waiting,omitempty"`
-	Tries   int                 `json:"tries,omitempty"`
-	// Granted reports that the next call is taken out of the budget of its platform.
-	Granted bool `json:"granted,omitempty"`
+}
+
+// Over reports whether all posts are read.
+func (p *StoredImport) Over() bool { return p.Listed && len(p.Waiting) == 0 }
+
+// Replace adds the changed import to the transaction.
+func (p *StoredImport) Replace(tx *store.Tx, now time.Time, it store.Item) error {
+	p.Touch(now)
+	if err := it.Encode(p); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return nil
 }
 
 // StartImport adds an import and its task to the transaction.

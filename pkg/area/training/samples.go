@@ -68,15 +68,11 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 	}
 	var all []*item.Record
 	for range maxPages {
-		page, err := db.List(ctx, q)
+		page, err := item.List(ctx, db, q)
 		if err != nil {
 			return s, err
 		}
-		for _, it := range page.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return s, err
-			}
+		for _, r := range page.Records {
 			if _, _, ok := item.AttemptAt(r).Written(); ok && len(all) < MaxSamples {
 				all = append(all, r)
 			}

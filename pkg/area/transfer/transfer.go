@@ -316,6 +316,9 @@ var kinds = []kind{
 	kindOf("content_item", item.ItemKind, id.ContentItem,
 		func(ctx context.Context, v viewer, it store.Item) (item.Item, error) {
 			r, err := item.Decode(&it)
+			if err == nil {
+				err = item.Attach(ctx, v.db, r)
+			}
 			if err != nil {
 				return item.Item{}, err
 			}

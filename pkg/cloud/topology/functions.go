@@ -105,7 +105,7 @@ var Functions = []Function{
 	// A large video is uploaded for minutes.
 	{Name: "publish", Trigger: ByQueue, Memory: 256, Timeout: 15 * time.Minute, Consumes: []Queue{Publish}, Batch: 5,
 		Holds: true, Concurrency: 50,
-		State: use(Put, Update, Delete), Audit: []Use{List, Put}, Media: Read, Sends: []Queue{Publish},
+		State: use(Put, Update, Delete, Check), Audit: []Use{List, Put}, Media: Read, Sends: []Queue{Publish},
 		Grants: []Grant{CallPlatforms}},
 	// A page of products is imported one by one.
 	{Name: "sync-crm", Trigger: ByQueue, Memory: 512, Timeout: 2 * time.Minute, Consumes: []Queue{SyncCRM}, Batch: 5,

@@ -37,6 +37,22 @@ func FindWith(ctx context.Context, db *store.DB, prefix, noun, resourceID string
 	return it, items[1:], err
 }
 
+// FindUnder is Find for a resource that has rows of the table under it, in one query: under has the resource first, and
+// then its rows.
+func FindUnder(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (under []store.Item, err error) {
+	if !id.Valid(prefix, resourceID) {
+		return nil, errs.Missing(noun, resourceID)
+	}
+	if under, err = db.Under(ctx, resourceID); err != nil {
+		return nil, err
+	}
+	if len(under) == 0 {
+		return nil, errs.Missing(noun, resourceID)
+	}
+	_, err = visible(ctx, under[0], noun, resourceID)
+	return under, err
+}
+
 // visible returns the item of a resource, or an error if the caller may not see it. The zero Item does not exist.
 func visible(ctx context.Context, it store.Item, noun, resourceID string) (store.Item, error) {
 	p := auth.FromContext(ctx)

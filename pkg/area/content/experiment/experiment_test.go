@@ -98,23 +98,19 @@ func (w *world) items(e experiment.Experiment, n int, members ...any) (all []ite
 // posted gives an item a post with a number of likes for a thousand impressions.
 func (w *world) posted(itemID string, likes int64) {
 	w.T.Helper()
-	it, err := w.DB.Get(w.T.Context(), store.IDKey(itemID))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
+	it, r, _, err := item.Lookup(w.T.Context(), w.DB, itemID)
+	if err != nil || r == nil {
 		w.T.Fatal(err)
 	}
 	at, shown := resource.Instant(w.Now()), int64(1000)
 	r.Publications = []item.Publication{{Resource: resource.New("pub_"+itemID[4:], at.Time, nil), ContentItemID: itemID,
 		Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at,
 		Metrics: &item.Metrics{Counts: item.Counts{Likes: &likes, Impressions: &shown}, ReadAt: at}}}
-	if err := it.Encode(r); err != nil {
+	r.State = item.Published
+	tx := &store.Tx{}
+	if err := item.Replace(tx, it, r); err != nil {
 		w.T.Fatal(err)
 	}
-	tx := &store.Tx{}
-	tx.Replace(it)
 	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
 		w.T.Fatal(err)
 	}

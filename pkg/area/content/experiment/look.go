@@ -40,16 +40,12 @@ func outcomes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, now 
 	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, r.FactoryID), Limit: 100,
 		From: id.First(id.ContentItem, r.StartedAt.Time)}
 	for {
-		page, err := db.List(ctx, q)
+		page, err := item.List(ctx, db, q)
 		if err != nil {
 			return nil, err
 		}
 		var of []*item.Record
-		for _, it := range page.Items {
-			one, err := item.Decode(&it)
-			if err != nil {
-				return nil, err
-			}
+		for _, one := range page.Records {
 			if one.Experiment != nil && one.Experiment.ID == r.ID {
 				of = append(of, one)
 			}

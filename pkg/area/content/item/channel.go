@@ -59,17 +59,13 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 	}
 	slices.Sort(m.platforms)
 	m.platforms = slices.Compact(m.platforms)
-	page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
+	page, err := List(ctx, db, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
 		OneOf: map[string][]string{"state": WrittenStates()}, Limit: recalled})
 	if err != nil {
 		return nil, err
 	}
 	var all []*Record
-	for _, it := range page.Items {
-		other, err := Decode(&it)
-		if err != nil {
-			return nil, err
-		}
+	for _, other := range page.Records {
 		if other.ID != r.ID && other.ID != r.origin() && other.Caption != "" {
 			all = append(all, other)
 		}

@@ -47,7 +47,7 @@ const keepEnd = 7 * 24 * time.Hour
 // End returns the item that stays after a deleted item, for analytics. It has a version of its own.
 func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 	left := Record{Item: Item{Resource: resource.Resource{ID: r.ID, Version: r.Version + 1}, FactoryID: r.FactoryID,
-		Kind: r.Kind, Publications: r.Publications}, History: r.History}
+		Kind: r.Kind}, History: r.History}
 	it, err := store.NewItem(EndKind, o, "end#"+r.ID, left)
 	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
 	it.ExpireAt = now.Add(keepEnd)

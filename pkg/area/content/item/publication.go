@@ -73,6 +73,9 @@ type Publication struct {
 	Change *PublicationChange `json:"change"`
 	// Options of its platform. Null: none.
 	Options *PublishOptions `json:"options"`
+
+	// Posting is its internal state, which its row has beside it.
+	Posting Posting `json:"-"`
 }
 
 // Taken reports whether its account has taken the post.
@@ -217,8 +220,8 @@ func (o *PublishOptions) UnmarshalJSON(data []byte) error {
 
 // Posting is the internal state of a publication, which callers do not see.
 type Posting struct {
-	// At is the time of its note at its account, and Day is the day on which it counts there.
-	// Both are zero if there is no note.
+	// At is the time of its place in the order of its account, and Day is the day on which it counts there. Both are
+	// zero if it is neither scheduled nor under way.
 	At  time.Time `json:"at,omitzero"`
 	Day string    `json:"day,omitempty"`
 	// Attempt counts how often its task was started.
@@ -231,6 +234,8 @@ type Posting struct {
 	More string `json:"more,omitempty"`
 	// Settled are the metrics at the first reading after the age of that name, or nil.
 	Settled *reading `json:"settled,omitempty"`
+	// Alone counts the changes of the version of its item that the document of the item does not have.
+	Alone int64 `json:"alone,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.

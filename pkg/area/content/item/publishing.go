@@ -69,14 +69,16 @@ func (r *Record) Begin(tx *store.Tx, now time.Time) error {
 	return nil
 }
 
-// EndPublishing ends the publishing of an item when none of its publications is under way. The item
-// is published if at least one of them is published.
+// EndPublishing ends the publishing of an item when none of its publications is under way. The item is published if at
+// least one of them is published. Of two publications that end at the same moment, one commit fails, as the other is
+// no longer under way: the one that is tried again ends the item.
 func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) error {
 	r.Touch(now)
 	var first *Publication
 	for i, p := range r.Publications {
 		switch {
 		case p.State == PublicationPending || p.State == PublicationPublishing:
+			r.was.awaits = p.SocialAccountID
 			return nil
 		case p.PublishedAt != nil && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
 			first = &r.Publications[i]

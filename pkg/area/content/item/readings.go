@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// ReadingsKind is the kind of the item with the metrics of a publication over time. With those of all its publications,
-// a content item would be up to ten times as long, and each of its writes would cost ten times as much.
+// ReadingsKind is the kind of the item with the metrics of a publication over time. With them, the row of a
+// publication would be up to ten times as long, and each of its writes would cost ten times as much.
 const ReadingsKind = "publication_readings"
 
 // ReadingsKey is the key of that item.
@@ -42,7 +42,7 @@ func History(it store.Item) ([]Metrics, error) {
 }
 
 // NoteMetrics adds to the transaction that the metrics of a publication were read. It is the item at its ReadingsKey.
-func (o *Outlets) NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication, it store.Item) error {
+func NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication, it store.Item) error {
 	var doc readings
 	if it.Kind == ReadingsKind {
 		if err := it.Decode(&doc); err != nil {
@@ -52,12 +52,8 @@ func (o *Outlets) NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication
 	now := reading(*pub.Metrics)
 	doc.Readings = append(doc.Readings, now)
 	doc.Readings = doc.Readings[max(0, len(doc.Readings)-maxReadings):]
-	if out := o.Postings[pub.ID]; out.Settled == nil && now.ReadAt.Sub(pub.PublishedAt.Time) >= Settled {
-		if o.Postings == nil {
-			o.Postings = map[string]Posting{}
-		}
-		out.Settled = &now
-		o.Postings[pub.ID] = out
+	if pub.Posting.Settled == nil && now.ReadAt.Sub(pub.PublishedAt.Time) >= Settled {
+		pub.Posting.Settled = &now
 	}
 	create := it.Kind != ReadingsKind
 	if create {
@@ -74,12 +70,12 @@ func (o *Outlets) NoteMetrics(tx *store.Tx, owner tenant.Owner, pub *Publication
 	return nil
 }
 
-// SettledMetrics returns the metrics of a publication at its first reading at or after the age Settled, or its last
+// SettledMetrics returns the metrics of the publication at its first reading at or after the age Settled, or its last
 // metrics if there is no such reading.
-func (o *Outlets) SettledMetrics(pub *Publication) *Metrics {
-	if at := o.Postings[pub.ID].Settled; at != nil {
+func (p *Publication) SettledMetrics() *Metrics {
+	if at := p.Posting.Settled; at != nil {
 		m := Metrics(*at)
 		return &m
 	}
-	return pub.Metrics
+	return p.Metrics
 }

@@ -52,6 +52,8 @@ type Record struct {
 	Imported bool `json:"imported,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
+
+	was stored
 }
 
 // Pipeline is the stored state of the current attempt at an item.
@@ -87,13 +89,12 @@ type Pipeline struct {
 	Kept []media.File `json:"kept,omitempty"`
 }
 
-// Outlets are the internal state of the publications of an item.
+// Outlets are the internal state of the publishing of an item. Its publications are rows of their own: see rows.go.
 type Outlets struct {
-	// Postings are the states of its publications, by their ids. Round counts how often it was scheduled: a timer of an
-	// earlier round is void. Rehearsed is the result of publishing that a test key requests.
-	Postings  map[string]Posting `json:"outlets,omitempty"`
-	Round     int                `json:"round,omitempty"`
-	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
+	// Round counts how often it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
+	// publishing that a test key requests.
+	Round     int               `json:"round,omitempty"`
+	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
 	// Ordered is the publication that its creation requested, until it is scheduled.
 	Ordered *Ordered `json:"ordered,omitempty"`
 	// Slots are the times of schedules that the item has taken. Wanted are the accounts on which a new item takes its
@@ -119,16 +120,15 @@ type Past struct {
 	Credits int64 `json:"credits,omitempty"`
 }
 
-// Entry returns the record as an item of the table.
+// Entry returns the record as an item of the table, without its publications.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
-	r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
-	it, err := store.NewItem(ItemKind, o, r.ID, r)
-	if err != nil {
-		return it, err
+	if !r.Imported { // an import knows when it expires
+		r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
 	}
-	it.Parent = store.Key{PK: ParentPartition(o, r.FactoryID), SK: r.ID}
-	r.Index(&it)
-	return it, nil
+	it := store.Item{Key: store.IDKey(r.ID), Kind: ItemKind, Owner: o,
+		Listed: store.Key{PK: store.OwnerPartition(o, ItemKind), SK: r.ID},
+		Parent: store.Key{PK: ParentPartition(o, r.FactoryID), SK: r.ID}}
+	return it, r.encode(&it, r.Version, r.UpdatedAt)
 }
 
 // ParentPartition returns the partition of store.ByParent that lists the items of a factory.
@@ -159,16 +159,6 @@ const (
 // Index sets the values by which lists find the item of the record.
 func (r *Record) Index(it *store.Item) {
 	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
-}
-
-// Replace adds the changed record of an item to a transaction.
-func Replace(tx *store.Tx, it store.Item, r *Record) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	r.Index(&it)
-	tx.Replace(it)
-	return nil
 }
 
 // Calendar returns the partition and place of the item among those of its owner that are planned or published, by
@@ -263,12 +253,13 @@ func (r *Record) Planned(now time.Time) bool {
 // withheld reports whether the item is not published by itself, because who requested it may not publish.
 func (o *Outlets) withheld() bool { return !o.Authority.Had(auth.ContentPublish) }
 
-// Decode reads the record of an item of the table.
+// Decode reads the record of an item of the table, without its publications.
 func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	if err := it.Decode(&r); err != nil {
 		return nil, err
 	}
+	r.was = stored{version: r.Version, shown: r.Version, at: r.UpdatedAt}
 	return &r, nil
 }
 

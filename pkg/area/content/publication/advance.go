@@ -2,6 +2,7 @@ package publication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,9 +18,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes a write, and one more for
-// each of its publications.
-const advanceAtOnce = 5
+// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes two writes for each of its
+// publications.
+const advanceAtOnce = 3
 
 // The number of times that Advance looks whether the items of one time are published, before it goes on to the next
 // time, and the wait between two looks. A rehearsed failure may take longer.
@@ -63,84 +64,84 @@ func StartAdvance(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time
 	}, advancing{At: now, Due: resource.SortableTime(now)})
 }
 
-// advancer is the handler of Advance.
-type advancer struct{ *Worker }
-
-// Step publishes the items whose time has come, one time after another, and then reads the metrics of all posts.
-func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	if s.Mode != tenant.Test {
-		return o, task.Permanent(fmt.Errorf("publication: %s is not a sandbox", s.Owner))
+// advance publishes the items whose time has come, one time after another, and then reads the metrics of all posts.
+func (w *Worker) advance(ctx context.Context, r *task.Run) error {
+	if r.Mode != tenant.Test {
+		return task.Permanent(fmt.Errorf("publication: %s is not a sandbox", r.Owner))
 	}
 	var p advancing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := errors.Join(r.Decode(&p), r.Kept("progress", &p)); err != nil {
+		return err
 	}
-	c, err := testclock.Read(ctx, w.DB, s.Owner)
-	if err != nil {
-		return o, task.Again(err)
-	}
-	if !p.Published {
-		o, err = w.fallDue(ctx, s.Owner, p, c)
-	} else {
-		o, err = w.rereadNext(ctx, s.Owner, p, c)
+	c, err := testclock.Read(ctx, w.DB, r.Owner)
+	if err == nil && !p.Published {
+		err = w.fallDue(ctx, r, p, c)
+	} else if err == nil {
+		err = w.rereadNext(ctx, r, p, c)
 	}
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	return o, nil
+	return nil
+}
+
+// then ends the step.
+func (p advancing) then(r *task.Run, wait time.Duration) error {
+	return errors.Join(r.Keep("progress", p), r.Sleep(wait))
 }
 
 // fallDue publishes the items of the next time that has come, once those of the time before are published.
-func (w advancer) fallDue(ctx context.Context, o tenant.Owner, p advancing, c testclock.Clock) (task.Outcome, error) {
+func (w *Worker) fallDue(ctx context.Context, r *task.Run, p advancing, c testclock.Clock) error {
 	if len(p.Woken) > 0 {
 		items, err := w.DB.GetAll(ctx, store.IDKeys(p.Woken)...)
 		if err != nil {
-			return task.Outcome{}, err
+			return err
 		}
 		if p.Looks++; p.Looks < mostLooks && slices.ContainsFunc(items, underWay) {
-			return task.Outcome{Payload: p, Wait: lookEvery}, nil
+			return p.then(r, lookEvery)
 		}
 	}
 	p.Looks, p.Woken = 0, nil
 	clock := w.Now().Add(c.Ahead())
-	page, err := w.DB.List(ctx, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: p.Due,
+	page, err := w.DB.List(ctx, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(r.Owner), From: p.Due,
 		To: resource.SortableTime(clock) + "~", OldestFirst: true, Limit: mostDue})
 	if err != nil {
-		return task.Outcome{}, err
+		return err
 	}
 	if len(page.Items) == 0 {
 		if p.Published = p.Again; !p.Again {
 			p.Again, p.Due = true, resource.SortableTime(p.At)
-			return task.Outcome{Payload: p, Wait: indexLag}, nil
+			return p.then(r, indexLag)
 		}
-		return task.Outcome{Payload: p}, nil
+		return p.then(r, 0)
 	}
 	var timers []task.Message
 	at := ""
 	for _, it := range page.Items {
-		r, err := item.Decode(&it)
+		of, err := item.Decode(&it)
 		if err != nil {
-			return task.Outcome{}, err
+			return err
 		}
-		waits := r.State == item.Scheduled && r.PublishAt != nil && !r.PublishAt.After(clock)
-		if waits && at != "" && at != resource.SortableTime(r.PublishAt.Time) {
+		waits := of.State == item.Scheduled && of.PublishAt != nil && !of.PublishAt.After(clock)
+		if waits && at != "" && at != resource.SortableTime(of.PublishAt.Time) {
 			break
 		}
 		p.Due = it.Due.SK + "0" // what follows it: ids are of one length
 		if waits {
-			at = resource.SortableTime(r.PublishAt.Time)
-			p.Woken = append(p.Woken, r.ID)
-			timers = append(timers, timerOf(it.Owner, r))
+			at = resource.SortableTime(of.PublishAt.Time)
+			p.Woken = append(p.Woken, of.ID)
+			timers = append(timers, timerOf(it.Owner, of))
 		}
 	}
-	return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
+	r.Also(func(_ context.Context, tx *store.Tx) error {
 		for _, m := range timers {
 			if err := task.Wake(tx, w.Now(), m); err != nil {
 				return err
 			}
 		}
 		return nil
-	}}, nil
+	})
+	return p.then(r, 0)
 }
 
 // underWay reports whether an item is still to be published.
@@ -153,37 +154,33 @@ func underWay(it store.Item) bool {
 }
 
 // rereadNext reads the metrics of the posts of the next items.
-func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing,
-	c testclock.Clock) (task.Outcome, error) {
+func (w *Worker) rereadNext(ctx context.Context, r *task.Run, p advancing, c testclock.Clock) error {
 	page, err := w.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o, item.ItemKind), Limit: advanceAtOnce,
+		Index: store.ByOwner, Partition: store.OwnerPartition(r.Owner, item.ItemKind), Limit: advanceAtOnce,
 		OldestFirst: true, From: p.After, To: id.First(id.ContentItem, p.At.Add(time.Millisecond)),
 	})
 	if err != nil {
-		return task.Outcome{}, err
+		return err
 	}
 	if len(page.Items) == 0 {
-		return task.Outcome{Payload: p, Done: true}, nil
+		return nil
 	}
 	p.After = page.Items[len(page.Items)-1].PK + "0" // ids are of one length
-	return task.Outcome{Payload: p, Join: func(ctx context.Context, tx *store.Tx) error {
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
 		for _, it := range page.Items {
 			if err := w.reread(ctx, tx, it, c); err != nil {
 				return err
 			}
 		}
 		return nil
-	}}, nil
+	})
+	return p.then(r, 0)
 }
 
 // reread reads the metrics of the posts of an item.
-func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
-	found, err := w.DB.Lookup(ctx, listed.Key)
-	if err != nil || found.Kind != item.ItemKind {
-		return err
-	}
-	r, err := item.Decode(&found)
-	if err != nil {
+func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
+	found, r, _, err := item.Lookup(ctx, w.DB, listed.PK)
+	if err != nil || r == nil {
 		return err
 	}
 	keys := []store.Key{}
@@ -209,7 +206,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 			continue // the platform has none
 		}
 		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
-		if err := r.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
+		if err := item.NoteMetrics(tx, found.Owner, pub, histories[i]); err != nil {
 			return err
 		}
 		pub.Touch(now)

@@ -14,44 +14,40 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// automatic is the handler of item.AutoPublish.
-type automatic struct{ *Worker }
-
-// Step schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
-// its factory as they are now. It stays generated if neither its creation nor its factory wants it published, or if no
-// connected account takes its kind.
-func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	o.Done = true
-	_, r, _, err := w.read(ctx, s)
+// automatic schedules an item that was generated, or publishes it, on the accounts that its creation named, or else
+// those of its factory as they are now. It stays generated if neither its creation nor its factory wants it published,
+// or if no connected account takes its kind.
+func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
+	_, r, _, err := w.read(ctx, t.Step)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
-		return o, nil // an item of a plan that has no time any more was unscheduled
+		return nil // an item of a plan that has no time any more was unscheduled
 	}
-	at, err := testclock.Now(ctx, w.DB, s.Owner, w.Now())
+	at, err := testclock.Now(ctx, w.DB, t.Owner, w.Now())
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if r.PublishAt != nil {
 		at = r.PublishAt.Time
 	}
-	g, of, err := w.gate(ctx, s.Owner, r, at)
+	g, of, err := w.gate(ctx, t.Owner, r, at)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if end := g.By.QuietUntil(at); r.PublishAt == nil && !end.IsZero() {
-		return task.Outcome{Wait: end.Sub(at)}, nil
+		return t.Sleep(end.Sub(at))
 	}
-	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, g, of)
+	targets, omitted, lacks, err := w.wanted(ctx, t.Owner, g, of)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if news := lacks != "" && r.Lack(lacks); !news && len(targets)+len(omitted) == 0 {
-		return o, nil
+		return nil
 	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+	return t.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 			return err
 		}
@@ -69,26 +65,25 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			r.SocialAccountIDs = append(r.SocialAccountIDs, t.Account.ID)
 		}
 		if r.PublishAt != nil {
-			err = errors.Join(Schedule(tx, now, s.Owner, r, targets, r.PublishAt.Time),
+			err = errors.Join(Schedule(tx, now, t.Owner, r, targets, r.PublishAt.Time),
 				WarnOfOthers(ctx, w.DB, r, r.PublishAt.Time))
 			if err == nil {
-				err = r.Notify(tx, s.Owner, event.ContentScheduled)
+				err = r.Notify(tx, t.Owner, event.ContentScheduled)
 			}
 		} else {
-			err = Publish(tx, now, s.Owner, r, targets)
+			err = Publish(tx, now, t.Owner, r, targets)
 		}
 		if err != nil {
 			return err
 		}
 		return item.Replace(tx, it, r)
-	}
-	return o, nil
+	})
 }
 
 // wanted returns the accounts to which an item is published without a further call, and those that are left out. If
 // its creation named none, they are those of its factory. If there are none, lacks is what the item waits for. What an
 // account does not take is left to the poster, whose failure tells it.
-func (w automatic) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.Item) (targets []Target,
+func (w *Worker) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.Item) (targets []Target,
 	omitted []item.OmittedAccount, lacks string, err error) {
 	var factory struct {
 		AutoPublish bool     `json:"auto_publish"`

@@ -2,7 +2,6 @@ package publication
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"time"
 
@@ -157,40 +156,3 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 	}
 	return append(all, social.Use{Key: key, Units: uses, Limit: most}), within && left.used+uses <= most, nil
 }
-
-// allow takes a reading out of the budgets of its platform, in a step of its own. The function granted returns the
-// payload with the result. It returns false if the reading is beyond a budget.
-func (w *Worker) allow(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool,
-	granted func(bool) any) (out task.Outcome, within bool, err error) {
-	return w.take(ctx, func(ctx context.Context) ([]social.Use, bool, error) {
-		return w.readings(ctx, name, c, price, urgent)
-	}, granted)
-}
-
-// take takes what the function find returns out of budgets, in a step of its own. The function granted returns the
-// payload with the result. It returns false if find does.
-func (w *Worker) take(ctx context.Context, find func(context.Context) ([]social.Use, bool, error),
-	granted func(bool) any) (out task.Outcome, within bool, err error) {
-	_, within, err = find(ctx)
-	if err != nil || !within {
-		return out, false, err
-	}
-	payload := &late{granted(true)}
-	out.Payload = payload
-	out.Join = func(ctx context.Context, tx *store.Tx) error {
-		uses, within, err := find(ctx)
-		if payload.any = granted(within); err != nil || !within {
-			return err // the next step leaves the call out
-		}
-		for _, u := range uses {
-			tx.CountUntil(u.Key, u.Units, u.Limit, w.Now().Add(3*day), store.ErrConflict)
-		}
-		return nil
-	}
-	return out, true, nil
-}
-
-// late is a payload that is known when its step is committed.
-type late struct{ any }
-
-func (l *late) MarshalJSON() ([]byte, error) { return json.Marshal(l.any) }

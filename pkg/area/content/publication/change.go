@@ -28,8 +28,6 @@ const alterWithin = time.Hour
 type altering struct {
 	Publication string `json:"publication"`
 	Number      int    `json:"number"`
-	// Tokens counts the tokens of the account when the platform refused its token.
-	Tokens int `json:"tokens,omitempty"`
 }
 
 // Change adds a change of a published post to the transaction. The caller writes the item.
@@ -59,19 +57,14 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 	}
 	pub.Change = &item.PublicationChange{Kind: kind, State: item.ChangePending, Text: caption,
 		At: resource.Instant(now)}
-	out := r.Postings[pub.ID]
-	out.Changes++
-	if r.Postings == nil {
-		r.Postings = map[string]item.Posting{}
-	}
-	r.Postings[pub.ID] = out
+	pub.Posting.Changes++
 	pub.Touch(now)
 	r.Touch(now)
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(Alter, pub.ID, out.Changes), Kind: Alter, Queue: topology.Publish,
+		Message: task.Message{ID: task.ID(Alter, pub.ID, pub.Posting.Changes), Kind: Alter, Queue: topology.Publish,
 			Subject: r.ID, Owner: o},
 		Deadline: now.Add(alterWithin),
-	}, altering{Publication: pub.ID, Number: out.Changes})
+	}, altering{Publication: pub.ID, Number: pub.Posting.Changes})
 }
 
 // fitsEdit refuses a new text that the platform does not take.
@@ -89,9 +82,6 @@ func fitsEdit(r *item.Record, pub *item.Publication, caption string, limits plat
 	return nil
 }
 
-// alterer is the handler of Alter.
-type alterer struct{ *Worker }
-
 // of returns the publication that the task changes, or nil if the change has ended.
 func (p altering) of(r *item.Record) *item.Publication {
 	if r == nil {
@@ -99,66 +89,64 @@ func (p altering) of(r *item.Record) *item.Publication {
 	}
 	pub := r.Publication(p.Publication)
 	if pub == nil || pub.Change == nil || pub.Change.State != item.ChangePending ||
-		r.Postings[pub.ID].Changes != p.Number {
+		pub.Posting.Changes != p.Number {
 		return nil
 	}
 	return pub
 }
 
-// mostUnclear bounds how often a change is tried that the platform refuses for a reason that its adapter does not know.
-const mostUnclear = 3
-
-// Step makes the call of the platform once.
-func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// alter changes or deletes a published post. A call may be repeated, so that a lost answer is followed by the same
+// call.
+func (w *Worker) alter(ctx context.Context, r *task.Run) error {
 	var p altering
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	_, r, _, err := w.read(ctx, s)
+	_, of, _, err := w.read(ctx, r.Step)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	pub := p.of(r)
+	pub := p.of(of)
 	if pub == nil {
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
-	accounts, err := w.accounts(ctx, s.Owner, []string{pub.SocialAccountID})
+	a, err := w.visits().Visit(ctx, r, pub.SocialAccountID, social.ForChanging)
 	if err != nil {
-		return o, task.Again(err)
+		return err
 	}
-	acct, found := accounts[pub.SocialAccountID]
-	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
-	if !found || !ok || !acct.Usable() {
-		return w.end(s, p, refusal(acct.Unusable(), true)), nil
+	err = a.Call(ctx, func(ctx context.Context, token platform.Account) error {
+		if err := r.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
+			return err
+		}
+		return send(ctx, a.Adapter, token, of, pub)
+	})
+	if task.Waits(err) {
+		return err
 	}
-	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
-	if platform.KindOf(err) == platform.Reconnect {
-		return w.end(s, p, refusal(acct.Unusable(), true)), nil
-	}
-	if err != nil {
-		return o, task.Again(err)
-	}
-	if err := s.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
-		return o, err
-	}
-	err = alter(ctx, adapter, token, r, pub)
+	var f *item.PublicationFailure
 	var e *platform.Error
 	switch {
 	case err == nil:
-		return w.end(s, p, nil), nil
-	case ctx.Err() != nil || !errors.As(err, &e):
-		return o, task.Again(err)
-	case e.Kind == platform.Expired:
-		o.Payload, o.Wait = p, social.RefreshTime
-		o.Join = w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens)
-		return o, nil
-	case e.Kind == platform.Unclear && s.Failures+1 >= mostUnclear:
-	case e.Kind == platform.Unknown || !e.Kind.Final():
-		return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit} // the same call is harmless
+	case r.Cause() == nil && errors.As(err, &e):
+		f = refusal(e, platform.Ended(e))
+	default:
+		f = failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. Look at "+
+			"the post, and repeat the change if it is needed.", true)
 	}
-	o = w.end(s, p, refusal(e, e.Kind == platform.Reconnect))
-	o.Join = social.Both(w.note(social.ForChanging, e, store.IDKey(acct.ID), acct.Tokens), o.Join)
-	return o, nil
+	return r.End(func(ctx context.Context, tx *store.Tx) error {
+		it, of, beside, err := w.read(ctx, r.Step, item.ReadingsKey(p.Publication))
+		if err != nil {
+			return err
+		}
+		pub := p.of(of)
+		if pub == nil {
+			return nil
+		}
+		if err := w.altered(tx, r.Owner, of, pub, f, a.Limits(), beside[0]); err != nil {
+			return err
+		}
+		return item.Replace(tx, it, of)
+	})
 }
 
 // placed returns a published post of an item of a kind, with the number of its messages or posts.
@@ -188,14 +176,14 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 	return post, nil
 }
 
-// alter makes the call of a change.
-func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, r *item.Record,
+// send makes the call of a change.
+func send(ctx context.Context, adapter platform.Adapter, token platform.Account, r *item.Record,
 	pub *item.Publication) error {
 	post, err := placed(platform.Kind(r.Kind), pub, adapter.Capabilities())
 	if err != nil {
 		return err
 	}
-	post.More = r.Postings[pub.ID].More
+	post.More = pub.Posting.More
 	if pub.Change.Kind == item.ChangeDelete {
 		if d, ok := adapter.(platform.Deleter); ok {
 			return d.Delete(ctx, token, post)
@@ -208,60 +196,35 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 	return platform.Unsupported("changes of posts")
 }
 
-// end returns the outcome of a change that is done, or has failed.
-func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.Outcome {
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, beside, err := w.read(ctx, s, item.ReadingsKey(p.Publication))
+// altered ends the change of a publication, which is done, or has failed.
+func (w *Worker) altered(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item.Publication,
+	f *item.PublicationFailure, limits platform.Capabilities, readings store.Item) error {
+	now, done := w.Now(), *pub.Change
+	done.State, done.Failure = item.ChangeDone, f
+	if f != nil {
+		done.State = item.ChangeFailed
+	}
+	pub.Change = &done
+	pub.Touch(now)
+	r.Touch(now)
+	switch {
+	case f != nil:
+	case done.Kind == item.ChangeDelete:
+		pub.State = item.PublicationDeleted
+		post, err := r.PostOf(pub, limits, readings)
 		if err != nil {
 			return err
 		}
-		pub := p.of(r)
-		if pub == nil {
-			return nil
+		e, err := event.New(now, o, event.PublicationDeleted, post, nil)
+		if err != nil {
+			return err
 		}
-		now, done := w.Now(), *pub.Change
-		done.State, done.Failure = item.ChangeDone, f
-		if f != nil {
-			done.State = item.ChangeFailed
-		}
-		pub.Change = &done
-		pub.Touch(now)
-		r.Touch(now)
-		switch {
-		case f != nil:
-		case done.Kind == item.ChangeDelete:
-			pub.State = item.PublicationDeleted
-			var limits platform.Capabilities
-			if adapter, ok := w.Platforms.Of(s.Mode, pub.Platform); ok {
-				limits = adapter.Capabilities()
-			}
-			post, err := r.PostOf(pub, limits, beside[0])
-			if err != nil {
-				return err
-			}
-			e, err := event.New(now, s.Owner, event.PublicationDeleted, post, nil)
-			if err != nil {
-				return err
-			}
-			tx.Create(e, nil)
-		case pub.Posted != nil:
-			content := *pub.Posted
-			content.Text = resource.Text(*done.Text)
-			pub.Posted = &content
-			if err := r.Notify(tx, s.Owner, event.ContentUpdated); err != nil {
-				return err
-			}
-		}
-		return item.Replace(tx, it, r)
-	}}
-}
-
-// Fail ends a change that was not done in time.
-func (w alterer) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome, err error) {
-	var p altering
-	if err := s.Decode(&p); err != nil {
-		return o, err
+		tx.Create(e, nil)
+	case pub.Posted != nil:
+		content := *pub.Posted
+		content.Text = resource.Text(*done.Text)
+		pub.Posted = &content
+		return r.Notify(tx, o, event.ContentUpdated)
 	}
-	return w.end(s, p, failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. "+
-		"Look at the post, and repeat the change if it is needed.", true)), nil
+	return nil
 }

@@ -2,7 +2,6 @@ package publication
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -24,18 +23,15 @@ type AccountCleaner struct {
 
 // Clean implements social.Cleaner.
 func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
-	q := store.Query{Index: store.ByParent, Partition: slots(accountID), OldestFirst: true, Limit: atOnce}
+	q := store.Query{Index: store.ByParent, Partition: item.AccountPartition(accountID), OldestFirst: true,
+		Limit: atOnce}
 	for {
 		page, err := c.DB.List(ctx, q)
 		if err != nil {
 			return false, err
 		}
 		for _, it := range page.Items {
-			var note struct{ Item string }
-			if err := json.Unmarshal(it.Doc, &note); err != nil {
-				return false, err
-			}
-			withdrawn, err := change(ctx, c.DB, o, note.Item,
+			withdrawn, err := change(ctx, c.DB, o, it.PK,
 				func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, c.Now(), o, r, accountID) })
 			if err != nil {
 				return false, err
@@ -61,7 +57,6 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 		return true, unschedule(tx, now, o, r)
 	}
 	planner{tx, now, o, r}.leave(pub, true)
-	delete(r.Postings, pub.ID)
 	r.Publications = slices.DeleteFunc(r.Publications,
 		func(p item.Publication) bool { return p.SocialAccountID == accountID })
 	r.Touch(now)
@@ -79,12 +74,8 @@ func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) err
 // change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
-	it, err := db.Lookup(ctx, store.IDKey(itemID))
-	if err != nil || it.Owner != o || it.Kind != item.ItemKind {
-		return false, err
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
+	it, r, _, err := item.Lookup(ctx, db, itemID)
+	if err != nil || r == nil || it.Owner != o {
 		return false, err
 	}
 	tx := &store.Tx{}

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -23,145 +20,95 @@ const (
 	laterDays = 7
 )
 
-// measurer is the handler of social.Measure.
-type measurer struct{ *Worker }
+// measured is what the task of an account remembers.
+type measured struct {
+	// Imported reports that the import of earlier posts was started, and Earlier that figures of earlier days were
+	// read.
+	Imported bool `json:"imported,omitempty"`
+	Earlier  bool `json:"earlier,omitempty"`
+	// Logged reports that the log has that the figures cannot be read, since the last reading.
+	Logged bool `json:"logged,omitempty"`
+}
 
-// Step reads the figures of the account once.
-func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// measure starts the import of the earlier posts of an account, and then reads the figures of its days again and again,
+// as long as it is connected. A platform that refuses a reading for good, such as for a permission that the owner of
+// the account has not granted, is asked again on the next day.
+func (w *Worker) measure(ctx context.Context, r *task.Run) error {
 	var p social.Measuring
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	var known measured
+	if err := errors.Join(r.Decode(&p), r.Kept("known", &known)); err != nil {
+		return err
 	}
-	found, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	a, err := w.visits().Visit(ctx, r, r.Subject, social.ForReading)
 	if err != nil {
-		return o, task.Again(err)
+		return err
 	}
-	if !social.Is(found, s.Owner) {
-		return task.Outcome{Done: true}, nil
-	}
-	acct, err := social.Decode(&found)
-	if err != nil {
-		return o, task.Again(err)
-	}
-	if !acct.Usable() || acct.Connection != p.Connection {
-		return task.Outcome{Done: true}, nil
-	}
-	adapter, ok := w.Platforms.Of(s.Mode, acct.Platform)
-	if !ok {
-		return task.Outcome{Done: true}, nil
-	}
-	limits := adapter.Capabilities()
-	if limits.Past.Page > 0 && !p.Imported {
-		return w.imports(s, p, acct), nil
-	}
-	reads, ok := adapter.(platform.AccountReader)
-	if !ok || len(limits.Account.Names) == 0 {
-		return task.Outcome{Done: true}, nil
-	}
-	now := w.Now()
-	if limits.Reads != nil && s.Mode == tenant.Live && !p.Granted {
-		price := max(limits.Reads.Price, limits.Account.Price)
-		o, within, err := w.allow(ctx, acct.Meter(), limits, price, true, func(granted bool) any {
-			p.Granted = granted
-			return p
-		})
-		if err == nil && !within {
-			return w.rest(p, acct), nil
-		}
-		return o, err
-	}
-	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
-	if ctx.Err() != nil {
-		return o, ctx.Err()
-	}
-	if err != nil {
-		if p.Tries++; p.Tries >= mostTries || errors.Is(err, seal.ErrOpen) {
-			return w.giveUp(ctx, s, p, acct, err)
-		}
-		return task.Outcome{Payload: p, Wait: pause(p.Tries, err)}, nil
-	}
-	from := platform.Midnight(now)
-	switch {
-	case !limits.Account.History:
-	case p.Earlier:
-		from = from.AddDate(0, 0, -laterDays)
-	default:
-		from = from.AddDate(0, 0, -firstDays)
-	}
-	days, err := reads.Days(ctx, token, from)
-	if ctx.Err() != nil {
-		return o, ctx.Err()
-	}
-	if err != nil {
-		return w.missed(ctx, s, p, acct, err)
-	}
-	p.Logged = false
-	p.Earlier = p.Earlier || slices.ContainsFunc(days,
-		func(d platform.Day) bool { return d.Date.Before(platform.Midnight(now)) && len(d.Named()) > 0 })
-	o = w.rest(p, acct)
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
-			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
-		}
+	a.Tries = mostTries
+	if a.Adapter == nil || !a.Account.Usable() || a.Account.Connection != p.Connection {
 		return nil
 	}
-	return o, nil
-}
-
-// imports returns the first step of a connection, which starts the import of earlier posts.
-func (w measurer) imports(s *task.Step, p social.Measuring, acct social.Record) task.Outcome {
-	p.Imported = true
-	return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
-		_, err := acct.StartImport(tx, w.Now(), s.Owner, nil)
-		return err
-	}}
-}
-
-// rest returns the outcome of a reading that is over or left out.
-func (w measurer) rest(p social.Measuring, acct social.Record) task.Outcome {
-	now := w.Now()
-	p.Tries, p.Granted = 0, false
-	return task.Outcome{Payload: p, Wait: acct.NextMeasure(now).Sub(now)}
-}
-
-// missed returns the outcome of a reading that failed. A platform that refuses it for good, such as for a permission
-// that the owner of the account has not granted, is asked again on the next day.
-func (w measurer) missed(ctx context.Context, s *task.Step, p social.Measuring, acct social.Record,
-	cause error) (o task.Outcome, err error) {
-	kind := platform.KindOf(cause)
-	if platform.Denied(cause) {
-		kind = platform.BadContent // the account can publish all the same
+	limits := a.Limits()
+	if limits.Past.Page > 0 && !known.Imported {
+		known.Imported = true
+		r.Also(func(_ context.Context, tx *store.Tx) error {
+			_, err := a.Account.StartImport(tx, w.Now(), r.Owner, nil)
+			return err
+		})
+		return errors.Join(r.Keep("known", known), r.Sleep(0))
 	}
-	if p.Tries++; p.Tries >= mostTries || kind == platform.BadContent || kind == platform.Reconnect {
-		o, err = w.giveUp(ctx, s, p, acct, cause)
-	} else {
-		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
+	reads, ok := a.Adapter.(platform.AccountReader)
+	if !ok || len(limits.Account.Names) == 0 {
+		return nil
 	}
-	o.Join = w.note(social.ForReading, cause, store.IDKey(acct.ID), acct.Tokens)
-	return o, err
-}
-
-// giveUp returns the outcome of a reading that is not tried again before the next day. The log has it once, until a
-// reading succeeds: the lease holds back a second message of the same step.
-func (w measurer) giveUp(ctx context.Context, s *task.Step, p social.Measuring, acct social.Record,
-	cause error) (o task.Outcome, err error) {
-	if !p.Logged {
-		if err := s.Lease(ctx, nil); err != nil {
-			return o, err
+	price := social.Price{Of: social.ForReading, Units: limits.Account.Price, Urgent: true}
+	if limits.Reads != nil {
+		price.Units = max(price.Units, limits.Reads.Price)
+	}
+	err = a.Spend(ctx, price)
+	if err == nil { // or else the reading is left out
+		if err = w.readDays(ctx, a, reads, &known); err != nil && !task.Waits(err) && !known.Logged {
+			if err := r.Lease(ctx, nil); err != nil { // a second message of this step logs nothing
+				return err
+			}
+			known.Logged = true
+			slog.Warn("figures of an account not read", "social_account_id", a.Account.ID, "platform",
+				a.Account.Platform, "error", err)
 		}
-		slog.Warn("figures of an account not read", "social_account_id", acct.ID, "platform", acct.Platform, "error",
-			cause)
 	}
-	p.Logged = true
-	return w.rest(p, acct), nil
+	if task.Waits(err) {
+		return err
+	}
+	a.Over()
+	now := w.Now()
+	return errors.Join(r.Keep("known", known), r.Sleep(a.Account.NextMeasure(now).Sub(now)))
 }
 
-// pause returns the time before a reading that has failed is tried again.
-func pause(tries int, cause error) time.Duration {
-	wait := time.Duration(tries) * time.Minute
-	var e *platform.Error
-	if errors.As(cause, &e) {
-		wait = max(wait, e.RetryAfter)
+// readDays reads the figures of the account once.
+func (w *Worker) readDays(ctx context.Context, a *social.Visit, reads platform.AccountReader, known *measured) error {
+	today := platform.Midnight(w.Now())
+	from := today
+	switch {
+	case !a.Limits().Account.History:
+	case known.Earlier:
+		from = today.AddDate(0, 0, -laterDays)
+	default:
+		from = today.AddDate(0, 0, -firstDays)
 	}
-	return wait
+	var days []platform.Day
+	if err := a.Call(ctx, func(ctx context.Context, token platform.Account) (err error) {
+		days, err = reads.Days(ctx, token, from)
+		return err
+	}); err != nil {
+		return err
+	}
+	known.Logged = false
+	known.Earlier = known.Earlier || slices.ContainsFunc(days,
+		func(d platform.Day) bool { return d.Date.Before(today) && len(d.Named()) > 0 })
+	a.Run.Also(func(ctx context.Context, tx *store.Tx) error {
+		if err := social.KeepDays(ctx, w.DB, tx, a.Run.Owner, a.Account.ID, days); err != nil {
+			return fmt.Errorf("publication: keep the days of %s: %w", a.Account.ID, err)
+		}
+		return nil
+	})
+	return nil
 }

@@ -143,7 +143,7 @@ func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	_, made := w.read()
 	r := *made
 	r.Resource = resource.New(fmt.Sprint("cnt_many", n), now, nil)
-	r.Publications, r.Postings, r.State = nil, nil, item.Generated
+	r.Publications, r.State = nil, item.Generated
 	w.commit(func(tx *store.Tx) error {
 		held, err := acct.Item(o)
 		if err != nil {
@@ -153,11 +153,6 @@ func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 		if err := publication.Schedule(tx, now, o, &r, []publication.Target{{Account: acct}}, at); err != nil {
 			return err
 		}
-		it, err := r.Entry(o)
-		if err != nil {
-			return err
-		}
-		tx.Create(it, nil)
-		return nil
+		return r.Create(tx, o)
 	})
 }

@@ -197,7 +197,7 @@ func (g Gate) ofTarget(seen *item.Record, t Target, alone []law.Violation) (all 
 	if takes {
 		all = append(all, g.fits(seen, t, &pub)...)
 	}
-	if t.counted() && t.Posts >= int64(limits.DailyPosts) && (before == nil || g.Item.Postings[before.ID].Day != day) {
+	if t.counted() && t.Posts >= int64(limits.DailyPosts) && (before == nil || before.Posting.Day != day) {
 		add(ReasonQuota, "/publish_at", "", t.full(day))
 	}
 	if t.TakenBy != "" {

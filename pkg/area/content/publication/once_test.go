@@ -85,7 +85,7 @@ func (w *world) lose() {
 func (w *world) inDoubt(r *item.Record) {
 	w.t.Helper()
 	pub := r.Publications[0]
-	doubt := r.Postings[pub.ID].Doubt
+	doubt := pub.Posting.Doubt
 	if pub.Failure == nil || pub.Failure.Code != string(platform.CodeOutcomeUnknown) || len(doubt) == 0 {
 		w.t.Errorf("it ended with %+v, and %d bytes about the doubt", pub.Failure, len(doubt))
 	}
@@ -112,10 +112,7 @@ func TestAnEarlierAttemptDoesNotPost(t *testing.T) {
 	w := newWorld(t, "telegram")
 	w.publish()
 	w.change(func(r *item.Record) {
-		id := r.Publications[0].ID
-		out := r.Postings[id]
-		out.Attempt++
-		r.Postings[id] = out
+		r.Publications[0].Posting.Attempt++
 	})
 	for range 10 {
 		w.deliver(w.due(), 1)

@@ -9,8 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -23,78 +21,88 @@ const (
 	pastWait   = 6 * time.Hour
 )
 
-// importer is the handler of social.Import, the task that reads earlier posts.
-type importer struct{ *Worker }
-
-// Step reads a page of earlier posts, or the figures of some of them. A step may be repeated: a post is stored once.
-func (w importer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// importPast reads the earlier posts of an account: a page, or the figures of some posts, in each step. A step may be
+// repeated: a post is stored once.
+func (w *Worker) importPast(ctx context.Context, r *task.Run) error {
 	var p social.Importing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	items, err := w.DB.GetAll(ctx, store.IDKey(s.Subject), store.IDKey(p.Account))
+	_, imp, err := w.importOf(ctx, r)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	if items[0].Kind != social.ImportKind || items[0].Owner != s.Owner {
-		return task.Outcome{Done: true}, nil
+	if imp == nil {
+		return nil
 	}
-	var imp social.PostImport
-	if err := items[0].Decode(&imp); err != nil {
-		return o, err
-	}
-	if !social.Is(items[1], s.Owner) {
-		return w.end(s, "account_deleted", "The social account was deleted."), nil
-	}
-	acct, err := social.Decode(&items[1])
+	a, err := w.visits().Visit(ctx, r, p.Account, social.ForReading)
 	if err != nil {
-		return o, task.Again(err)
+		return err
 	}
-	adapter, ok := w.Platforms.Of(s.Mode, acct.Platform)
-	_, lists := adapter.(platform.PastReader)
-	if !ok || !lists || !acct.Usable() || acct.Connection != p.Connection {
-		return w.end(s, platform.CodeNeedsReconnect, "The social account is not connected any more. Connect it, and "+
-			"import again."), nil
+	a.Tries = mostTries
+	if f := unreadable(r, a, p); f != nil {
+		return w.importEnds(r, f)
 	}
-	limits := adapter.Capabilities()
-	if limits.Reads != nil && s.Mode == tenant.Live && !p.Granted {
-		price := max(limits.Past.Price, limits.Reads.Price)
-		if n := len(nextPast(&p)); n > 0 {
-			price = limits.Reads.Price * n
-		}
-		o, within, err := w.allow(ctx, acct.Meter(), limits, price, false, func(granted bool) any {
-			p.Granted = granted
-			return p
-		})
-		if err == nil && !within {
-			o = task.Outcome{Payload: p, Wait: task.Jitter(pastWait)}
-		}
-		return o, err
-	}
-	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
-	if err == nil {
-		var read []platform.PastPost
-		if read, err = w.readPast(ctx, &p, acct, adapter, token); err == nil {
-			return w.keep(s, p, acct, read, imp.Posts), nil
+	price := social.Price{Of: social.ForReading, Units: a.Limits().Past.Price}
+	if own := a.Limits().Reads; own != nil {
+		if price.Units = max(price.Units, own.Price); len(nextPast(imp)) > 0 {
+			price.Units = own.Price * len(nextPast(imp))
 		}
 	}
-	if ctx.Err() != nil {
-		return o, ctx.Err()
+	if err := a.Spend(ctx, price); task.Waits(err) {
+		return err
+	} else if err != nil {
+		return r.Sleep(task.Jitter(pastWait))
 	}
-	return w.failed(s, p, err, items[1].Key, acct.Tokens), nil
+	var read []platform.PastPost
+	err = a.Call(ctx, func(ctx context.Context, token platform.Account) (err error) {
+		read, err = w.readPast(ctx, imp, a, token)
+		return err
+	})
+	if task.Waits(err) {
+		return err
+	}
+	if err != nil {
+		return w.importEnds(r, importFailureOf(err))
+	}
+	a.Over()
+	read = read[:min(len(read), social.MostPast-imp.Posts)]
+	if imp.Posts+len(read) >= social.MostPast {
+		imp.Listed, imp.Waiting = true, nil
+	}
+	r.Also(func(ctx context.Context, tx *store.Tx) error { return w.keepPast(ctx, tx, a, *imp, read) })
+	if imp.Over() {
+		return nil
+	}
+	return r.Sleep(0)
+}
+
+// unreadable returns why an import cannot go on, or nil if it can.
+func unreadable(r *task.Run, a *social.Visit, p social.Importing) *social.ImportFailure {
+	_, lists := a.Adapter.(platform.PastReader)
+	switch {
+	case r.Cause() != nil:
+		return importFailure(importFailed, "The import has failed. Import again later.", nil)
+	case a.Account.ID == "":
+		return importFailure("account_deleted", "The social account was deleted.", nil)
+	case !lists || !a.Account.Usable() || a.Account.Connection != p.Connection:
+		return importFailure(platform.CodeNeedsReconnect, "The social account is not connected any more. Connect it, "+
+			"and import again.", nil)
+	}
+	return nil
 }
 
 // nextPast returns the posts whose figures the next step reads.
-func nextPast(p *social.Importing) []platform.PastPost {
+func nextPast(p *social.StoredImport) []platform.PastPost {
 	return p.Waiting[:min(pastAtOnce, len(p.Waiting))]
 }
 
 // readPast reads the next page, or the figures of the next posts that wait for them.
-func (w importer) readPast(ctx context.Context, p *social.Importing, acct social.Record, adapter platform.Adapter,
+func (w *Worker) readPast(ctx context.Context, p *social.StoredImport, a *social.Visit,
 	token platform.Account) (posts []platform.PastPost, err error) {
 	if some := nextPast(p); len(some) > 0 {
 		for _, post := range some {
-			if post.Metrics, err = adapter.Metrics(ctx, token, platform.Published{ID: post.ID}); err != nil {
+			if post.Metrics, err = a.Adapter.Metrics(ctx, token, platform.Published{ID: post.ID}); err != nil {
 				if !platform.Refuses(err) {
 					return nil, err
 				}
@@ -105,7 +113,7 @@ func (w importer) readPast(ctx context.Context, p *social.Importing, acct social
 		p.Waiting = p.Waiting[len(some):]
 		return posts, nil
 	}
-	page, next, err := adapter.(platform.PastReader).PastPosts(ctx, token, p.Cursor)
+	page, next, err := a.Adapter.(platform.PastReader).PastPosts(ctx, token, p.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +122,8 @@ func (w importer) readPast(ctx context.Context, p *social.Importing, acct social
 		switch {
 		case post.At.Before(w.Now().Add(-social.PastSince)):
 			p.Listed = true
-		case post.At.After(acct.CreatedAt.Time):
-		case len(post.Named()) == 0 && !adapter.Capabilities().Past.Figures:
+		case post.At.After(a.Account.CreatedAt.Time):
+		case len(post.Named()) == 0 && !a.Limits().Past.Figures:
 			p.Waiting = append(p.Waiting, post)
 		default:
 			posts = append(posts, post)
@@ -124,123 +132,96 @@ func (w importer) readPast(ctx context.Context, p *social.Importing, acct social
 	return posts, nil
 }
 
-// keep returns the outcome that stores posts, but for those of the service, and that ends the import after the last
-// one. So many posts were stored before.
-func (w importer) keep(s *task.Step, p social.Importing, acct social.Record, read []platform.PastPost,
-	before int) task.Outcome {
-	p.Tries, p.Granted = 0, false
-	read = read[:min(len(read), social.MostPast-before)]
-	if before+len(read) >= social.MostPast {
-		p.Listed, p.Waiting = true, nil
-	}
-	done := p.Listed && len(p.Waiting) == 0
-	return task.Outcome{Payload: p, Done: done, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, imp, err := w.importOf(ctx, s)
-		if err != nil {
-			return err
-		}
-		keys := make([]store.Key, len(read))
-		for i, post := range read {
-			keys[i] = item.PostKey(acct.Platform, acct.PlatformID, post.ID)
-		}
-		own, err := w.DB.GetAll(ctx, keys...)
-		if err != nil {
-			return err
-		}
-		var posts []platform.PastPost
-		for i, post := range read {
-			if own[i].Kind == item.PostKind {
-				imp.Own++
-				continue
-			}
-			posts = append(posts, post)
-		}
-		added, err := social.KeepPast(ctx, w.DB, tx, w.Now(), s.Owner, acct.ID, posts)
-		if err != nil {
-			return fmt.Errorf("publication: keep earlier posts of %s: %w", acct.ID, err)
-		}
-		imp.Posts, imp.Added = imp.Posts+len(posts), imp.Added+added
-		for _, post := range posts {
-			if imp.Since == nil || post.At.Before(imp.Since.Time) {
-				at := resource.Instant(post.At)
-				imp.Since = &at
-			}
-		}
-		if done {
-			if err := imp.End(tx, w.Now(), s.Owner, nil); err != nil {
-				return err
-			}
-		}
-		return replaceImport(tx, w.Now(), it, imp)
-	}}
-}
-
-// importOf reads the record of the import that a task works on.
-func (w importer) importOf(ctx context.Context, s *task.Step) (it store.Item, imp social.PostImport, err error) {
-	if it, err = w.DB.Get(ctx, store.IDKey(s.Subject)); err != nil {
-		return it, imp, err
-	}
-	return it, imp, it.Decode(&imp)
-}
-
-// replaceImport adds a changed import to the transaction.
-func replaceImport(tx *store.Tx, now time.Time, it store.Item, imp social.PostImport) error {
-	imp.Touch(now)
-	if err := it.Encode(imp); err != nil {
+// keepPast stores posts, but for those of the service, with how far the import is. It ends the import after the last
+// one.
+func (w *Worker) keepPast(ctx context.Context, tx *store.Tx, a *social.Visit, after social.StoredImport,
+	read []platform.PastPost) error {
+	it, imp, err := w.importOf(ctx, a.Run)
+	if err != nil || imp == nil {
 		return err
 	}
-	tx.Replace(it)
-	return nil
+	imp.Cursor, imp.Listed, imp.Waiting = after.Cursor, after.Listed, after.Waiting
+	keys := make([]store.Key, len(read))
+	for i, post := range read {
+		keys[i] = item.PostKey(a.Account.Platform, a.Account.PlatformID, post.ID)
+	}
+	own, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	var posts []platform.PastPost
+	for i, post := range read {
+		if own[i].Kind == item.PostKind {
+			imp.Own++
+			continue
+		}
+		posts = append(posts, post)
+	}
+	added, err := social.KeepPast(ctx, w.DB, tx, w.Now(), a.Run.Owner, a.Account.ID, posts)
+	if err != nil {
+		return fmt.Errorf("publication: keep earlier posts of %s: %w", a.Account.ID, err)
+	}
+	imp.Posts, imp.Added = imp.Posts+len(posts), imp.Added+added
+	for _, post := range posts {
+		if imp.Since == nil || post.At.Before(imp.Since.Time) {
+			at := resource.Instant(post.At)
+			imp.Since = &at
+		}
+	}
+	if imp.Over() {
+		if err := imp.End(tx, w.Now(), a.Run.Owner, nil); err != nil {
+			return err
+		}
+	}
+	return imp.Replace(tx, w.Now(), it)
+}
+
+// importOf reads the import that a task works on. It returns nil if that is gone.
+func (w *Worker) importOf(ctx context.Context, r *task.Run) (it store.Item, imp *social.StoredImport, err error) {
+	it, err = w.DB.Lookup(ctx, store.IDKey(r.Subject))
+	if err != nil || it.Kind != social.ImportKind || it.Owner != r.Owner {
+		return it, nil, err
+	}
+	imp = &social.StoredImport{}
+	return it, imp, it.Decode(imp)
+}
+
+// importEnds ends an import that has failed. What is stored until then stays.
+func (w *Worker) importEnds(r *task.Run, f *social.ImportFailure) error {
+	return r.End(func(ctx context.Context, tx *store.Tx) error {
+		it, imp, err := w.importOf(ctx, r)
+		if err != nil || imp == nil {
+			return err
+		}
+		if err := imp.End(tx, w.Now(), r.Owner, f); err != nil {
+			return err
+		}
+		return imp.Replace(tx, w.Now(), it)
+	})
 }
 
 // importFailed is the code of an import whose steps keep failing.
 const importFailed platform.Code = "import_failed"
 
-// end returns the outcome of an import that has failed, with the reason for its caller.
-func (w importer) end(s *task.Step, code platform.Code, message string, cause ...error) task.Outcome {
-	failure := social.ImportFailure{Code: string(code), Message: message,
-		PlatformMessage: resource.OrNil(platform.WordsOf(errors.Join(cause...))),
+func importFailure(code platform.Code, message string, cause error) *social.ImportFailure {
+	return &social.ImportFailure{Code: string(code), Message: message,
+		PlatformMessage: resource.OrNil(platform.WordsOf(cause)),
 		Retryable:       code == platform.CodePlatformUnavailable || code == importFailed}
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, imp, err := w.importOf(ctx, s)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := imp.End(tx, w.Now(), s.Owner, &failure); err != nil {
-			return err
-		}
-		return replaceImport(tx, w.Now(), it, imp)
-	}}
 }
 
-// failed returns the outcome of a call that failed. It is tried again some times, and what is stored until then stays.
-func (w importer) failed(s *task.Step, p social.Importing, cause error, key store.Key, used int) (o task.Outcome) {
+// importFailureOf returns the failure that the error of a call means.
+func importFailureOf(err error) *social.ImportFailure {
 	var e *platform.Error
-	kind := platform.KindOf(cause)
-	switch p.Tries++; {
-	case platform.Denied(cause):
-		return w.end(s, platform.CodeMissingPermission, "The account was connected without the permission to read its "+
-			"posts. Connect it again, allow all that the page asks for, and import again.", cause)
-	case errors.As(cause, &e) && kind == platform.BadContent:
-		return w.end(s, e.Code, e.Message, cause)
-	case p.Tries >= mostTries || errors.Is(cause, seal.ErrOpen):
-		return w.end(s, platform.CodePlatformUnavailable, "The platform could not be reached after several attempts. "+
-			"Import again later.", cause)
-	case kind == platform.Reconnect:
-		o = w.end(s, platform.CodeNeedsReconnect, "The platform has ended the access to the account. Connect it "+
-			"again, and import again.", cause)
-		end, lose := o.Join, w.note(social.ForReading, cause, key, used)
-		o.Join = func(ctx context.Context, tx *store.Tx) error { return errors.Join(end(ctx, tx), lose(ctx, tx)) }
-		return o
+	switch {
+	case platform.Denied(err):
+		return importFailure(platform.CodeMissingPermission, "The account was connected without the permission to "+
+			"read its posts. Connect it again, allow all that the page asks for, and import again.", err)
+	case errors.As(err, &e) && e.Kind == platform.BadContent:
+		return importFailure(e.Code, e.Message, err)
+	case platform.Ended(err):
+		return importFailure(platform.CodeNeedsReconnect, "The platform has ended the access to the account. Connect "+
+			"it again, and import again.", err)
 	}
-	p.Granted = false
-	return task.Outcome{Payload: p, Wait: pause(p.Tries, cause), Join: w.note(social.ForReading, cause, key, used)}
-}
-
-// Fail ends an import whose steps keep failing.
-func (w importer) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return w.end(s, importFailed, "The import has failed. Import again later."), nil
+	return importFailure(platform.CodePlatformUnavailable, "The platform could not be reached after several attempts. "+
+		"Import again later.", err)
 }

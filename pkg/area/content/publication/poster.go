@@ -80,7 +80,7 @@ func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return o, task.Again(err)
 	}
 	if progress.Stage == "" && w.Now().Sub(p.Began) < orderFor {
-		if wait, err := w.follows(ctx, r, pub); err != nil || wait {
+		if wait, err := w.follows(ctx, pub); err != nil || wait {
 			return task.Outcome{Wait: task.Jitter(orderEvery)}, err
 		}
 	}
@@ -100,23 +100,23 @@ func (p *posting) of(r *item.Record) *item.Publication {
 		return nil
 	}
 	pub := r.Publication(p.Publication)
-	if pub == nil || pub.State != item.PublicationPublishing || r.Postings[pub.ID].Attempt != p.Attempt {
+	if pub == nil || pub.State != item.PublicationPublishing || pub.Posting.Attempt != p.Attempt {
 		return nil
 	}
 	return pub
 }
 
 // follows reports whether a publication with an earlier time is under way at the account, or about to be.
-func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publication) (bool, error) {
-	at := r.Postings[pub.ID].At
+func (w *Worker) follows(ctx context.Context, pub *item.Publication) (bool, error) {
+	place := item.PlaceAt(pub.ID, pub.Posting.At)
 	page, err := w.DB.List(ctx, store.Query{
-		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at),
+		Index: store.ByParent, Partition: item.AccountPartition(pub.SocialAccountID), To: place,
 		OldestFirst: true, Limit: 1,
 	})
 	if err != nil {
 		return false, task.Again(err)
 	}
-	return len(page.Items) > 0 && page.Items[0].Parent.SK < slotOrder(pub.ID, at), nil
+	return len(page.Items) > 0 && page.Items[0].Parent.SK < place, nil
 }
 
 // step takes the next step at the platform.
@@ -211,7 +211,13 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		return o, nil
 	case e.Kind == platform.Expired:
 		o.Wait = social.RefreshTime
-		o.Join = w.note(social.ForPublishing, e, accountItem.Key, acct.Tokens)
+		o.Join = func(ctx context.Context, tx *store.Tx) error {
+			it, err := w.DB.Lookup(ctx, accountItem.Key)
+			if err != nil || it.PK == "" {
+				return err
+			}
+			return social.Expired(tx, w.Now(), it, acct.Tokens, e)
+		}
 		return o, nil
 	}
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
@@ -254,9 +260,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		r.Brief.Region = cmp.Or(p.Region, r.Brief.Region)
 		plan := planner{tx, w.Now(), s.Owner, r}
 		if p.Failure != nil {
-			out := r.Postings[pub.ID]
-			out.Doubt = p.Sealed
-			r.Postings[pub.ID] = out
+			pub.Posting.Doubt = p.Sealed
 			plan.fail(pub, p.Failure)
 		} else if err := w.published(ctx, plan, pub, p, beside[0]); err != nil {
 			return err
@@ -278,9 +282,7 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 	}
 	pub.PlatformPostID, pub.URL = resource.OrNil(p.Post.ID), resource.OrNil(p.Post.URL)
 	if p.Post.More != "" {
-		out := plan.r.Postings[pub.ID]
-		out.More = p.Post.More
-		plan.r.Postings[pub.ID] = out
+		pub.Posting.More = p.Post.More
 	}
 	pub.Touch(plan.now)
 	plan.leave(pub, false)

@@ -1,15 +1,15 @@
 // Package publication publishes content items on social accounts. It schedules them, posts them by tasks, and reads the
 // metrics of the posts.
 //
-// The publications of an item are part of its record, but for their metrics over time, which are an item each. In
-// addition, each publication that is scheduled or under way has a note at its account (pk slot#…). The notes are listed
-// by the time of the publication, and late publications follow in that order.
+// A publication is a row of the table under its content item, with a version of its own. A change of it writes its row,
+// and the item only if the item's own state changes: item.Replace sees to that. While it is scheduled or under way, its
+// row is listed at its account by its time, and late publications follow in that order. Its metrics over time are an
+// item of their own.
 //
 // Worker has the tasks; poster.go makes a post.
 package publication
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -159,7 +159,7 @@ func Await(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets 
 }
 
 // Forget adds to the transaction that an item that is deleted is no longer published.
-func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
+func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	p := planner{tx, now, o, r}
 	keepSlots(tx, now, o, r, nil)
 	for i := range r.Publications {
@@ -171,6 +171,7 @@ func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 			tx.Expire(DossierKey(pub.ID), now)
 		}
 	}
+	return r.RemoveRows(tx)
 }
 
 // Publish adds to the transaction that an item is published now to the targets that have not taken
@@ -205,7 +206,6 @@ func (p planner) replace(targets []Target, at time.Time) {
 	for i := range p.r.Publications {
 		if pub := &p.r.Publications[i]; !wanted(*pub) {
 			p.leave(pub, true)
-			delete(p.r.Postings, pub.ID)
 		}
 	}
 	p.r.Publications = slices.DeleteFunc(p.r.Publications, func(pub item.Publication) bool { return !wanted(pub) })
@@ -234,9 +234,8 @@ func (p planner) publication(t Target) *item.Publication {
 
 // start starts the task of a publication.
 func (p planner) start(pub *item.Publication) error {
-	out := p.r.Postings[pub.ID]
+	out := &pub.Posting
 	out.Attempt++
-	p.r.Postings[pub.ID] = out
 	pub.State, pub.Failure, pub.Warnings = item.PublicationPublishing, nil, []item.PublicationWarning{}
 	pub.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
@@ -249,53 +248,41 @@ func (p planner) start(pub *item.Publication) error {
 		Sealed: out.Doubt})
 }
 
-// book notes a publication at its account for a time, and counts it on its day.
+// book gives a publication its place at its account for a time, and counts it on its day.
 func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	at = resource.Instant(at).Time
-	if p.r.Postings == nil {
-		p.r.Postings = map[string]item.Posting{}
-	}
-	out := p.r.Postings[pub.ID]
+	out := &pub.Posting
 	if out.At.IsZero() {
 		p.tx.Count(social.ScheduledKey(pub.SocialAccountID), 1, social.MaxScheduled,
 			errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
 	}
-	if !out.At.Equal(at) {
-		if !out.At.IsZero() {
-			p.tx.Delete(slot(p.Owner, pub, out.At, 1))
-		}
-		p.tx.Create(slot(p.Owner, pub, at, 0), nil)
-		out.At = at
-	}
+	out.At = at
 	if day := Day(at); t.counted() && out.Day != day {
-		p.uncount(pub, out)
+		p.uncount(pub)
 		p.tx.CountUntil(QuotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota),
 			t.full(day))
 		out.Day = day
 	}
-	p.r.Postings[pub.ID] = out
 }
 
-// leave removes the note of a publication at its account. refund reports whether nothing was
-// posted, so that the publication no longer counts on its day.
+// leave takes a publication off its place at its account. refund reports whether nothing was posted, so that the
+// publication no longer counts on its day.
 func (p planner) leave(pub *item.Publication, refund bool) {
-	out := p.r.Postings[pub.ID]
+	out := &pub.Posting
 	if out.At.IsZero() {
 		return
 	}
-	p.tx.Delete(slot(p.Owner, pub, out.At, 1))
 	p.tx.Count(social.ScheduledKey(pub.SocialAccountID), -1, social.MaxScheduled, store.ErrConflict)
 	if refund {
-		p.uncount(pub, out)
+		p.uncount(pub)
 	}
 	out.At, out.Day = time.Time{}, ""
-	p.r.Postings[pub.ID] = out
 }
 
 // uncount removes a publication from the count of its day, unless the day is over.
-func (p planner) uncount(pub *item.Publication, out item.Posting) {
-	if out.Day >= Day(p.now) {
-		p.tx.Count(QuotaKey(pub.SocialAccountID, out.Day), -1, social.MaxScheduled, store.ErrConflict)
+func (p planner) uncount(pub *item.Publication) {
+	if day := pub.Posting.Day; day >= Day(p.now) {
+		p.tx.Count(QuotaKey(pub.SocialAccountID, day), -1, social.MaxScheduled, store.ErrConflict)
 	}
 }
 
@@ -304,21 +291,3 @@ func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // QuotaKey is the key of the counter of an account's posts on a day (UTC).
 func QuotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }
-
-// slotKind is the kind of the note of a publication at its account.
-const slotKind = "publication_slot"
-
-// slot returns the note of a publication at its account. The note is never changed, so that its version is always 1.
-func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) store.Item {
-	return store.Item{
-		Key: store.IDKey(fmt.Sprintf("slot#%s#%d", pub.ID, at.UnixMilli())), Kind: slotKind, Owner: o, Version: version,
-		Parent: store.Key{PK: slots(pub.SocialAccountID), SK: slotOrder(pub.ID, at)},
-		Doc:    []byte(`{"item":"` + pub.ContentItemID + `"}`),
-	}
-}
-
-func slots(accountID string) string { return "slots#" + accountID }
-
-func slotOrder(publicationID string, at time.Time) string {
-	return resource.SortableTime(at) + "#" + publicationID
-}

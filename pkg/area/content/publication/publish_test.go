@@ -205,11 +205,7 @@ func (w *world) write(change func(*store.Tx, *item.Record) error) {
 	w.t.Helper()
 	it, r := w.read()
 	w.commit(func(tx *store.Tx) error {
-		if err := errors.Join(change(tx, r), it.Encode(r)); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		return nil
+		return errors.Join(change(tx, r), item.Replace(tx, it, r))
 	})
 }
 
@@ -236,12 +232,8 @@ func (w *world) options() *item.PublishOptions {
 
 func (w *world) read() (store.Item, *item.Record) {
 	w.t.Helper()
-	it, err := w.db.Get(context.Background(), store.IDKey(w.item))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
+	it, r, _, err := item.Lookup(context.Background(), w.db, w.item)
+	if err != nil || r == nil {
 		w.t.Fatal(err)
 	}
 	return it, r

@@ -69,21 +69,23 @@ func (t Taken) At(at time.Time) string { return t[resource.SortableTime(at)] }
 func queueOf(accountID string) string { return "queue#" + accountID }
 
 // TakenBetween returns what is planned on an account from a time on and before another: claims, which are read
-// consistently, and the notes of scheduled publications.
+// consistently, and the publications that are scheduled.
 func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
 	taken := Taken{}
 	for _, q := range []store.Query{
-		{Index: store.ByParent, Partition: slots(accountID)}, {Index: store.Table, Partition: queueOf(accountID)},
+		{Index: store.ByParent, Partition: item.AccountPartition(accountID)},
+		{Index: store.Table, Partition: queueOf(accountID)},
 	} {
 		q.From, q.To, q.Limit, q.OldestFirst = resource.SortableTime(from), resource.SortableTime(to), 100, true
 		err := db.Each(ctx, q, func(it store.Item) error {
-			var note struct{ Item string }
-			sort := it.SK
-			if q.Index == store.ByParent {
-				sort, _, _ = strings.Cut(it.Parent.SK, "#")
+			if q.Index == store.ByParent { // a publication, which is under its item
+				at, _, _ := strings.Cut(it.Parent.SK, "#")
+				taken[at] = it.PK
+				return nil
 			}
-			err := it.Decode(&note)
-			taken[sort] = note.Item
+			var claim struct{ Item string }
+			err := it.Decode(&claim)
+			taken[it.SK] = claim.Item
 			return err
 		})
 		if err != nil {
@@ -164,21 +166,18 @@ func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Tim
 	minute := at.UTC().Truncate(time.Minute)
 	for i := range r.Publications {
 		pub := &r.Publications[i]
-		page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: slots(pub.SocialAccountID), Limit: 10,
-			From: resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute)), OldestFirst: true})
+		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10, OldestFirst: true,
+			Partition: item.AccountPartition(pub.SocialAccountID),
+			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute))})
 		if err != nil {
 			return err
 		}
 		pub.Warnings = []item.PublicationWarning{}
 		for _, it := range page.Items {
-			var note struct{ Item string }
-			if err := it.Decode(&note); err != nil {
-				return err
-			}
-			if note.Item != r.ID {
+			if it.PK != r.ID {
 				pub.Warnings = append(pub.Warnings, item.PublicationWarning{Code: item.SameMinute,
 					Message: fmt.Sprintf("The content item %s is scheduled on the account for the same minute. Choose "+
-						"another time, such as next_slot.", note.Item)})
+						"another time, such as next_slot.", it.PK)})
 				break
 			}
 		}

@@ -87,7 +87,12 @@ func (w *world) to(at time.Time, age time.Duration) []item.Metrics {
 func (w *world) history() []item.Metrics {
 	w.t.Helper()
 	_, r := w.read()
-	found, err := w.db.GetAll(w.t.Context(), item.ReadingsKey(r.Publications[0].ID))
+	return w.historyOf(r.Publications[0].ID)
+}
+
+func (w *world) historyOf(publicationID string) []item.Metrics {
+	w.t.Helper()
+	found, err := w.db.GetAll(w.t.Context(), item.ReadingsKey(publicationID))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -147,11 +152,8 @@ func TestReadingsOfADeletedItem(t *testing.T) {
 		t.Errorf("there are %+v", all)
 	}
 	_, r := w.read()
-	w.commit(func(tx *store.Tx) error {
-		publication.Forget(tx, w.clock.Now(), owner, r)
-		return nil
-	})
-	if all := w.history(); len(all) != 0 {
+	w.commit(func(tx *store.Tx) error { return publication.Forget(tx, w.clock.Now(), owner, r) })
+	if all := w.historyOf(r.Publications[0].ID); len(all) != 0 {
 		t.Errorf("there are %+v", all)
 	}
 }

@@ -19,18 +19,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Platforms finds the adapters of platforms.
-type Platforms interface {
-	// Of returns the adapter of a platform for a mode, and reports whether there is one.
-	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
-}
-
-var _ Platforms = (social.Adapters)(nil)
-
 // Worker does the tasks of publications.
 type Worker struct {
 	DB        *store.DB
-	Platforms Platforms
+	Platforms social.Adapters
 	Vault     social.Vault
 	Files     Files
 	Now       func() time.Time
@@ -44,44 +36,23 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
-		Alter:            alterer{w},
-		Advance:          advancer{Worker: w},
-		social.Measure:   measurer{Worker: w},
-		social.Import:    importer{Worker: w},
-		item.AutoPublish: automatic{Worker: w}}
+	return map[task.Kind]task.Handler{Timer: task.Func(w.begin), Post: poster{w}, Read: task.Func(w.metrics),
+		Alter: task.Func(w.alter), Advance: task.Func(w.advance), social.Measure: task.Func(w.measure),
+		social.Import: task.Func(w.importPast), item.AutoPublish: task.Func(w.automatic)}
 }
 
-// read reads an item, and other items with it. The record is nil if the item is gone.
+// visits makes the visits of accounts.
+func (w *Worker) visits() social.Visits {
+	return social.Visits{DB: w.DB, Platforms: w.Platforms, Vault: w.Vault, Budgets: w, Now: w.Now}
+}
+
+// read reads an item with its publications, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
 	beside []store.Item, err error) {
-	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
-	if err != nil {
-		return it, nil, nil, err
+	if it, r, beside, err = item.Lookup(ctx, w.DB, s.Subject, others...); it.Owner != s.Owner {
+		r = nil
 	}
-	it = items[0]
-	if it.Kind == item.ItemKind && it.Owner == s.Owner {
-		r, err = item.Decode(&it)
-	}
-	return it, r, items[1:], err
-}
-
-// accounts reads the owner's accounts among the accounts of an item's publications, by id.
-func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]social.Record, error) {
-	items, err := w.DB.GetAll(ctx, store.IDKeys(ids)...)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]social.Record{}
-	for i, it := range items {
-		if !social.Is(it, o) {
-			continue
-		}
-		if found[ids[i]], err = social.Decode(&it); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	return it, r, beside, err
 }
 
 // timing is the payload of a Timer task.
@@ -89,39 +60,36 @@ type timing struct {
 	Round int `json:"round"`
 }
 
-// timer is the handler of Timer.
-type timer struct{ *Worker }
-
-// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
+// begin begins to publish the item, unless it was rescheduled or is no longer scheduled. An item of a paused factory is
 // held until the factory is resumed. An item that is later than its account allows is not published.
-func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 	var p timing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := t.Decode(&p); err != nil {
+		return err
 	}
-	_, r, beside, err := w.read(ctx, s, testclock.Key(s.Owner))
+	_, r, beside, err := w.read(ctx, t.Step, testclock.Key(t.Owner))
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if !p.waits(r) {
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
 	moved, err := testclock.Of(&beside[0])
 	if err != nil {
-		return o, err
+		return err
 	}
 	if wait := r.PublishAt.Sub(w.Now()) - moved.Ahead(); wait > 0 {
-		return task.Outcome{Wait: wait}, nil
+		return t.Sleep(wait)
 	}
 	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	paused := factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused
-	if quiet, err := w.quiet(ctx, s.Owner, r); err != nil {
-		return o, task.Again(err)
+	paused := factoryrecord.Usable(factory, t.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused
+	if quiet, err := w.quiet(ctx, t.Owner, r); err != nil {
+		return task.Again(err)
 	} else if paused || quiet {
-		return w.hold(s, p), nil
+		return w.hold(t, p)
 	}
 	var ids []string
 	for _, pub := range r.Publications {
@@ -129,19 +97,20 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	read, err := w.accountItems(ctx, ids)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+	return t.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		return w.begin(ctx, planner{tx, w.Now(), s.Owner, r}, it, read, ids)
-	}}, nil
+		return w.publish(ctx, planner{tx, w.Now(), t.Owner, r}, it, read, ids)
+	})
 }
 
-// begin begins the publications of an item to accounts that were read.
-func (w timer) begin(ctx context.Context, plan planner, it store.Item, read map[string]store.Item, ids []string) error {
+// publish begins the publications of an item to accounts that were read.
+func (w *Worker) publish(ctx context.Context, plan planner, it store.Item, read map[string]store.Item,
+	ids []string) error {
 	r := plan.r
 	targets, refused, err := w.ask(ctx, plan.Owner, r, plan.now, read, ids...)
 	if err != nil {
@@ -180,7 +149,7 @@ func (w timer) begin(ctx context.Context, plan planner, it store.Item, read map[
 }
 
 // await has an item whose factory has come to require an approval wait for it.
-func (w timer) await(p planner, it store.Item) error {
+func (w *Worker) await(p planner, it store.Item) error {
 	if err := Postpone(p.tx, p.now, p.Owner, p.r); err != nil {
 		return err
 	}
@@ -192,22 +161,23 @@ func (w timer) await(p planner, it store.Item) error {
 // factory wakes the item earlier.
 const holdTime = time.Hour
 
-// hold makes an item of a paused factory wait. It moves the item's notes at the accounts to a later
-// time, so that later items there do not wait for the item.
-func (w timer) hold(s *task.Step, p timing) task.Outcome {
-	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+// hold makes an item of a paused factory wait. It moves the publications to a later place at their accounts, so that
+// later items there do not wait for the item.
+func (w *Worker) hold(t *task.Run, p timing) error {
+	t.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, t.Step)
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		plan := planner{tx, w.Now(), s.Owner, r}
+		plan := planner{tx, w.Now(), t.Owner, r}
 		for i := range r.Publications {
 			if pub := &r.Publications[i]; pub.State == item.PublicationPending {
 				plan.book(pub, Target{}, plan.now.Add(holdTime))
 			}
 		}
 		return item.Replace(tx, it, r)
-	}}
+	})
+	return t.Sleep(holdTime)
 }
 
 // WakeHeld adds to the transaction that an item whose time came while its factory was paused is
