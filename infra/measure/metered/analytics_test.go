@@ -28,7 +28,7 @@ func made(t *testing.T, w *World, factory store.Item, kind item.Kind, at time.Ti
 	}
 	return events.DynamoDBEventRecord{EventName: "MODIFY",
 		Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{
-			"pk": events.NewStringAttribute(r.ID), "kind": events.NewStringAttribute(item.ItemKind),
+			"pk": events.NewStringAttribute(r.Item.ID), "kind": events.NewStringAttribute(item.ItemKind),
 			"doc":  events.NewStringAttribute(string(doc)),
 			"acc":  events.NewStringAttribute(string(factory.Account)),
 			"mode": events.NewStringAttribute(string(factory.Mode)),

@@ -40,15 +40,15 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 		return "", err
 	}
 	at, post := resource.Instant(w.Now()), "42"
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		pub.State, pub.PublishedAt, pub.PlatformPostID = item.PublicationPublished, &at, &post
 		pub.Posted = &item.Preview{Platform: pub.Platform, Hashtags: []string{}, MediaIDs: []string{},
 			Counts: []item.Count{}}
 	}
 	tx := &store.Tx{}
-	for i := range r.Publications {
-		pub, proof := &r.Publications[i], publication.Proof{}
+	for i := range r.Item.Publications {
+		pub, proof := &r.Item.Publications[i], publication.Proof{}
 		for _, f := range r.Words(pub.Platform, pub.SocialAccountID).Files {
 			proof.Files = append(proof.Files, publication.DossierFile{ID: f.ID, MIMEType: f.MIMEType, Bytes: f.Bytes,
 				SHA256: f.SHA256})

@@ -26,10 +26,10 @@ func (w *World) trainable(ctx context.Context) (string, error) {
 	}
 	// Random ids change the size of a compressed document by some bytes. With this text, 50 documents are far from a
 	// read unit more or less, so that each run takes the same number.
-	r.Prompt += " x7Kq2Zp9Lm4Tn8Wv3Rb6Yc1Hd5Gf0JsAeUiQoPzXkVlB"
+	r.Item.Prompt += " x7Kq2Zp9Lm4Tn8Wv3Rb6Yc1Hd5Gf0JsAeUiQoPzXkVlB"
 	tx := &store.Tx{}
 	for range training.MinSamples {
-		r.ID, r.FactoryID = id.New(id.ContentItem, w.Now()), factory
+		r.Item.ID, r.Item.FactoryID = id.New(id.ContentItem, w.Now()), factory
 		copied, err := r.Entry(it.Owner)
 		if err != nil {
 			return "", err

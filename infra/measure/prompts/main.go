@@ -28,9 +28,9 @@ func main() {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
-			credits = append(credits, r.Credits)
-			r.State, r.Title, r.Caption = item.Generated, "Title", "Caption"
-			asked, _, _ := item.AttemptAt(r).Written()
+			credits = append(credits, r.Attempt.Credits)
+			r.Item.State, r.Item.Title, r.Item.Caption = item.Generated, "Title", "Caption"
+			asked, _, _ := r.Written()
 			system, user = provider.TextPrompt(asked)
 			tokens = provider.TextTokens(asked)
 		}
@@ -46,9 +46,9 @@ func record(kind item.Kind, quality string) (*item.Record, error) {
 		Language: "en", Attempt: 1, Quality: resource.Text(quality)}}
 	switch kind {
 	case item.Video:
-		r.Format = &short
+		r.Item.Format = &short
 	case item.Carousel:
-		r.Slides = []item.Slide{{Text: "1"}, {Text: "2"}, {Text: "3"}, {Text: "4"}, {Text: "5"}}
+		r.Item.Slides = []item.Slide{{Text: "1"}, {Text: "2"}, {Text: "3"}, {Text: "4"}, {Text: "5"}}
 	}
 	var err error
 	r.Brief, err = item.NewBrief(item.Factory{Type: "brand", Name: "Acme", Description: "Shoes of nets.",
@@ -56,5 +56,5 @@ func record(kind item.Kind, quality string) (*item.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, item.AttemptAt(r).Plan(offer, item.Options{}, true)
+	return r, item.PlannerOf(r).Plan(offer, item.Options{}, true)
 }

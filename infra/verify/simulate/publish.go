@@ -235,7 +235,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 		}
 		var r item.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
-		items[r.ID] = true
+		items[r.Item.ID] = true
 		for _, s := range r.Slots {
 			if at := fmt.Sprint(s.Account, s.At); slots[at] != "" {
 				fail("%s and %s have the slot %s", pk, slots[at], at)
@@ -243,11 +243,11 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 				slots[at] = pk
 			}
 		}
-		if r.State == item.Scheduled || r.State == item.Publishing {
-			fail("%s is %s", pk, r.State)
+		if r.Item.State == item.Scheduled || r.Item.State == item.Publishing {
+			fail("%s is %s", pk, r.Item.State)
 		}
 		taken := false
-		for _, p := range rows[r.ID] {
+		for _, p := range rows[r.Item.ID] {
 			post := w.posts[p.ID]
 			taken = taken || p.State == item.PublicationPublished
 			switch {
@@ -261,8 +261,8 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 				fail("%s is %s", p.ID, p.State)
 			}
 		}
-		if len(rows[r.ID]) > 0 && (r.State == item.Published) != taken {
-			fail("%s is %s, and an account has taken it: %v", pk, r.State, taken)
+		if len(rows[r.Item.ID]) > 0 && (r.Item.State == item.Published) != taken {
+			fail("%s is %s, and an account has taken it: %v", pk, r.Item.State, taken)
 		}
 	}
 	for itemID := range rows {

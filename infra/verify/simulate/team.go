@@ -178,7 +178,7 @@ func (w *world) observeTeam(c memtable.Change) {
 			delete(t.slots, at)
 		}
 	}
-	if now.ID == "" {
+	if now.Item.ID == "" {
 		delete(t.items, pk)
 		return
 	}
@@ -190,10 +190,10 @@ func (w *world) observeTeam(c memtable.Change) {
 			t.slots[at] = pk
 		}
 	}
-	if now.State == item.Publishing && was.State != item.Publishing && now.Blocked(t.setting[now.FactoryID]) {
-		t.fail("%s is being published, and its approval is %s", pk, now.Approval.State)
+	if now.Item.State == item.Publishing && was.Item.State != item.Publishing && now.Item.Blocked(t.setting[now.Item.FactoryID]) {
+		t.fail("%s is being published, and its approval is %s", pk, now.Item.Approval.State)
 	}
-	if a := now.Approval; known && a.At != nil && (was.Approval.At == nil || *a.At != *was.Approval.At) {
+	if a := now.Item.Approval; known && a.At != nil && (was.Item.Approval.At == nil || *a.At != *was.Item.Approval.At) {
 		w.ends[a.State+" "+pk]++
 	}
 	if !known {
@@ -204,17 +204,17 @@ func (w *world) observeTeam(c memtable.Change) {
 // noteMade counts a new item of an automation, or of a deal.
 func (w *world) noteMade(pk string, r item.Record) {
 	t := &w.team
-	if t.provided[pk] = r.Provided(); r.Provided() && r.State == item.Generated {
+	if t.provided[pk] = r.Item.Provided(); r.Item.Provided() && r.Item.State == item.Generated {
 		w.ends[pk]++ // at once
 	}
-	if of := r.Metadata["automation"]; of != "" {
-		t.made[of+" "+r.Metadata["entry"]]++
-		if at := r.CreatedAt.Time; at.Sub(at.Truncate(24*time.Hour)) > 15*time.Minute { // a step may last over midnight
+	if of := r.Item.Metadata["automation"]; of != "" {
+		t.made[of+" "+r.Item.Metadata["entry"]]++
+		if at := r.Item.CreatedAt.Time; at.Sub(at.Truncate(24*time.Hour)) > 15*time.Minute { // a step may last over midnight
 			t.day[of+" "+at.Format(time.DateOnly)]++
 		}
 	}
-	if deal := r.Metadata["crm_deal_id"]; deal != "" {
-		t.made[r.Metadata["integration_id"]+" deal "+deal]++
+	if deal := r.Item.Metadata["crm_deal_id"]; deal != "" {
+		t.made[r.Item.Metadata["integration_id"]+" deal "+deal]++
 	}
 }
 
@@ -226,8 +226,8 @@ func (t *teamwork) fail(format string, args ...any) {
 func (t *teamwork) posting(publicationID string) {
 	pk := t.of[publicationID]
 	r, ok := t.items[pk]
-	if ok && r.Blocked(t.setting[r.FactoryID]) {
-		t.fail("%s of %s is posted, and the approval is %s", publicationID, pk, r.Approval.State)
+	if ok && r.Item.Blocked(t.setting[r.Item.FactoryID]) {
+		t.fail("%s of %s is posted, and the approval is %s", publicationID, pk, r.Item.Approval.State)
 	}
 }
 
@@ -243,8 +243,8 @@ func (w *world) checkTeam(fail func(format string, args ...any)) {
 		}
 	}
 	for pk, r := range w.team.items {
-		if r.Provided() && (r.Credits != 0 || r.CostCredits != 0) {
-			fail("%s is the caller's own, and costs %d", pk, r.CostCredits)
+		if r.Item.Provided() && (r.Attempt.Credits != 0 || r.Item.CostCredits != 0) {
+			fail("%s is the caller's own, and costs %d", pk, r.Item.CostCredits)
 		}
 	}
 	for _, c := range w.callers {

@@ -52,14 +52,14 @@ func (c *caller) found() {
 		now := time.Now()
 		var r item.Record
 		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
-		r.Resource, r.FactoryID, r.Kind, r.State, r.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID,
+		r.Item.Resource, r.Item.FactoryID, r.Item.Kind, r.Item.State, r.Item.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID,
 			item.Post, item.Generated, 1
-		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", resource.Text(fmt.Sprint("Shoe ", n)),
+		r.Item.Prompt, r.Item.Language, r.Item.Title, r.Item.Caption, r.Item.Hashtags = "A shoe", "en", resource.Text(fmt.Sprint("Shoe ", n)),
 			"A new shoe.", []string{}
 		it, err := r.Entry(c.principal.Owner)
 		must(err)
 		tx.Create(it, nil)
-		c.school.items = append(c.school.items, "/v1/content-items/"+r.ID)
+		c.school.items = append(c.school.items, "/v1/content-items/"+r.Item.ID)
 	}
 	must(c.world.db().Commit(context.Background(), tx))
 }

@@ -34,7 +34,7 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	f := w.factory(w.Caller, "language", "de", "topics", []string{"Schuhe", "Training", "Essen"})
 	w.items(w.Principal.Owner, f.ID, 20, func(i int, r *item.Record) {
 		if i%2 == 0 {
-			r.State, r.Failure, r.GeneratedAt = item.Failed, &item.Failure{Code: "timeout"}, nil
+			r.Item.State, r.Item.Failure, r.Item.GeneratedAt = item.Failed, &item.Failure{Code: "timeout"}, nil
 		}
 	})
 	path := "/v1/factories/" + f.ID + "/diagnosis"
@@ -224,19 +224,19 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 	}
 	w.items(w.Principal.Owner, f.ID, 40, func(i int, r *item.Record) {
 		views, likes := int64(1000), int64(10+i)
-		r.State, r.Kind, r.SocialAccountIDs = item.Published, item.Post, f.SocialAccountIDs
+		r.Item.State, r.Item.Kind, r.Item.SocialAccountIDs = item.Published, item.Post, f.SocialAccountIDs
 		if i%2 == 0 {
-			r.Caption, likes = "Our shoes", likes+100
+			r.Item.Caption, likes = "Our shoes", likes+100
 		}
 		pub := item.Publication{SocialAccountID: f.SocialAccountIDs[0], Platform: "instagram",
-			State: item.PublicationPublished, PublishedAt: r.GeneratedAt,
+			State: item.PublicationPublished, PublishedAt: r.Item.GeneratedAt,
 			Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}
 		failed := pub
 		failed.SocialAccountID = f.SocialAccountIDs[1]
 		failed.State, failed.PublishedAt, failed.Metrics = item.PublicationFailed, nil, nil
-		failed.UpdatedAt, failed.Failure = r.CreatedAt, &item.PublicationFailure{Code: "needs_reconnect"}
-		if r.Publications = []item.Publication{pub}; i < 2 {
-			r.Publications = append(r.Publications, failed)
+		failed.UpdatedAt, failed.Failure = r.Item.CreatedAt, &item.PublicationFailure{Code: "needs_reconnect"}
+		if r.Item.Publications = []item.Publication{pub}; i < 2 {
+			r.Item.Publications = append(r.Item.Publications, failed)
 		}
 	})
 	d := w.diagnosed(w.Caller, f.ID, nil)

@@ -55,7 +55,7 @@ func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made 
 	err error) {
 	own := map[string]bool{}
 	for _, r := range made {
-		for _, pub := range r.Publications {
+		for _, pub := range r.Item.Publications {
 			if pub.PlatformPostID != nil {
 				own[pub.Platform+" "+*pub.PlatformPostID] = true
 			}
@@ -127,10 +127,10 @@ func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (al
 
 // postsOf returns the posts of an item that the platforms have reported figures of.
 func postsOf(r *item.Record, topics []string) (all []Post) {
-	topics = topicsIn(r.Prompt+" "+string(r.Caption), topics)
-	for _, p := range r.Publications {
+	topics = topicsIn(r.Item.Prompt+" "+string(r.Item.Caption), topics)
+	for _, p := range r.Item.Publications {
 		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
-			all = append(all, Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,
+			all = append(all, Post{Platform: p.Platform, Kind: string(r.Item.Kind), Topics: topics,
 				PublishedAt: p.PublishedAt.Time, Views: int(*m.Views), Reactions: int(m.Reactions())})
 		}
 	}
@@ -139,14 +139,14 @@ func postsOf(r *item.Record, topics []string) (all []Post) {
 
 func itemOf(r *item.Record) Item {
 	it := Item{
-		Kind: string(r.Kind), State: string(r.State), Caption: string(r.Caption), Hashtags: r.Hashtags,
-		Accounts:  r.SocialAccountIDs,
-		CreatedAt: r.CreatedAt.Time, MadeAt: r.GeneratedAt.OrZero(), PublishAt: r.PublishAt.OrZero(),
+		Kind: string(r.Item.Kind), State: string(r.Item.State), Caption: string(r.Item.Caption), Hashtags: r.Item.Hashtags,
+		Accounts:  r.Item.SocialAccountIDs,
+		CreatedAt: r.Item.CreatedAt.Time, MadeAt: r.Item.GeneratedAt.OrZero(), PublishAt: r.Item.PublishAt.OrZero(),
 	}
-	if r.Failure != nil {
-		it.Failure = string(r.Failure.Code)
+	if r.Item.Failure != nil {
+		it.Failure = string(r.Item.Failure.Code)
 	}
-	for _, p := range r.Publications {
+	for _, p := range r.Item.Publications {
 		switch {
 		case p.State == item.PublicationFailed && p.Failure != nil:
 			it.Publications = append(it.Publications,

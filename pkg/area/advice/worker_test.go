@@ -324,8 +324,8 @@ func TestTheItemsThatAreRead(t *testing.T) {
 	f := w.factory(w.Caller)
 	w.Clock.Add(100 * 24 * time.Hour)
 	w.items(w.Principal.Owner, f.ID, 95, func(i int, r *item.Record) {
-		if r.State, r.Failure = item.Failed, (&item.Failure{Code: "timeout"}); i >= 90 {
-			r.Failure.Code = "voice"
+		if r.Item.State, r.Item.Failure = item.Failed, (&item.Failure{Code: "timeout"}); i >= 90 {
+			r.Item.Failure.Code = "voice"
 		}
 	})
 	d := w.diagnosed(w.Caller, f.ID, nil)
@@ -347,7 +347,7 @@ func TestTheItemsThatAreReadAreBounded(t *testing.T) {
 	const more = 230
 	w.itemsEvery(time.Minute, w.Principal.Owner, f.ID, advice.MaxItems+more, func(i int, r *item.Record) {
 		if i%2 == 0 || i >= advice.MaxItems {
-			r.State, r.Failure = item.Failed, &item.Failure{Code: "timeout"}
+			r.Item.State, r.Item.Failure = item.Failed, &item.Failure{Code: "timeout"}
 		}
 	})
 	w.start(w.Caller, f.ID, nil)

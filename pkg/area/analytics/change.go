@@ -100,19 +100,22 @@ func Message(it store.Item) (m queue.Message, ok bool, err error) {
 // ofContent returns the contribution of a content item.
 func ofContent(it store.Item) (change, error) {
 	var r struct {
-		ID        string
-		FactoryID string `json:"factory_id"`
-		Kind      string
-		Version   int64
-		UpdatedAt time.Time `json:"updated_at"`
-		History   []item.Past
+		Item struct {
+			ID        string
+			FactoryID string `json:"factory_id"`
+			Kind      string
+			Version   int64
+			UpdatedAt time.Time `json:"updated_at"`
+		}
+		History []item.Past
 	}
 	if err := it.Decode(&r); err != nil {
 		return change{}, err
 	}
-	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt}
+	of := r.Item
+	c := change{Owner: it.Owner, Factory: of.FactoryID, Subject: of.ID, Version: of.Version, Updated: of.UpdatedAt}
 	for _, p := range r.History {
-		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: RollupAmounts{Made: p.Made,
+		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: of.Kind, Amounts: RollupAmounts{Made: p.Made,
 			Failed:    p.Failed,
 			Published: p.Published, Spend: p.Credits}})
 	}

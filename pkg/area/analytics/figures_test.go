@@ -68,7 +68,7 @@ func (w *world) post(o tenant.Owner, kind item.Kind, accountID, name string, at 
 	w.T.Helper()
 	r := w.entry(kind, accountID, name, at, views, likes)
 	w.commit(func(tx *store.Tx) error { return r.Create(tx, o) })
-	return r.Publications[0].ID
+	return r.Item.Publications[0].ID
 }
 
 // entry returns an item that was published at a time.

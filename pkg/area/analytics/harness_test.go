@@ -93,8 +93,8 @@ func (w *rollupWorld) happens(r *item.Record, p item.Past) events.DynamoDBEventR
 	w.T.Helper()
 	p.At = resource.Instant(w.Now())
 	r.History = append(r.History, p)
-	r.State = item.Generated
-	r.Touch(w.Now())
+	r.Item.State = item.Generated
+	r.Item.Touch(w.Now())
 	w.save(r)
 	return w.record(r)
 }
@@ -177,7 +177,7 @@ func truth(t *testing.T, in string, all ...*item.Record) map[string]string {
 	sums := map[analytics.Group]analytics.RollupAmounts{}
 	for _, r := range all {
 		for _, p := range r.History {
-			g := analytics.Group{Day: p.At.In(zone(t, in)).Format(time.DateOnly), Kind: string(r.Kind)}
+			g := analytics.Group{Day: p.At.In(zone(t, in)).Format(time.DateOnly), Kind: string(r.Item.Kind)}
 			a := sums[g]
 			a[analytics.Made] += p.Made
 			a[analytics.Failed] += p.Failed

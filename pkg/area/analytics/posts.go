@@ -54,8 +54,8 @@ func (c *posts) within(at time.Time) bool { return !at.Before(c.from) && at.Befo
 
 // add adds the posts of an item. Posts that are deleted at their platform still count.
 func (c *posts) add(r *item.Record) {
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		if !pub.Taken() || pub.PublishedAt == nil || !c.within(pub.PublishedAt.Time) {
 			continue
 		}
@@ -73,7 +73,7 @@ func (c *posts) add(r *item.Record) {
 			continue
 		}
 		if m := pub.SettledMetrics(); m != nil {
-			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Kind), pub.PublishedAt.Time, m.Counts})
+			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Item.Kind), pub.PublishedAt.Time, m.Counts})
 		}
 	}
 }

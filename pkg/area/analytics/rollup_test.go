@@ -86,7 +86,7 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 					w.Clock.Add(time.Duration(random.IntN(40*3600)) * time.Second / 8)
 					rec := w.happens(r, []item.Past{{Made: 1, Credits: 20}, {Made: 1, Published: 1}, {Failed: 1},
 						{Credits: 3}}[random.IntN(4)])
-					lastOf[r.ID] = rec
+					lastOf[r.Item.ID] = rec
 					for range random.IntN(3) { // which may be never
 						records = append(records, rec)
 					}
@@ -193,13 +193,13 @@ func TestALongHistoryIsCounted(t *testing.T) {
 		all = append(all, r)
 		for range 16 {
 			w.Clock.Add(21*24*time.Hour + 7*time.Hour)
-			records[r.ID] = w.happens(r, item.Past{Made: 1, Credits: 2})
+			records[r.Item.ID] = w.happens(r, item.Past{Made: 1, Credits: 2})
 		}
 	}
 	for range 2 {
 		var batch []events.DynamoDBEventRecord
 		for _, r := range all {
-			r.Touch(w.Now())
+			r.Item.Touch(w.Now())
 			w.save(r)
 			batch = append(batch, w.record(r))
 		}
@@ -259,7 +259,7 @@ func TestUpdatesAreShort(t *testing.T) {
 func TestWhatFailsComesAgain(t *testing.T) {
 	w := rollupNewWorld(t, "")
 	post, other := w.content(item.Post), w.content(item.Post)
-	other.FactoryID = "fac_other"
+	other.Item.FactoryID = "fac_other"
 	first, second := w.happens(post, item.Past{Made: 1}), w.happens(post, item.Past{Made: 1})
 	broken := w.recordOf(store.Item{Key: store.IDKey("cnt_x"), Kind: item.ItemKind, Owner: acme,
 		Doc: []byte(`{"history":7}`)})
@@ -284,7 +284,7 @@ func TestWhatWasDeletedStaysCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []*item.Record{made, running} {
-		it, err := w.DB.Get(t.Context(), store.IDKey(r.ID))
+		it, err := w.DB.Get(t.Context(), store.IDKey(r.Item.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,13 +340,13 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 			w.change("quarter#2026-05-01", func(it *store.Item) { it.Numbers = map[string]int64{} })
 		},
 		"no sums":             func(w *rollupWorld, _, _ *item.Record) { w.remove("day#2026-05") },
-		"nothing was counted": func(w *rollupWorld, made, _ *item.Record) { w.remove("counted#" + made.ID) },
+		"nothing was counted": func(w *rollupWorld, made, _ *item.Record) { w.remove("counted#" + made.Item.ID) },
 		"an item that was not counted": func(w *rollupWorld, _, other *item.Record) {
 			w.happens(other, item.Past{Made: 1})
 			w.Clock.Add(2 * time.Minute)
 		},
 		"what was counted": func(w *rollupWorld, made, _ *item.Record) {
-			w.change("counted#"+made.ID, func(it *store.Item) {
+			w.change("counted#"+made.Item.ID, func(it *store.Item) {
 				it.Doc = []byte(strings.Replace(string(it.Doc), "20", "21", 1))
 			})
 		},
@@ -398,7 +398,7 @@ func TestVerifyWithstandsWhatIsCountedMeanwhile(t *testing.T) {
 func TestVerifyNeedsAFactory(t *testing.T) {
 	w := rollupNewWorld(t, "")
 	post := w.content(item.Post)
-	for _, name := range []string{"", "fac_x", post.ID} {
+	for _, name := range []string{"", "fac_x", post.Item.ID} {
 		if _, err := analytics.Verify(t.Context(), w.DB, name, w.Now()); err == nil ||
 			!strings.Contains(err.Error(), "there is no factory") {
 			t.Errorf("%q: %v", name, err)

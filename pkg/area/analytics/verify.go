@@ -130,9 +130,9 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 				return err
 			}
 			changes = append(changes, c)
-			for _, p := range of.Publications {
+			for _, p := range of.Item.Publications {
 				changes = append(changes, ofPost(page.Items[i].Owner, item.Row{Publication: p,
-					FactoryID: of.FactoryID, ContentKind: of.Kind}))
+					FactoryID: of.Item.FactoryID, ContentKind: of.Item.Kind}))
 			}
 		}
 		if err := r.subjects(ctx, in, changes); err != nil {

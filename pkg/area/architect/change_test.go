@@ -88,20 +88,20 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	w.model.say = says(
 		calls("draft_content_item_change", object{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q",
 			"body": object{"caption": "Two shoes"}}),
-		calls("draft_content_item_change", object{"content_item_id": r.ID, "body": object{"prompt": "Two shoes"}}),
-		calls("draft_content_item_change", object{"content_item_id": r.ID, "body": object{"caption": "Two shoes"}}),
+		calls("draft_content_item_change", object{"content_item_id": r.Item.ID, "body": object{"prompt": "Two shoes"}}),
+		calls("draft_content_item_change", object{"content_item_id": r.Item.ID, "body": object{"caption": "Two shoes"}}),
 		text("Done"))
 	reply := w.send(live, path, "Mend the caption")
-	if len(reply.DraftIDs) != 1 || !slices.Contains(reply.Sources, r.ID) {
+	if len(reply.DraftIDs) != 1 || !slices.Contains(reply.Sources, r.Item.ID) {
 		t.Fatalf("%+v", reply)
 	}
 	var d architect.Draft
 	live.Call(http.MethodPost, draftsPath+reply.DraftIDs[0]+"/apply", nil, "If-Match", `"1"`).Into(t,
 		http.StatusCreated, &d)
 	var changed item.Item
-	live.Call(http.MethodGet, "/v1/content-items/"+r.ID, nil).Into(t, http.StatusOK, &changed)
-	if d.Kind != architect.ContentItemChange || *d.ContentItemID != r.ID || *d.FactoryID != f.ID ||
-		*d.ResultID != r.ID ||
+	live.Call(http.MethodGet, "/v1/content-items/"+r.Item.ID, nil).Into(t, http.StatusOK, &changed)
+	if d.Kind != architect.ContentItemChange || *d.ContentItemID != r.Item.ID || *d.FactoryID != f.ID ||
+		*d.ResultID != r.Item.ID ||
 		changed.Caption != "Two shoes" || changed.Title != "Shoes" || changed.Version != 2 {
 		t.Errorf("%+v, %+v", d, changed)
 	}

@@ -260,10 +260,10 @@ func (w *stage) put(where, text string) (message string) {
 			w.T.Fatal(err)
 		}
 	case inPrompt:
-		made.Prompt = text
+		made.Item.Prompt = text
 		create(made.Entry(owner))
 	case inTitle:
-		made.Title = resource.Text(text)
+		made.Item.Title = resource.Text(text)
 		create(made.Entry(owner))
 	case inProduct:
 		r := &product.StoredProduct{Product: product.Product{

@@ -232,11 +232,11 @@ func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.read(r.ID)
+		d.read(r.Item.ID)
 		all = append(all, map[string]any{
-			"id": r.ID, "kind": r.Kind, "state": r.State, "title": r.Title,
-			"prompt": provider.Clip(r.Prompt, maxQuoted), "created_at": r.CreatedAt, "publish_at": r.PublishAt,
-			"failure": r.Failure,
+			"id": r.Item.ID, "kind": r.Item.Kind, "state": r.Item.State, "title": r.Item.Title,
+			"prompt": provider.Clip(r.Item.Prompt, maxQuoted), "created_at": r.Item.CreatedAt, "publish_at": r.Item.PublishAt,
+			"failure": r.Item.Failure,
 		})
 	}
 	return map[string]any{"content_items": all, "more": page.Next != nil}, nil

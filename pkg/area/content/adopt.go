@@ -67,14 +67,14 @@ func (a Adopted) again() (at time.Time) {
 func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 	r := &item.Record{Item: a.Item, Files: a.Files, Imported: true}
 	r.Item.Media = []media.View{}
-	r.Previews, r.Publications = []item.Preview{}, []item.Publication{}
-	if r.GeneratedAt != nil && r.GeneratedAt.After(now) {
-		*r.GeneratedAt = resource.Instant(now)
+	r.Item.Previews, r.Item.Publications = []item.Preview{}, []item.Publication{}
+	if r.Item.GeneratedAt != nil && r.Item.GeneratedAt.After(now) {
+		*r.Item.GeneratedAt = resource.Instant(now)
 	}
-	if err := law.CheckMarking(r.AdMarking); err != nil {
+	if err := law.CheckMarking(r.Item.AdMarking); err != nil {
 		return err
 	}
-	if len(r.Variants) > item.MaxVariants {
+	if len(r.Item.Variants) > item.MaxVariants {
 		return errs.Invalid("/variants", "may have %d entries at most", item.MaxVariants)
 	}
 	a.settle(r)
@@ -89,8 +89,8 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 			return err
 		}
 	}
-	if r.ExpiresAt = nil; a.Replay.IsZero() {
-		if r.ExpiresAt, err = generate.ExpireFrom(tx, now, a.Owner, r.ID); err != nil {
+	if r.Item.ExpiresAt = nil; a.Replay.IsZero() {
+		if r.Item.ExpiresAt, err = generate.ExpireFrom(tx, now, a.Owner, r.Item.ID); err != nil {
 			return err
 		}
 	}
@@ -106,35 +106,35 @@ func Adopt(tx *store.Tx, now time.Time, a Adopted) error {
 func (a Adopted) settle(r *item.Record) {
 	switch a.Past.State {
 	case item.Failed:
-		r.State = item.Failed
+		r.Item.State = item.Failed
 	case item.Generated, item.Scheduled, item.Publishing, item.Published:
-		if r.State, r.Failure = item.Generated, nil; a.Lost {
-			r.State = item.Canceled
+		if r.Item.State, r.Item.Failure = item.Generated, nil; a.Lost {
+			r.Item.State = item.Canceled
 		}
 	default:
-		r.State, r.Failure = item.Canceled, nil
+		r.Item.State, r.Item.Failure = item.Canceled, nil
 	}
-	if r.Progress = 0; r.State == item.Generated {
-		r.Progress = 100
+	if r.Item.Progress = 0; r.Item.State == item.Generated {
+		r.Item.Progress = 100
 	}
 	// What was found in the texts stays to be decided.
-	if r.Approval = approvalOf(a.Factory); len(a.Past.Approval.Reasons) > 0 {
-		r.Approval = item.ApprovalIn(item.ApprovalPending, a.Past.Approval.Reasons...)
+	if r.Item.Approval = approvalOf(a.Factory); len(a.Past.Approval.Reasons) > 0 {
+		r.Item.Approval = item.ApprovalIn(item.ApprovalPending, a.Past.Approval.Reasons...)
 	}
-	r.Source = cmp.Or(r.Source, item.SourceGenerated)
-	r.AIGenerated = !r.Provided() || a.Past.AIGenerated
+	r.Item.Source = cmp.Or(r.Item.Source, item.SourceGenerated)
+	r.Item.AIGenerated = !r.Item.Provided() || a.Past.AIGenerated
 	for _, f := range a.Files {
-		r.AIGenerated = r.AIGenerated || f.Provenance.Generated()
+		r.Item.AIGenerated = r.Item.AIGenerated || f.Provenance.Generated()
 	}
-	r.Labelled = a.Past.Labelled && r.Provided() && r.DeepFake
-	if r.Attempt = 1; len(a.Files) > 0 {
-		r.Attempt = max(r.Attempt, a.Attempt)
+	r.Item.Labelled = a.Past.Labelled && r.Item.Provided() && r.Item.DeepFake
+	if r.Item.Attempt = 1; len(a.Files) > 0 {
+		r.Item.Attempt = max(r.Item.Attempt, a.Attempt)
 	}
 }
 
 // replay schedules an item for the time at which it was, or is to be, published.
 func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time) error {
-	r.State, r.Failure, r.Authority = item.Generated, nil, authority.Operator()
+	r.Item.State, r.Item.Failure, r.Authority = item.Generated, nil, authority.Operator()
 	var targets []publication.Target
 	for _, acct := range a.Accounts {
 		t := publication.Target{Account: acct}
@@ -144,7 +144,7 @@ func replay(tx *store.Tx, now time.Time, a Adopted, r *item.Record, at time.Time
 			}
 		}
 		targets = append(targets, t)
-		r.SocialAccountIDs = append(r.SocialAccountIDs, acct.ID)
+		r.Item.SocialAccountIDs = append(r.Item.SocialAccountIDs, acct.ID)
 	}
 	return publication.Schedule(tx, now, a.Owner, r, targets, at)
 }
@@ -164,8 +164,8 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 		}
 		own, ok := find(f.ID)
 		if !ok {
-			if f.Role == media.Final && r.State == item.Generated {
-				r.State, r.Progress = item.Canceled, 0
+			if f.Role == media.Final && r.Item.State == item.Generated {
+				r.Item.State, r.Item.Progress = item.Canceled, 0
 			}
 			continue
 		}
@@ -174,7 +174,7 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 	}
 	r.Files = files
 	r.VariantFiles = map[string]media.File{}
-	for name, v := range r.Variants {
+	for name, v := range r.Item.Variants {
 		lost := func(mediaID string) bool {
 			f, ok := find(mediaID)
 			if ok {
@@ -188,7 +188,7 @@ func adoptMedia(r *item.Record, given incoming.Given) {
 		if v.Cover != nil && lost(*v.Cover) {
 			v.Cover = nil
 		}
-		r.Variants[name] = v
+		r.Item.Variants[name] = v
 	}
 }
 

@@ -32,7 +32,7 @@ func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r 
 	was texts) ([]event.Type, error) {
 	now := textsOf(r)
 	now.Metadata = was.Metadata
-	if reflect.DeepEqual(now, was) || !r.AskAgain() || r.State != item.Scheduled {
+	if reflect.DeepEqual(now, was) || !r.Item.AskAgain() || r.Item.State != item.Scheduled {
 		return nil, nil
 	}
 	required, err := s.required(ctx, r)
@@ -44,21 +44,21 @@ func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r 
 
 // required reports whether the factory of an item requires an approval that the item lacks.
 func (s *Service) required(ctx context.Context, r *item.Record) (bool, error) {
-	if r.Approval.State == item.Approved {
+	if r.Item.Approval.State == item.Approved {
 		return false, nil
 	}
-	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
-	return r.Blocked(factories[r.FactoryID].Approval), err
+	factories, _, err := s.factories.FindAll(ctx, []string{r.Item.FactoryID})
+	return r.Item.Blocked(factories[r.Item.FactoryID].Approval), err
 }
 
 // orderPlanned notes that an item of a content plan is published at its planned time on the accounts of its factory, or
 // that the factory has none.
 func (s publisher) orderPlanned(ctx context.Context, r *item.Record) error {
-	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	factories, _, err := s.factories.FindAll(ctx, []string{r.Item.FactoryID})
 	if err != nil {
 		return err
 	}
-	if len(factories[r.FactoryID].SocialAccountIDs) == 0 {
+	if len(factories[r.Item.FactoryID].SocialAccountIDs) == 0 {
 		r.Stays = item.WaitsForAccount
 		return nil
 	}
@@ -75,17 +75,17 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err != nil {
 		return out, err
 	}
-	now, waited := s.now(), r.Undecided()
+	now, waited := s.now(), r.Item.Undecided()
 	clock, err := s.clock(ctx)
 	if err != nil {
 		return out, err
 	}
 	var happened []event.Type
 	r.Stays = ""
-	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
+	if err := r.Item.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
 	}
-	if state == item.Approved && r.PublishAt != nil { // it is published on behalf of who approves it
+	if state == item.Approved && r.Item.PublishAt != nil { // it is published on behalf of who approves it
 		refused := publication.Of(s.planned(ctx, it.Owner, r), publication.ReasonMandate)
 		if err := publication.Refused(refused); err != nil {
 			return out, err
@@ -98,7 +98,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		if err == nil && r.Stays != item.WaitsForAccount {
 			err = r.PublishApproved(tx, now, it.Owner, by)
 		}
-	} else if r.State == item.Scheduled {
+	} else if r.Item.State == item.Scheduled {
 		var required bool
 		if required, err = s.required(ctx, r); err == nil && required {
 			happened = append(happened, event.ContentUnscheduled)
@@ -122,16 +122,16 @@ func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
 	if err != nil {
 		return out, err
 	}
-	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	factories, _, err := s.factories.FindAll(ctx, []string{r.Item.FactoryID})
 	if err != nil {
 		return out, err
 	}
-	now, before := s.now(), approvalOf(factories[r.FactoryID])
-	if err := r.Withdraw(now, auth.FromContext(ctx).Actor.ID, before.State); err != nil {
+	now, before := s.now(), approvalOf(factories[r.Item.FactoryID])
+	if err := r.Item.Withdraw(now, auth.FromContext(ctx).Actor.ID, before.State); err != nil {
 		return out, err
 	}
 	happened := []event.Type{event.ContentUpdated}
-	if r.State == item.Scheduled && before.State == item.ApprovalPending {
+	if r.Item.State == item.Scheduled && before.State == item.ApprovalPending {
 		happened = append(happened, event.ContentUnscheduled)
 		if err := publication.Postpone(tx, now, it.Owner, r); err != nil {
 			return out, err

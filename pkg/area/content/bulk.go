@@ -265,7 +265,7 @@ func (s bulker) waiting(ctx context.Context, planID, action string) (ids []strin
 			if len(ids) == mostBulk {
 				return ids, true, nil
 			}
-			ids = append(ids, r.ID)
+			ids = append(ids, r.Item.ID)
 		}
 		if page.Next == nil && !exists {
 			e := errs.New(errs.NotFound, "No content item belongs to the content plan %q for this key's account and "+
@@ -284,9 +284,9 @@ func (s bulker) waiting(ctx context.Context, planID, action string) (ids []strin
 func waitsFor(r *item.Record, action string, now time.Time) bool {
 	switch action {
 	case bulkApprove:
-		return r.Approval.State == item.ApprovalPending && r.Permit(item.Approve) == nil
+		return r.Item.Approval.State == item.ApprovalPending && r.Item.Permit(item.Approve) == nil
 	case bulkUnschedule:
-		return r.State == item.Scheduled || r.Ordered != nil
+		return r.Item.State == item.Scheduled || r.Ordered != nil
 	}
 	return r.Planned(now)
 }

@@ -115,7 +115,7 @@ type texts struct {
 }
 
 func textsOf(r *item.Record) texts {
-	return texts{r.Texts, r.Metadata, r.Variants, r.AdMarking}
+	return texts{r.Item.Texts, r.Item.Metadata, r.Item.Variants, r.Item.AdMarking}
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out item.Item, err error) {
@@ -123,7 +123,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	if err := r.Permit(item.Update); err != nil {
+	if err := r.Item.Permit(item.Update); err != nil {
 		return out, err
 	}
 	set, err := httpapi.MergePatch(ctx, textsOf(r))
@@ -136,7 +136,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 // change takes the changed texts of an item over. Sent has the members of the patch, as httpapi.Patched returns them.
 func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record, set texts,
 	sent map[string]bool) (out item.Item, err error) {
-	before, was := r.Title, textsOf(r)
+	before, was := r.Item.Title, textsOf(r)
 	if sent, ok := sent["variants"]; ok || sent {
 		if err := s.patchVariants(ctx, tx, it.Owner, r, set.Variants); err != nil {
 			return out, err
@@ -147,24 +147,24 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 			r.Given.Set(set, item.Text(text.name))
 		}
 	}
-	if r.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Caption {
-		r.Draft = string(cmp.Or(resource.Text(r.Draft), r.Caption))
+	if r.Item.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Item.Caption {
+		r.Draft = string(cmp.Or(resource.Text(r.Draft), r.Item.Caption))
 	}
 	if err := law.CheckMarking(set.AdMarking); err != nil {
 		return out, err
 	}
-	r.Texts, r.Metadata, r.AdMarking = set.Texts, set.Metadata.OrEmpty(), set.AdMarking
-	r.Hashtags = append([]string{}, set.Hashtags...)
+	r.Item.Texts, r.Item.Metadata, r.Item.AdMarking = set.Texts, set.Metadata.OrEmpty(), set.AdMarking
+	r.Item.Hashtags = append([]string{}, set.Hashtags...)
 	if given, ok := sent["title"]; ok {
-		if err = r.CheckTexts(); given && set.Title != before && r.GeneratedAt != nil && !r.Runs() && r.InMedia() {
+		if err = r.CheckTexts(); given && set.Title != before && r.Item.GeneratedAt != nil && !r.Item.Runs() && r.Item.InMedia() {
 			err = errs.Invalid("/title", "is part of the finished media. POST "+
 				"/v1/content-items/{content_item_id}/regenerate with reuse and title composes them again, free of "+
 				"charge")
 		}
 	}
-	if r.Provided() {
+	if r.Item.Provided() {
 		r.Given.Set(true, item.Title, item.Caption, item.Hashtags)
-		if len(r.Own) == 0 && r.Caption == "" {
+		if len(r.Own) == 0 && r.Item.Caption == "" {
 			err = errs.All(err, errs.Invalid("/caption", "is required, as the post has no media"))
 		}
 	}
@@ -197,7 +197,7 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 	}
 	if r.GoesOut() && !p.Has(auth.ContentPublish) {
 		asked := *r
-		asked.AskAgain()
+		asked.Item.AskAgain()
 		if required, err := s.required(ctx, &asked); err != nil {
 			return err
 		} else if !required {
@@ -219,7 +219,7 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 func (s *Service) fits(ctx context.Context, o tenant.Owner, r *item.Record, was texts) error {
 	now := textsOf(r)
 	now.Metadata = was.Metadata
-	if r.State != item.Scheduled || reflect.DeepEqual(now, was) {
+	if r.Item.State != item.Scheduled || reflect.DeepEqual(now, was) {
 		return nil
 	}
 	return publication.Refused(publication.Of(s.planned(ctx, o, r), publication.ReasonMandate,
@@ -229,9 +229,9 @@ func (s *Service) fits(ctx context.Context, o tenant.Owner, r *item.Record, was 
 // planned returns what the gate refuses of the publications that an item is scheduled for, on behalf of the caller. The
 // accounts are not read: their state counts at the time of publication.
 func (s *Service) planned(ctx context.Context, o tenant.Owner, r *item.Record) []publication.Refusal {
-	g := publication.Gate{Item: r, By: auth.FromContext(ctx), At: r.PlannedAt()}
+	g := publication.Gate{Item: r, By: auth.FromContext(ctx), At: r.Item.PlannedAt()}
 	var targets []publication.Target
-	for _, pub := range r.Publications {
+	for _, pub := range r.Item.Publications {
 		acct := social.Account{Resource: resource.Resource{ID: pub.SocialAccountID}, Platform: pub.Platform}
 		targets = append(targets, publication.Target{Account: social.Record{Account: acct}, Options: pub.Options,
 			Limits: s.limits(o.Mode)(pub.Platform), Param: "/social_account_ids"})
@@ -244,7 +244,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err != nil {
 		return out, err
 	}
-	if err := r.Permit(item.Cancel); err != nil {
+	if err := r.Item.Permit(item.Cancel); err != nil {
 		return out, err
 	}
 	if err := stop(tx, s.now(), it, r, work); err != nil {
@@ -265,26 +265,26 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 	if err != nil {
 		return nil, it, work, err
 	}
-	if r.Attempt == 1 || !r.Runs() {
+	if r.Item.Attempt == 1 || !r.Item.Runs() {
 		return r, it, beside[0], nil
 	}
-	work, err = s.db.Lookup(ctx, generate.TaskKey(r.ID, r.Attempt))
+	work, err = s.db.Lookup(ctx, generate.TaskKey(r.Item.ID, r.Item.Attempt))
 	return r, it, work, err
 }
 
 // stop cancels an item that runs, and its work, in the transaction.
 func stop(tx *store.Tx, now time.Time, it store.Item, r *item.Record, work store.Item) error {
-	charged, made, err := generate.Cancel(tx, now, it.Owner, &r.Ticket, work)
+	charged, made, err := generate.Cancel(tx, now, it.Owner, &r.Attempt.Ticket, work)
 	if err != nil {
 		return err
 	}
-	return item.AttemptAt(r).Stop(tx, now, charged, made)
+	return r.Stop(tx, now, charged, made)
 }
 
 // write adds the changed record and its events to the transaction, and returns the changed item.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record,
 	happened ...event.Type) (item.Item, error) {
-	r.Touch(s.now())
+	r.Item.Touch(s.now())
 	return s.answer(ctx, tx, it, r, happened...)
 }
 
@@ -309,7 +309,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err != nil {
 		return out, err
 	}
-	if err := r.Permit(item.Delete); err != nil {
+	if err := r.Item.Permit(item.Delete); err != nil {
 		return out, err
 	}
 	now := s.now()
@@ -320,12 +320,12 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := publication.Forget(tx, now, it.Owner, r); err != nil {
 		return out, err
 	}
-	if r.Runs() {
-		cost := r.CostCredits
+	if r.Item.Runs() {
+		cost := r.Item.CostCredits
 		if err := stop(tx, s.now(), it, r, work); err != nil {
 			return out, err
 		}
-		if r.CostCredits > cost {
+		if r.Item.CostCredits > cost {
 			end, err := r.End(it.Owner, now)
 			if err != nil {
 				return out, err
@@ -333,14 +333,14 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 			tx.Create(end, nil)
 		}
 	} else {
-		r.Touch(now)
+		r.Item.Touch(now)
 	}
-	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
+	if err := generate.RemoveFiles(tx, now, it.Owner, r.Item.ID, r.Item.Attempt); err != nil {
 		return out, err
 	}
-	r.Media, r.Files, r.Kept, r.Slides = []media.View{}, nil, nil, slices.Clone(r.Slides)
-	for i := range r.Slides {
-		r.Slides[i].MediaID = nil
+	r.Item.Media, r.Files, r.Attempt.Kept, r.Item.Slides = []media.View{}, nil, nil, slices.Clone(r.Item.Slides)
+	for i := range r.Item.Slides {
+		r.Item.Slides[i].MediaID = nil
 	}
 	return r.Public(), r.Notify(tx, it.Owner, event.ContentDeleted)
 }

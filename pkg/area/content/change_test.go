@@ -34,7 +34,7 @@ func (w *world) put(itemID string, state item.State) {
 	if err := it.Decode(&doc); err != nil {
 		w.T.Fatal(err)
 	}
-	doc["state"] = state
+	doc["item"].(map[string]any)["state"] = state
 	if err := it.Encode(doc); err != nil {
 		w.T.Fatal(err)
 	}

@@ -109,14 +109,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	claim(tx, s.now(), refs.owner, r)
-	if r.Finished() {
-		if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
+	if r.Attempt.Finished() {
+		if err := item.PlannerOf(r).Finish(tx, now, refs.owner); err != nil {
 			return out, err
 		}
 	} else {
-		order := item.AttemptAt(r).Order(refs.owner)
-		r.Usual = order.Usual()
-		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
+		order := item.PlannerOf(r).Order(refs.owner)
+		r.Item.Usual = order.Usual()
+		if r.Attempt.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 			refs.balance); err != nil {
 			return out, err
 		}
@@ -154,12 +154,12 @@ func rehearsedError(p *auth.Principal, records ...*item.Record) error {
 	var outcome string
 	var credits int64
 	for _, r := range records {
-		if r.Sandbox == nil {
+		if r.Attempt.Sandbox == nil {
 			continue
 		}
-		credits += item.AttemptAt(r).LivePrice()
-		if generate.RehearsedError(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
-			outcome = r.Sandbox.Outcome
+		credits += item.PlannerOf(r).LivePrice()
+		if generate.RehearsedError(r.Attempt.Sandbox.Outcome, 0, p) != nil && outcome == "" {
+			outcome = r.Attempt.Sandbox.Outcome
 		}
 	}
 	return generate.RehearsedError(outcome, credits, p)
@@ -204,22 +204,22 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			State:        item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
-		Pipeline: item.Pipeline{Sandbox: b.Sandbox, Accepted: now},
-		Outlets:  item.Outlets{Automatic: f.AutoPublish},
-		Slot:     b.slot,
+		Attempt: item.Attempt{Sandbox: b.Sandbox, Accepted: now},
+		Outlets: item.Outlets{Automatic: f.AutoPublish},
+		Slot:    b.slot,
 	}
-	r.Experiment = b.drawn
+	r.Item.Experiment = b.drawn
 	b.into(r)
 	legal := a.legal[f.ID]
-	if r.AdMarking = b.AdMarking; r.AdMarking == nil {
-		r.AdMarking = legal.AdMarking
+	if r.Item.AdMarking = b.AdMarking; r.Item.AdMarking == nil {
+		r.Item.AdMarking = legal.AdMarking
 	}
-	r.DeepFake, r.Labelled = b.DeepFake, b.Labelled
+	r.Item.DeepFake, r.Item.Labelled = b.DeepFake, b.Labelled
 	var err error
-	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
+	if r.Item.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
 	}
-	if r.Adapt, err = a.adapted(&b, f); err != nil {
+	if r.Attempt.Adapt, err = a.adapted(&b, f); err != nil {
 		return nil, err
 	}
 	if b.Source == item.SourceProvided {
@@ -229,12 +229,12 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		if err := a.provide(&b, r); err != nil {
 			return nil, err
 		}
-		return r, item.AttemptAt(r).PlanAdapt(s.offer, mode == tenant.Live)
+		return r, item.PlannerOf(r).PlanAdapt(s.offer, mode == tenant.Live)
 	}
 	switch b.Kind {
 	case item.Video:
 		format := cmp.Or(b.Format, item.FormatShort)
-		r.Format = &format
+		r.Item.Format = &format
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
@@ -249,21 +249,21 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		r.Headlined = r.Brief.Headlined
 		r.Head(said(b.Headline), b.ShowHeadline)
 	}
-	r.Quality = resource.Text(item.QualityOf(b.Quality, f.Quality))
+	r.Item.Quality = resource.Text(item.QualityOf(b.Quality, f.Quality))
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
 	}
-	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	r.Item.ProductID, r.Item.PromotionID = r.Brief.Product.IDs()
 	if p := a.products[b.ProductID]; p != nil && p.Steered && f.AutoPublish {
-		r.Approval = item.ApprovalIn(item.ApprovalPending, append(r.Approval.Reasons, item.SteeredProduct)...)
+		r.Item.Approval = item.ApprovalIn(item.ApprovalPending, append(r.Item.Approval.Reasons, item.SteeredProduct)...)
 	}
-	r.Warnings = b.thinBrief(f, r)
+	r.Item.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {
 		return nil, err
 	}
 	if !b.Reuse {
-		return r, item.AttemptAt(r).Plan(s.offer, w, mode == tenant.Live)
+		return r, item.PlannerOf(r).Plan(s.offer, w, mode == tenant.Live)
 	}
 	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
 }
@@ -274,7 +274,7 @@ func setSlides(r *item.Record, slides []slideBody) {
 		slides = make([]slideBody, defaultSlides)
 	}
 	for i, slide := range slides {
-		r.Slides = append(r.Slides, item.Slide{Text: slide.Text, Body: resource.Text(slide.body())})
+		r.Item.Slides = append(r.Item.Slides, item.Slide{Text: slide.Text, Body: resource.Text(slide.body())})
 		if slide.Text != "" {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}

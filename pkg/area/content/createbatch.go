@@ -54,8 +54,8 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	var reserved int64
 	var ids []string
 	for _, r := range a.records {
-		reserved += r.Credits
-		ids = append(ids, r.ID)
+		reserved += r.Attempt.Credits
+		ids = append(ids, r.Item.ID)
 	}
 	return out, a.terms.Use(tx, a.refs.owner, reserved, ids...)
 }
@@ -82,11 +82,11 @@ func (a *acceptance) check(ctx context.Context) error {
 			a.records = append(a.records, nil)
 			continue
 		}
-		bound, err := a.terms.Bound(i, item.AttemptAt(r).Made())
+		bound, err := a.terms.Bound(i, r.Attempt.Made())
 		if err != nil {
 			return err
 		}
-		item.AttemptAt(r).Bound(bound)
+		r.Attempt.Bound(bound)
 		a.records, accepted = append(a.records, r), append(accepted, r)
 	}
 	if err := bad.err(); err != nil {
@@ -106,9 +106,9 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 		if r == nil {
 			continue
 		}
-		if accepted = append(accepted, r); !r.Finished() {
-			order := item.AttemptAt(r).Order(a.refs.owner)
-			r.Usual = order.Usual()
+		if accepted = append(accepted, r); !r.Attempt.Finished() {
+			order := item.PlannerOf(r).Order(a.refs.owner)
+			r.Item.Usual = order.Usual()
 			works = append(works, order)
 		}
 	}
@@ -124,12 +124,12 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 	}
 	for _, r := range accepted {
 		claim(tx, a.now, a.refs.owner, r)
-		if r.Finished() {
-			if err := item.AttemptAt(r).Finish(tx, a.now, a.refs.owner); err != nil {
+		if r.Attempt.Finished() {
+			if err := item.PlannerOf(r).Finish(tx, a.now, a.refs.owner); err != nil {
 				return out, err
 			}
 		} else {
-			r.Ticket = ticket
+			r.Attempt.Ticket = ticket
 		}
 		if err := r.Create(tx, a.refs.owner); err != nil {
 			return out, err

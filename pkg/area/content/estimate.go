@@ -45,7 +45,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 		return nil, err
 	}
 	err = s.plan(ctx, r, b, references{media: media.Of(it.Owner, beside)}, true)
-	return []int64{r.Credits}, err
+	return []int64{r.Attempt.Credits}, err
 }
 
 // prices returns the price of each body, of a batch or of one item, with a live key. A body that would be refused has
@@ -61,7 +61,7 @@ func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) 
 	for i, b := range bodies {
 		r, err := s.accepted(ctx, p, b, refs, tenant.Live, s.now())
 		if err == nil {
-			credits[i] = r.Credits
+			credits[i] = r.Attempt.Credits
 			continue
 		}
 		if !batch {

@@ -161,8 +161,8 @@ func Restyle(b *item.Brief, t *item.Trial) {
 
 // spend counts the price of an item in its experiment.
 func (a *references) spend(r *item.Record) {
-	if r.Experiment != nil {
-		a.experiments[r.Experiment.ID].SpentCredits += r.Credits
+	if r.Item.Experiment != nil {
+		a.experiments[r.Item.Experiment.ID].SpentCredits += r.Attempt.Credits
 	}
 }
 

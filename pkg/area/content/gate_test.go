@@ -163,7 +163,7 @@ func (g *gated) plan() string {
 	planID := id.New(id.ContentPlan, g.Now())
 	g.write(func(r *item.Record) {
 		at := resource.Instant(g.at)
-		r.ContentPlanID, r.PublishAt = &planID, &at
+		r.Item.ContentPlanID, r.Item.PublishAt = &planID, &at
 	})
 	return planID
 }
@@ -180,7 +180,7 @@ func (g *gated) write(change func(*item.Record)) {
 		g.T.Fatal(err)
 	}
 	change(r)
-	r.Touch(g.Now())
+	r.Item.Touch(g.Now())
 	tx := &store.Tx{}
 	if err := item.Replace(tx, it, r); err != nil {
 		g.T.Fatal(err)
@@ -225,15 +225,15 @@ var refusals = map[string]refusal{
 		}
 	}, want: []string{"attached /social_account_ids/0"}, code: errs.NotFound, status: 404, failure: "needs_reconnect",
 		waits: item.WaitsForAccount},
-	"kind": {arrange: func(g *gated) { g.write(func(r *item.Record) { r.Kind = item.Story }) },
+	"kind": {arrange: func(g *gated) { g.write(func(r *item.Record) { r.Item.Kind = item.Story }) },
 		want: []string{"kind /social_account_ids/0"}, code: errs.ValidationFailed, status: 422,
 		failure: "content_refused", waits: item.WaitsForAccount, omitted: item.OmittedKind},
 	"choices": {platform: "tiktok", options: choices("duet", nil, "stitch", nil), arrange: func(g *gated) {
 		g.options = object{"tiktok": object{"privacy": "public", "comments": true, "disclosure": "none"}}
 		g.write(func(r *item.Record) {
 			few := &item.PublishOptions{RawMessage: json.RawMessage(`{"privacy":"public","comments":true,"disclosure":"none"}`)}
-			for i := range r.Publications {
-				r.Publications[i].Options = few
+			for i := range r.Item.Publications {
+				r.Item.Publications[i].Options = few
 			}
 			if r.Ordered != nil {
 				r.Ordered.Options["tiktok"] = few
@@ -264,7 +264,7 @@ var refusals = map[string]refusal{
 
 // tooLong gives the item a caption that Instagram does not take.
 func tooLong(g *gated) {
-	g.write(func(r *item.Record) { r.Caption = resource.Text(strings.Repeat("x", 2300)) })
+	g.write(func(r *item.Record) { r.Item.Caption = resource.Text(strings.Repeat("x", 2300)) })
 }
 
 // quiet are hours with the time of all publications.
@@ -324,7 +324,7 @@ func (c refusal) operations(t *testing.T) {
 		planID := g.plan()
 		b = with(g.outlets(time.Time{}), "action", "schedule", "content_plan_id", planID)
 		equal("bulk of a plan", g.bulk(agent, b), want)
-		g.write(func(r *item.Record) { r.ContentPlanID, r.PublishAt = nil, nil })
+		g.write(func(r *item.Record) { r.Item.ContentPlanID, r.Item.PublishAt = nil, nil })
 	}
 	g.atNight()
 	codes, messages = g.problems(agent, time.Time{})

@@ -39,7 +39,7 @@ func (s *Service) ChangeFrom(ctx context.Context, tx *store.Tx, itemID string, b
 	if err != nil {
 		return out, err
 	}
-	if err := r.Permit(item.Update); err != nil {
+	if err := r.Item.Permit(item.Update); err != nil {
 		return out, err
 	}
 	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {

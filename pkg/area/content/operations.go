@@ -169,8 +169,8 @@ func (s *Service) foresee(ctx context.Context, records []*item.Record, shown []i
 	var keys []store.Key
 	var running []int
 	for i, r := range records {
-		if r.State == item.Generating && r.Ticket.Hold.Credits > 0 {
-			keys, running = append(keys, generate.TaskKey(r.ID, r.Attempt)), append(running, i)
+		if r.Item.State == item.Generating && r.Attempt.Ticket.Hold.Credits > 0 {
+			keys, running = append(keys, generate.TaskKey(r.Item.ID, r.Item.Attempt)), append(running, i)
 		}
 	}
 	if keys == nil {
@@ -181,7 +181,7 @@ func (s *Service) foresee(ctx context.Context, records []*item.Record, shown []i
 		return err
 	}
 	for n, i := range running {
-		if *shown[i].CancelCost, err = generate.CancelCost(&records[i].Ticket, works[n]); err != nil {
+		if *shown[i].CancelCost, err = generate.CancelCost(&records[i].Attempt.Ticket, works[n]); err != nil {
 			return err
 		}
 	}

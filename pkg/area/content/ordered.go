@@ -43,7 +43,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	if err := refs.meet(s.vary(p.Owner, r, b.Variants.items(), attached, refs)); err != nil {
 		return nil, err
 	}
-	if r.Provided() && b.Accounts == nil {
+	if r.Item.Provided() && b.Accounts == nil {
 		err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r)
 		if err := refs.meet(err); err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 			r.Wanted = append(r.Wanted, accountID)
 		}
 	}
-	r.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
-	r.SocialAccountIDs = append([]string{}, b.Accounts...)
+	r.Item.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
+	r.Item.SocialAccountIDs = append([]string{}, b.Accounts...)
 	return nil
 }
 

@@ -51,21 +51,21 @@ func (a *references) derived(b createBody) createBody {
 	if from == nil {
 		return b
 	}
-	b.Prompt, b.Language = string(cmp.Or(resource.Text(b.Prompt), resource.Text(from.Prompt), from.Title,
-		from.Caption)), cmp.Or(b.Language, from.Language)
-	if from.ProductID != nil && from.FactoryID == b.FactoryID && b.ProductID == "" {
-		if p := a.products[*from.ProductID]; a.products == nil || p != nil && p.State != product.Archived {
-			b.ProductID = *from.ProductID
+	b.Prompt, b.Language = string(cmp.Or(resource.Text(b.Prompt), resource.Text(from.Item.Prompt), from.Item.Title,
+		from.Item.Caption)), cmp.Or(b.Language, from.Item.Language)
+	if from.Item.ProductID != nil && from.Item.FactoryID == b.FactoryID && b.ProductID == "" {
+		if p := a.products[*from.Item.ProductID]; a.products == nil || p != nil && p.State != product.Archived {
+			b.ProductID = *from.Item.ProductID
 		}
 	}
-	if b.Kind != item.Video || from.Kind != item.Video {
+	if b.Kind != item.Video || from.Item.Kind != item.Video {
 		return b
 	}
-	if b.Format == "" && from.Format != nil {
-		b.Format = *from.Format
+	if b.Format == "" && from.Item.Format != nil {
+		b.Format = *from.Item.Format
 	}
-	if b.Reuse && b.Visuals == "" && from.Visuals != nil {
-		b.Visuals = *from.Visuals
+	if b.Reuse && b.Visuals == "" && from.Item.Visuals != nil {
+		b.Visuals = *from.Item.Visuals
 	}
 	return b
 }
@@ -82,11 +82,11 @@ func (a *references) retell(b *createBody, r *item.Record) error {
 		return e
 	}
 	numbers := b.numbers()
-	if numbers == nil && item.AttemptAt(r).Excerpts(from, b.choices(), b.Reuse) {
-		numbers = item.AttemptAt(from).Excerptible(b.Reuse)
-		r.Excerpt = &item.Excerpt{Numbers: numbers}
+	if numbers == nil && item.PlannerOf(r).Excerpts(from, b.choices(), b.Reuse) {
+		numbers = item.PlannerOf(from).Excerptible(b.Reuse)
+		r.Attempt.Excerpt = &item.Excerpt{Numbers: numbers}
 	}
-	return item.AttemptAt(r).Retell(from, numbers)
+	return item.PlannerOf(r).Retell(from, numbers)
 }
 
 // numbers returns the numbers of the parts to retell, or nil for all.
@@ -100,27 +100,27 @@ func (b *createBody) numbers() (all []int) {
 // planCopies plans an item of copies of the parts of another.
 func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, offer catalog.Offer, live bool) error {
 	from := a.origins[b.From]
-	if from.Kind != r.Kind {
-		return errs.Invalid("/reuse", "needs an item of the same kind, and %s is a %s. Leave it out", from.ID,
-			from.Kind)
+	if from.Item.Kind != r.Item.Kind {
+		return errs.Invalid("/reuse", "needs an item of the same kind, and %s is a %s. Leave it out", from.Item.ID,
+			from.Item.Kind)
 	}
-	if r.Kind == item.Video && from.Visuals != nil && *from.Visuals != b.Visuals {
-		return errs.Invalid("/visuals", "must be %s with reuse, as they are in %s", *from.Visuals, from.ID)
+	if r.Item.Kind == item.Video && from.Item.Visuals != nil && *from.Item.Visuals != b.Visuals {
+		return errs.Invalid("/visuals", "must be %s with reuse, as they are in %s", *from.Item.Visuals, from.Item.ID)
 	}
-	if n := len(r.Origin.Slides); r.Kind == item.Carousel && b.Slides == nil {
+	if n := len(r.Origin.Slides); r.Item.Kind == item.Carousel && b.Slides == nil {
 		if n < 2 {
 			return errs.Invalid("/from_parts", "must be at least 2 slides for a carousel")
 		}
-		r.Slides = nil
+		r.Item.Slides = nil
 		setSlides(r, make([]slideBody, n))
 	}
 	numbers := b.numbers()
 	switch {
-	case r.Excerpt != nil:
-		numbers = r.Excerpt.Numbers
-	case b.DurationSeconds != nil && len(from.Scenes) > 1 && b.Parts == nil:
+	case r.Attempt.Excerpt != nil:
+		numbers = r.Attempt.Excerpt.Numbers
+	case b.DurationSeconds != nil && len(from.Item.Scenes) > 1 && b.Parts == nil:
 		return errs.Invalid("/duration_seconds", "must be less than %d with reuse, the length of %s, of which the "+
-			"service chooses scenes then. Leave it out to retell all", *from.DurationSeconds, from.ID)
+			"service chooses scenes then. Leave it out to retell all", *from.Item.DurationSeconds, from.Item.ID)
 	case b.DurationSeconds != nil:
 		return errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it out with reuse")
 	}
@@ -128,10 +128,10 @@ func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, o
 	if w.Copies, err = item.CopiesOf(from, numbers); err != nil {
 		return err
 	}
-	if r.Excerpt != nil {
-		return item.AttemptAt(r).PlanCopies(offer, w, live)
+	if r.Attempt.Excerpt != nil {
+		return item.PlannerOf(r).PlanCopies(offer, w, live)
 	}
-	return ofParts(b, item.AttemptAt(r).PlanCopies(offer, w, live))
+	return ofParts(b, item.PlannerOf(r).PlanCopies(offer, w, live))
 }
 
 // ofParts returns an error of a length or script that follows from the parts to use again, as one of the member that

@@ -26,10 +26,10 @@ func Planned(f factory.Factory, kind item.Kind, format, quality, subject string,
 	}
 	r, err := s.newRecord(b, a, mode, now)
 	if err == nil && f.Type == factory.Seller {
-		r.Brief.Product, r.ProductID = nil, nil // the plan sets the product later
+		r.Brief.Product, r.Item.ProductID = nil, nil // the plan sets the product later
 	}
 	if err == nil {
-		r.Experiment = nil
+		r.Item.Experiment = nil
 	}
 	return r, err
 }

@@ -85,32 +85,32 @@ func (b *createBody) ownMembers() (members []incoming.Member) {
 
 // provide makes the media of a body those of its item.
 func (a *references) provide(b *createBody, r *item.Record) error {
-	r.Source, r.AIGenerated, r.OwnIDs = item.SourceProvided, b.AIGenerated, b.Media
+	r.Item.Source, r.Item.AIGenerated, r.OwnIDs = item.SourceProvided, b.AIGenerated, b.Media
 	fit := item.FitNone
 	if b.Fit != "" {
 		fit = b.Fit
 	}
-	r.Fit = &fit
+	r.Item.Fit = &fit
 	var files []media.File
 	var found []error
 	for _, m := range b.ownMembers() {
 		f, err := a.media.File(m)
-		if err == nil && r.Fitted() && f.Type != media.Image {
-			err = checkFitted(r.Kind, m.Value, f)
+		if err == nil && r.Item.Fitted() && f.Type != media.Image {
+			err = checkFitted(r.Item.Kind, m.Value, f)
 		}
 		files, found = append(files, f), append(found, err)
 	}
 	if err := errs.All(found...); err != nil {
 		return err
 	}
-	if r.Kind == item.Video {
+	if r.Item.Kind == item.Video {
 		format := item.FormatShort
 		if files[0].Width > files[0].Height {
 			format = item.FormatLong
 		}
-		r.Format = &format
+		r.Item.Format = &format
 	}
-	item.AttemptAt(r).Provide(files)
+	item.PlannerOf(r).Provide(files)
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (s *Service) publications(ctx context.Context, in *publicationsInput) (http
 	if err != nil {
 		return httpapi.Page[item.Publication]{}, err
 	}
-	return httpapi.Slice(ctx, r.Publications, map[string]string{"item": r.ID}, in.SliceInput,
+	return httpapi.Slice(ctx, r.Item.Publications, map[string]string{"item": r.Item.ID}, in.SliceInput,
 		func(p item.Publication) string { return p.ID })
 }
 
@@ -135,11 +135,11 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 		return out, err
 	}
 	if clear {
-		if err := r.Permit(item.Schedule); err != nil {
+		if err := r.Item.Permit(item.Schedule); err != nil {
 			return out, err
 		}
 		var happened []event.Type
-		if r.PublishAt != nil || r.Ordered != nil {
+		if r.Item.PublishAt != nil || r.Ordered != nil {
 			happened = append(happened, event.ContentUnscheduled)
 		}
 		if err := publication.Clear(tx, now, w.it.Owner, r); err != nil {
@@ -149,14 +149,14 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	}
 	at, err := planned(b.PublishAt, r, clock)
 	if err != nil {
-		return out, cmp.Or(r.Permit(item.Schedule), err)
+		return out, cmp.Or(r.Item.Permit(item.Schedule), err)
 	}
 	w.options, w.gate.Action, w.gate.At, w.gate.TimeParam = b.Options, item.Schedule, at, "/publish_at"
 	next := b.PublishAt != nil && b.PublishAt.Next
 	if next {
 		w.gate.At, w.gate.Any = clock, true
 	}
-	targets, err := w.targets(ctx, r.SocialAccountIDs)
+	targets, err := w.targets(ctx, r.Item.SocialAccountIDs)
 	if err != nil {
 		return out, err
 	}
@@ -185,15 +185,15 @@ func planned(asked *publishTime, r *item.Record, now time.Time) (time.Time, erro
 	switch {
 	case asked != nil:
 		return asked.Time.Time, nil
-	case r.PublishAt == nil:
+	case r.Item.PublishAt == nil:
 		return time.Time{}, errs.Invalid("/publish_at", "is required, as the item has no planned time. Send a time in "+
 			"the future")
-	case !r.PublishAt.After(now):
+	case !r.Item.PublishAt.After(now):
 		return time.Time{}, errs.Invalid("/publish_at", "is required, as the planned time of the item, %s, is past. "+
 			"Send a time in the future, or call POST /v1/content-items/{content_item_id}/publish",
-			r.PublishAt.UTC().Format(time.RFC3339))
+			r.Item.PublishAt.UTC().Format(time.RFC3339))
 	}
-	return r.PublishAt.Time, checkAhead(r.PublishAt.Time, now)
+	return r.Item.PublishAt.Time, checkAhead(r.Item.PublishAt.Time, now)
 }
 
 // checkAhead refuses a time of publication in the past, or too far ahead.
@@ -270,17 +270,17 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if w.gate.At, err = s.clock(ctx); err != nil {
 		return out, err
 	}
-	usual := r.SocialAccountIDs
+	usual := r.Item.SocialAccountIDs
 	if left := slices.DeleteFunc(slices.Clone(w.asked), w.taken); len(left) > 0 {
 		w.asked = left
-	} else if len(w.asked) == 0 && (r.State == item.Failed || r.State == item.Published) {
+	} else if len(w.asked) == 0 && (r.Item.State == item.Failed || r.Item.State == item.Published) {
 		failed := []string{}
-		for _, pub := range r.Publications {
+		for _, pub := range r.Item.Publications {
 			if pub.State == item.PublicationFailed {
 				failed = append(failed, pub.SocialAccountID)
 			}
 		}
-		if r.State == item.Failed || len(failed) > 0 {
+		if r.Item.State == item.Failed || len(failed) > 0 {
 			usual = failed
 		}
 	}
@@ -293,6 +293,6 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if err := publication.Publish(tx, now, w.it.Owner, r, targets); err != nil {
 		return out, err
 	}
-	r.Usual = usualPublication
+	r.Item.Usual = usualPublication
 	return s.answer(ctx, tx, w.it, r)
 }

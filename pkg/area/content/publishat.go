@@ -112,11 +112,11 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 // enqueue gives a scheduled item the next free time of the schedule of its factory on the accounts.
 func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
 	targets []publication.Target, clock time.Time) (time.Time, error) {
-	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	factories, _, err := s.factories.FindAll(ctx, []string{r.Item.FactoryID})
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, clock, nil)
+	at, accounts, err := s.next(ctx, factories[r.Item.FactoryID], r, targets, clock, nil)
 	if err == nil {
 		publication.Claim(tx, s.now(), o, r, at, accounts)
 	}
@@ -126,6 +126,6 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *
 // claim adds to the transaction that a new item takes the slots that its body asked for.
 func claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	if len(r.Wanted) > 0 {
-		publication.Claim(tx, now, o, r, r.PublishAt.Time, r.Wanted)
+		publication.Claim(tx, now, o, r, r.Item.PublishAt.Time, r.Wanted)
 	}
 }

@@ -118,7 +118,7 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 		}
 	}
 	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, clock)
-	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	r.Item.ProductID, r.Item.PromotionID = r.Brief.Product.IDs()
 	return err
 }
 

@@ -77,12 +77,12 @@ func (b *regenerateBody) empty() bool {
 
 // correct sets the texts of an item that the body corrects.
 func (b *regenerateBody) correct(r *item.Record) error {
-	if found := b.Texts.check(r.Kind); len(found) > 0 {
+	if found := b.Texts.check(r.Item.Kind); len(found) > 0 {
 		return found[0]
 	}
 	b.into(r)
-	if b.Slides != nil && len(b.Slides) != len(r.Slides) {
-		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
+	if b.Slides != nil && len(b.Slides) != len(r.Item.Slides) {
+		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Item.Slides))
 	}
 	if err := b.correctSlides(r); err != nil {
 		return err
@@ -90,10 +90,10 @@ func (b *regenerateBody) correct(r *item.Record) error {
 	if r.Head(said(b.Headline), b.ShowHeadline); !b.Reuse {
 		return nil
 	}
-	if r.Headlined && r.Headline == "" {
+	if r.Headlined && r.Item.Headline == "" {
 		return errs.Invalid("/headline", "is required: the item has none, and with reuse no model writes it")
 	}
-	return item.AttemptAt(r).CheckReuse()
+	return item.PlannerOf(r).CheckReuse()
 }
 
 // correctSlides sets the texts of the slides that the body corrects. With reuse, the other text of a slide stays.
@@ -103,7 +103,7 @@ func (b *regenerateBody) correctSlides(r *item.Record) error {
 			continue
 		}
 		given := slices.Contains(r.Given.Slides, i)
-		s := &r.Slides[i]
+		s := &r.Item.Slides[i]
 		if keeps := given || b.Reuse; !keeps {
 			s.Text, s.Body = "", ""
 		}
@@ -154,13 +154,13 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := s.moderator.check(ctx, p.Mode, b.own()); err != nil {
 		return out, err
 	}
-	if err := r.Move(item.Queued); err != nil {
+	if err := r.Item.Move(item.Queued); err != nil {
 		return out, err
 	}
-	r.Attempt++
-	r.Publications = []item.Publication{}
-	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
-	r.AskAgain()
+	r.Item.Attempt++
+	r.Item.Publications = []item.Publication{}
+	r.Attempt.Sandbox, r.Attempt.Accepted, r.Item.Failure, r.Item.Progress = b.Sandbox, now, nil, 0
+	r.Item.AskAgain()
 	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
@@ -169,9 +169,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.FundsOf(others[:funds])
 	}
-	order := item.AttemptAt(r).Order(it.Owner)
-	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
+	order := item.PlannerOf(r).Order(it.Owner)
+	r.Item.Usual = order.Usual()
+	if r.Attempt.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 		balance); err != nil {
 		return out, err
 	}
@@ -184,28 +184,28 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 
 // plan plans a further attempt at an item. It checks the caller's earlier music again.
 func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
-	if err := r.Permit(item.Regenerate); err != nil {
+	if err := r.Item.Permit(item.Regenerate); err != nil {
 		return err
 	}
 	if err := b.Rules(); err != nil {
 		return err
 	}
-	item.AttemptAt(r).Bound(nil) // a quote is for the first attempt
-	if r.Provided() {
+	r.Attempt.Bound(nil) // a quote is for the first attempt
+	if r.Item.Provided() {
 		if !b.empty() {
 			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")
 		}
-		return item.AttemptAt(r).CheckAgain()
+		return item.PlannerOf(r).CheckAgain()
 	}
-	if r.DeepFake || r.PromotionID != nil { // rules decide what the media show
+	if r.Item.DeepFake || r.Item.PromotionID != nil { // rules decide what the media show
 		if _, _, err := (ruler{s}).obey(ctx, r); err != nil {
 			return err
 		}
 	}
 	if b.Prompt != nil {
-		r.Prompt = *b.Prompt
+		r.Item.Prompt = *b.Prompt
 	}
-	r.Quality = cmp.Or(resource.Text(b.Quality), r.Quality)
+	r.Item.Quality = cmp.Or(resource.Text(b.Quality), r.Item.Quality)
 	if err := b.correct(r); err != nil {
 		return err
 	}
@@ -216,17 +216,17 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	}
 	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
 		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
-	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
-		w.Model = cmp.Or(b.Model, string(r.Model))
+	if same := b.Visuals == "" || r.Item.Visuals != nil && b.Visuals == *r.Item.Visuals; same {
+		w.Model = cmp.Or(b.Model, string(r.Item.Model))
 	}
-	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
-		w.Music = *r.Music
+	if w.Music == "" && r.Item.Music != nil && trackOf(*r.Item.Music).IsID() {
+		w.Music = *r.Item.Music
 		if a.media, err = media.Read(ctx, s.db, []media.Member{trackOf(w.Music)}); err != nil {
 			return err
 		}
 	}
-	if w.Cover == "" && r.Cover != nil && coverOf(*r.Cover).IsID() {
-		w.Cover = *r.Cover
+	if w.Cover == "" && r.Item.Cover != nil && coverOf(*r.Item.Cover).IsID() {
+		w.Cover = *r.Item.Cover
 		if a.media, err = media.Read(ctx, s.db, []media.Member{coverOf(w.Cover)}); err != nil {
 			return err
 		}
@@ -235,9 +235,9 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		return err
 	}
 	then := *r
-	then.GeneratedAt = nil // its media are made again
+	then.Item.GeneratedAt = nil // its media are made again
 	if err := law.Refused(law.Check(item.FactsOf(&then, &item.Publication{}, s.now()))); err != nil {
 		return err
 	}
-	return item.AttemptAt(r).Plan(s.offer, w, live)
+	return item.PlannerOf(r).Plan(s.offer, w, live)
 }

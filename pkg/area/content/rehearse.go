@@ -48,7 +48,7 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 				return nil, err
 			}
 		}
-		a.terms.Add(one, "", item.AttemptAt(r).Made())
+		a.terms.Add(one, "", r.Attempt.Made())
 	}
 	if filled.Len() > maxWrites { // that it is too large is noted, and the table takes no such transaction
 		filled = &store.Tx{}
@@ -72,9 +72,9 @@ func refusedItem(b createBody, now time.Time) item.Item {
 
 // itemOf returns the item of a rehearsal that a record makes, without its publications.
 func itemOf(r *item.Record) rehearsal.Item {
-	i := rehearsal.Item{PublishAt: r.PublishAt, Kind: string(r.Kind), Format: r.Format, Models: []rehearsal.Model{},
-		Credits: cmp.Or(r.Credits, item.AttemptAt(r).LivePrice()), Publications: []rehearsal.Publication{}}
-	for _, p := range r.Parts {
+	i := rehearsal.Item{PublishAt: r.Item.PublishAt, Kind: string(r.Item.Kind), Format: r.Item.Format, Models: []rehearsal.Model{},
+		Credits: cmp.Or(r.Attempt.Credits, item.PlannerOf(r).LivePrice()), Publications: []rehearsal.Publication{}}
+	for _, p := range r.Attempt.Parts {
 		if p.Model != "" && p.Reuse == nil {
 			i.Uses(string(p.Kind), p.Model)
 		}
@@ -90,7 +90,7 @@ func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record,
 	accounts []string) (rehearsal.Item, error) {
 	i := itemOf(r)
 	var err error
-	i.Publications, err = validator(s).foretell(ctx, o, r, accounts, nil, r.PublishAt)
+	i.Publications, err = validator(s).foretell(ctx, o, r, accounts, nil, r.Item.PublishAt)
 	return i, err
 }
 
@@ -122,7 +122,7 @@ func (s validator) foretell(ctx context.Context, o tenant.Owner, r *item.Record,
 			p.Problems = append(p.Problems, rehearsal.Problem{Code: problem.Code, Param: problem.Param,
 				Message: problem.Message})
 		}
-		if c.Preview != nil && (r.Provided() || r.Given.Has(item.Caption)) {
+		if c.Preview != nil && (r.Item.Provided() || r.Given.Has(item.Caption)) {
 			p.Preview = &rehearsal.Preview{Title: c.Preview.Title, Caption: resource.Text(c.Preview.Text)}
 		}
 		all = append(all, p)

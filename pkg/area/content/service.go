@@ -53,7 +53,7 @@ func (s *Service) find(ctx context.Context, itemID string, match ...httpapi.IfMa
 	}
 	r, err := item.Of(under)
 	if err == nil {
-		err = httpapi.Matches(r.Version, match)
+		err = httpapi.Matches(r.Item.Version, match)
 	}
 	return r, under[0], err
 }
@@ -70,7 +70,7 @@ func (s *Service) findWith(ctx context.Context, itemID string, others []store.Ke
 		err = item.Attach(ctx, s.db, r)
 	}
 	if err == nil {
-		err = httpapi.Matches(r.Version, match)
+		err = httpapi.Matches(r.Item.Version, match)
 	}
 	return r, it, beside, err
 }

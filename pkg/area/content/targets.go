@@ -52,18 +52,18 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 
 // taken reports whether an account has taken the item.
 func (w *publishRequest) taken(accountID string) bool {
-	pub := w.gate.Item.PublicationTo(accountID)
+	pub := w.gate.Item.Item.PublicationTo(accountID)
 	return pub != nil && pub.Taken()
 }
 
 // take notes the accounts to which the item is published, and the requested result.
 func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
-	if w.gate.Item.State != item.Published && w.gate.Item.State != item.Failed {
-		w.gate.Item.SocialAccountIDs = []string{}
+	if w.gate.Item.Item.State != item.Published && w.gate.Item.Item.State != item.Failed {
+		w.gate.Item.Item.SocialAccountIDs = []string{}
 	}
 	for _, t := range targets {
-		if !slices.Contains(w.gate.Item.SocialAccountIDs, t.Account.ID) {
-			w.gate.Item.SocialAccountIDs = append(w.gate.Item.SocialAccountIDs, t.Account.ID)
+		if !slices.Contains(w.gate.Item.Item.SocialAccountIDs, t.Account.ID) {
+			w.gate.Item.Item.SocialAccountIDs = append(w.gate.Item.Item.SocialAccountIDs, t.Account.ID)
 		}
 	}
 	w.gate.Item.Rehearsed = rehearsal
@@ -98,10 +98,10 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 		w.waits = slices.ContainsFunc(refused, isApproval)
 		refused = slices.DeleteFunc(refused, isApproval)
 	}
-	w.gate.Item.OmittedAccounts = []item.OmittedAccount{}
+	w.gate.Item.Item.OmittedAccounts = []item.OmittedAccount{}
 	if !named && len(all) > 0 {
 		kept, omitted, left := publication.Leave(all, refused)
-		w.gate.Item.OmittedAccounts = append(w.gate.Item.OmittedAccounts, omitted...)
+		w.gate.Item.Item.OmittedAccounts = append(w.gate.Item.Item.OmittedAccounts, omitted...)
 		if all = kept; len(kept) > 0 {
 			refused = left
 		}

@@ -156,12 +156,12 @@ func (t *Texts) into(r *item.Record) {
 	for text, value := range t.sent() {
 		switch v := value.(type) {
 		case *string:
-			if place := r.Plain(item.Text(text.name)); place != nil {
+			if place := r.Item.Plain(item.Text(text.name)); place != nil {
 				*place = resource.Text(*v)
 				r.Given.Set(true, item.Text(text.name))
 			}
 		case []Hashtag:
-			r.Hashtags = plainTags(v)
+			r.Item.Hashtags = plainTags(v)
 			r.Given.Set(len(v) > 0, item.Hashtags)
 		}
 	}

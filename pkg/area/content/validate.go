@@ -134,14 +134,14 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 		if c.At, err = s.clock(ctx); err != nil {
 			return v, err
 		}
-		if c.Item.PublishAt != nil && c.Item.PublishAt.After(c.At) {
-			c.At = c.Item.PublishAt.Time
+		if c.Item.Item.PublishAt != nil && c.Item.Item.PublishAt.After(c.At) {
+			c.At = c.Item.Item.PublishAt.Time
 		}
 	}
 	c.RulesAt, c.options = in.RulesAt, in.Options
 	accounts := in.Accounts
 	if len(accounts) == 0 {
-		accounts = c.Item.SocialAccountIDs
+		accounts = c.Item.Item.SocialAccountIDs
 	}
 	if len(accounts) == 0 {
 		accounts = attached
@@ -175,7 +175,7 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 		c.Item, c.owner = r, it.Owner
 		f, _, err := ruler(s).obey(ctx, r)
 		switch c.Approval = f.Approval; {
-		case r.GeneratedAt == nil && r.Runs(): // what is known of it is checked
+		case r.Item.GeneratedAt == nil && r.Item.Runs(): // what is known of it is checked
 		case in.At.IsZero():
 			c.Action = item.Publish
 		default:
@@ -221,7 +221,7 @@ func (s validator) check(ctx context.Context, v *Validation, c candidate, accoun
 		if err != nil {
 			return err
 		}
-		if by := taken.At(c.At); by != c.Item.ID {
+		if by := taken.At(c.At); by != c.Item.Item.ID {
 			targets[i].TakenBy = by
 		}
 		v.Accounts = append(v.Accounts, s.shown(c, t))
@@ -249,7 +249,7 @@ func (s validator) shown(c candidate, t publication.Target) Checked {
 	}
 	of.Platform = &t.Account.Platform
 	seen := c.Item
-	if seen.GeneratedAt == nil {
+	if seen.Item.GeneratedAt == nil {
 		seen = publication.Foreseen(seen)
 	}
 	pub := item.Publication{Platform: t.Account.Platform, SocialAccountID: t.Account.ID, Options: t.Options}

@@ -120,7 +120,7 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 		return err
 	}
 	for key, v := range all {
-		if before, ok := r.Variants[key]; ok {
+		if before, ok := r.Item.Variants[key]; ok {
 			same := before
 			same.Adapted = v.Adapted
 			if v.Adapted = v.Adapted && reflect.DeepEqual(same, v); !v.Adapted {
@@ -129,7 +129,7 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 			all[key] = v
 		}
 	}
-	r.Variants, r.VariantFiles, r.VariantPlatforms = all, files, platforms
+	r.Item.Variants, r.VariantFiles, r.VariantPlatforms = all, files, platforms
 	return s.fitVariants(o.Mode, r)
 }
 
@@ -166,7 +166,7 @@ func (a *references) adapted(b *createBody, f factory.Factory) (platforms []stri
 func (s *Service) fitVariants(mode tenant.Mode, r *item.Record) error {
 	var found []errs.Detail
 	seen := publication.Foreseen(r)
-	for _, key := range r.VariantKeys() {
+	for _, key := range r.Item.VariantKeys() {
 		pub := item.Publication{Platform: key}
 		if of := r.VariantPlatforms[key]; of != "" {
 			pub = item.Publication{Platform: of, SocialAccountID: key}
@@ -219,7 +219,7 @@ func (s *Service) patchVariants(ctx context.Context, tx *store.Tx, o tenant.Owne
 	for _, mediaID := range before {
 		members = append(members, incoming.Member{Value: mediaID})
 	}
-	factories, beside, err := s.factories.FindAll(ctx, []string{r.FactoryID}, slices.Concat(keys,
+	factories, beside, err := s.factories.FindAll(ctx, []string{r.Item.FactoryID}, slices.Concat(keys,
 		incoming.Keys(members))...)
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (s *Service) patchVariants(ctx context.Context, tx *store.Tx, o tenant.Owne
 	for i, key := range keys {
 		a.accounts[key.PK] = beside[i]
 	}
-	attached := slices.Concat(factories[r.FactoryID].SocialAccountIDs, r.SocialAccountIDs)
+	attached := slices.Concat(factories[r.Item.FactoryID].SocialAccountIDs, r.Item.SocialAccountIDs)
 	if err := s.vary(o, r, all, attached, a); err != nil {
 		return err
 	}

@@ -378,11 +378,11 @@ func (w *world) finish(state item.State) (all []*item.Record) {
 			return err
 		}
 		all = append(all, r)
-		if !r.Runs() {
+		if !r.Item.Runs() {
 			return nil
 		}
-		if r.State, r.Title, r.Caption = state, "Won!", "How we did it"; state == item.Failed {
-			r.Failure = &item.Failure{Stage: "generate", Code: "generation_failed", Message: "It went wrong."}
+		if r.Item.State, r.Item.Title, r.Item.Caption = state, "Won!", "How we did it"; state == item.Failed {
+			r.Item.Failure = &item.Failure{Stage: "generate", Code: "generation_failed", Message: "It went wrong."}
 		}
 		if err := it.Encode(r); err != nil {
 			return err

@@ -91,7 +91,7 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 	deals := map[string]int{}
 	items := w.finish(item.Generated)
 	for _, r := range items {
-		deals[r.Metadata["crm_deal_id"]]++
+		deals[r.Item.Metadata["crm_deal_id"]]++
 	}
 	notes := map[string]int{}
 	for _, n := range f.Notes() {
@@ -102,7 +102,7 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 			t.Errorf("the deal %s has %d items and %d notes", id, deals[id], notes[id])
 		}
 	}
-	price := items[0].Credits
+	price := items[0].Attempt.Credits
 	if spent := before - w.credits(); price == 0 || spent != int64(changes)*price {
 		t.Errorf("%d credits were taken for %d items of %d", spent, changes, price)
 	}

@@ -60,9 +60,9 @@ func (w *Worker) writeNote(ctx context.Context, r *task.Run) error {
 		return err
 	}
 	switch {
-	case of.Runs():
+	case of.Item.Runs():
 		return r.Sleep(task.Jitter(min(max(firstLook, w.Now().Sub(p.Since)/8), longestLook)))
-	case of.State == item.Canceled:
+	case of.Item.State == item.Canceled:
 		return nil
 	}
 	c, err := w.connected(ctx, r)
@@ -100,17 +100,17 @@ func (w *Worker) writeNote(ctx context.Context, r *task.Run) error {
 // noteText returns the note about an item that has ended, in Russian if the item is.
 func noteText(base string, r *item.Record) string {
 	ready, failed := "The content for this deal is ready", "The content for this deal could not be made"
-	if strings.HasPrefix(r.Language, "ru") {
+	if strings.HasPrefix(r.Item.Language, "ru") {
 		ready, failed = "Контент по этой сделке готов", "Контент по этой сделке не создан"
 	}
-	text := ready + ": " + text.ClipLine(string(r.Title), maxName) + "\n" +
-		text.ClipLetters(strings.TrimSpace(string(r.Caption)),
+	text := ready + ": " + text.ClipLine(string(r.Item.Title), maxName) + "\n" +
+		text.ClipLetters(strings.TrimSpace(string(r.Item.Caption)),
 			maxExcerpt)
-	if r.State == item.Failed {
+	if r.Item.State == item.Failed {
 		text = failed
-		if r.Failure != nil {
-			text += ": " + r.Failure.Message
+		if r.Item.Failure != nil {
+			text += ": " + r.Item.Failure.Message
 		}
 	}
-	return strings.TrimSpace(text) + "\n" + base + "/v1/content-items/" + r.ID
+	return strings.TrimSpace(text) + "\n" + base + "/v1/content-items/" + r.Item.ID
 }

@@ -138,7 +138,7 @@ func commentNewWorld(t *testing.T, name string) *commentWorld {
 		if err := i.Create(tx, owner); err != nil {
 			return err
 		}
-		return i.WatchComments(tx, now, owner, &i.Publications[0], adapter.Capabilities())
+		return i.WatchComments(tx, now, owner, &i.Item.Publications[0], adapter.Capabilities())
 	})
 	return w
 }

@@ -43,7 +43,7 @@ func (w *Worker) read(ctx context.Context, r *task.Run) error {
 	}
 	var pub *item.Publication
 	if of != nil {
-		pub = of.Publication(p.Publication)
+		pub = of.Item.Publication(p.Publication)
 	}
 	if pub == nil {
 		return w.forget(ctx, r, p) // nothing refers to the comments any more
@@ -167,7 +167,7 @@ func (w *Worker) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item
 	now := w.Now()
 	r := &Record{Remote: c.ID, Parent: c.ParentID, Comment: Comment{
 		Resource:      resource.New(commentID, c.At, nil),
-		PublicationID: pub.ID, ContentItemID: of.ID, FactoryID: of.FactoryID, SocialAccountID: pub.SocialAccountID,
+		PublicationID: pub.ID, ContentItemID: of.Item.ID, FactoryID: of.Item.FactoryID, SocialAccountID: pub.SocialAccountID,
 		Platform: pub.Platform, Author: Author{Handle: resource.Text(line(c.Author.Handle)),
 			Name: resource.Text(line(c.Author.Name))},
 		Text: Clean(c.Text, maxText), Own: c.Own, State: Visible}}

@@ -181,21 +181,21 @@ func limit(r *Record) platform.Text {
 // question asks for a reply without the problems of the last one.
 func question(model string, c *Record, of *item.Record, problems string) ask.Question {
 	row, _ := registry.Find(c.Platform)
-	asked := prompt.Replying{Channel: of.Brief.Voice, Language: of.Language, Platform: row.Capabilities.Label,
+	asked := prompt.Replying{Channel: of.Brief.Voice, Language: of.Item.Language, Platform: row.Capabilities.Label,
 		Limit: limit(c).Max, Post: posted(of, c), Author: string(c.Author.Name), Comment: Clean(c.Text, 2000)}
 	if problems != "" {
 		asked.Problems = []string{problems}
 	}
-	return ask.Question{Model: model, Prompt: asked.Prompt(), Language: of.Language, Tokens: prompt.ReplyTokens,
+	return ask.Question{Model: model, Prompt: asked.Prompt(), Language: of.Item.Language, Tokens: prompt.ReplyTokens,
 		Sample: map[string]string{"reply": "Thank you for your comment! [sandbox]"}}
 }
 
 // posted returns the text of the post that has the comment.
 func posted(of *item.Record, r *Record) string {
-	if pub := of.Publication(r.PublicationID); pub != nil && pub.Posted != nil && pub.Posted.Text != "" {
+	if pub := of.Item.Publication(r.PublicationID); pub != nil && pub.Posted != nil && pub.Posted.Text != "" {
 		return string(pub.Posted.Text)
 	}
-	return string(of.Title + "\n" + of.Caption)
+	return string(of.Item.Title + "\n" + of.Item.Caption)
 }
 
 // check returns what the guards find. What a stranger claims in a comment is no fact. The texts of the sandbox are not
@@ -206,7 +206,7 @@ func (w *Suggester) check(mode tenant.Mode, text string, r *Record, of *item.Rec
 	}
 	return guard.Check([]guard.Field{{Path: "/suggested_reply", Text: text}}, guard.Rules{
 		Language: "und", Now: w.Now(), Forbidden: of.Brief.Forbidden,
-		Facts:  []string{of.Brief.Name, of.Brief.Voice, of.Prompt, posted(of, r)},
+		Facts:  []string{of.Brief.Name, of.Brief.Voice, of.Item.Prompt, posted(of, r)},
 		Limits: []guard.Limit{{Path: "/suggested_reply", Text: limit(r), Target: r.Platform}},
 	})
 }

@@ -72,7 +72,7 @@ func (w *Worker) visit(ctx context.Context, r *task.Run, c *Record) (a *social.V
 		return nil, p, err
 	}
 	if of != nil {
-		p = postOf(of.Publication(c.PublicationID)) // adapters refuse a post without an id
+		p = postOf(of.Item.Publication(c.PublicationID)) // adapters refuse a post without an id
 	}
 	a, err = w.visits().Visit(ctx, r, c.SocialAccountID, social.ForComments)
 	return a, p, err

@@ -141,11 +141,13 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	if it.Kind == social.Kind {
 		tx.Remove(social.ScheduledKey(it.PK))
 	}
+	attempts := 1
 	if it.Kind == item.ItemKind {
 		_, r, _, err := item.Lookup(ctx, h.DB, it.PK)
 		if err != nil || r == nil {
 			return cmp.Or(err, store.ErrConflict)
 		}
+		attempts = r.Item.Attempt
 		if err := publication.Forget(tx, h.Now(), it.Owner, r); err != nil {
 			return err
 		}
@@ -173,11 +175,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 			return err
 		}
 	}
-	var doc struct{ Attempt int }
-	if err := it.Decode(&doc); err != nil {
-		return err
-	}
-	return generate.RemoveFiles(tx, h.Now(), it.Owner, it.PK, max(doc.Attempt, 1))
+	return generate.RemoveFiles(tx, h.Now(), it.Owner, it.PK, max(attempts, 1))
 }
 
 // release adds to the transaction that an item no longer shows media of the caller.

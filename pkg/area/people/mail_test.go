@@ -395,7 +395,7 @@ func TestApprovalsAreADigest(t *testing.T) {
 			now := w.Now()
 			r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
 				State: item.Generated, Approval: item.Approval{State: item.ApprovalPending}}}
-			r.Title = resource.Text("Post " + strconv.Itoa(i+1))
+			r.Item.Title = resource.Text("Post " + strconv.Itoa(i+1))
 			it, err := r.Entry(owner)
 			if err != nil {
 				t.Fatal(err)

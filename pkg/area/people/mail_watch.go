@@ -228,9 +228,9 @@ func (l *look) approvals(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		newest = max(newest, r.ID)
+		newest = max(newest, r.Item.ID)
 		if len(names) < digestItems {
-			title, _, _ := strings.Cut(string(cmp.Or(r.Title, r.Caption, resource.Text(r.ID))), "\n")
+			title, _, _ := strings.Cut(string(cmp.Or(r.Item.Title, r.Item.Caption, resource.Text(r.Item.ID))), "\n")
 			names = append(names, title)
 		}
 	}

@@ -59,7 +59,7 @@ func (h *Handler) remember(ctx context.Context, j *job) error {
 			if err != nil {
 				return err
 			}
-			past.Items = append(past.Items, chosen{Topic: clean(r.Prompt)})
+			past.Items = append(past.Items, chosen{Topic: clean(r.Item.Prompt)})
 		}
 		if page.Next == nil {
 			break
@@ -206,11 +206,11 @@ func (j *job) invents(from int, t topic) bool {
 	at := j.places[from+t.Slot-1]
 	place := at.Plan
 	place.Brief = string(j.plan.Brief) + "\n" + at.about
-	r.Prompt, r.Slot, r.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
+	r.Item.Prompt, r.Slot, r.Item.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
 	if _, err := j.present(&r, j.productOf(from+t.Slot-1), slot.At); err != nil {
 		return false // making the item returns the error
 	}
-	return item.AttemptAt(&r).Invents(slot.At, t.Topic, t.Angle, t.Hook)
+	return r.Invents(slot.At, t.Topic, t.Angle, t.Hook)
 }
 
 // sameAngle is the similarity from which on two angles count as the same.

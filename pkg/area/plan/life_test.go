@@ -127,7 +127,7 @@ func TestResumingWakesWhatIsHeld(t *testing.T) {
 		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
 			FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, Outlook: item.Outlook{PublishAt: &at}},
 			Outlets: item.Outlets{Round: 1}}
-		ids[in] = r.ID
+		ids[in] = r.Item.ID
 		it, err := r.Entry(w.Principal.Owner)
 		if err != nil {
 			t.Fatal(err)

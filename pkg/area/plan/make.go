@@ -47,13 +47,13 @@ type batch struct {
 // and held is the type whose price is reserved for it.
 func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Trial, held string, now time.Time) error {
 	r := *j.recipe.record(c.Type, t)
-	r.Experiment = t
+	r.Item.Experiment = t
 	content.Restyle(&r.Brief, t)
 	c.Slot = content.Placed(c.Slot, t)
 	// Each has a millisecond of its own, so that lists have them in the order of the plan.
 	made := now.Add(time.Duration(len(b.records)) * time.Millisecond)
-	r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
-	r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = c.Topic, &j.plan.ID, resource.InstantOrNil(&c.At), now
+	r.Item.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
+	r.Item.Prompt, r.Item.ContentPlanID, r.Item.PublishAt, r.Attempt.Accepted = c.Topic, &j.plan.ID, resource.InstantOrNil(&c.At), now
 	inPlan := *c.Slot
 	if inPlan.Brief = string(j.plan.Brief); c.About != "" {
 		inPlan.Campaign += ". " + c.About
@@ -61,14 +61,14 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	if r.Slot = &inPlan; c.By.Actor.ID != "" {
 		r.Authority = c.By
 	}
-	rest := j.recipe.reserved(held) - r.Credits
+	rest := j.recipe.reserved(held) - r.Attempt.Credits
 	saved, err := j.present(&r, shop, c.At)
 	if err != nil {
 		return err
 	}
 	b.saved += rest + saved
-	b.records, b.orders = append(b.records, &r), append(b.orders, item.AttemptAt(&r).Order(j.Owner))
-	c.ID, c.State = r.ID, TopicCompleted
+	b.records, b.orders = append(b.records, &r), append(b.orders, item.PlannerOf(&r).Order(j.Owner))
+	c.ID, c.State = r.Item.ID, TopicCompleted
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dr
 		return hold, err
 	}
 	for i, r := range b.records {
-		r.Ticket = tickets[i]
+		r.Attempt.Ticket = tickets[i]
 		if err := r.Create(tx, j.Owner); err != nil {
 			return hold, err
 		}

@@ -33,19 +33,19 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, te
 			return nil, ofFactory(err)
 		}
 		if d.made[t.Name] == "" {
-			d.made[t.Name] = item.AttemptAt(r).Made()
+			d.made[t.Name] = r.Attempt.Made()
 		}
 		bound, err := terms.BoundOf(t.Name, d.made[t.Name])
 		if err != nil {
 			return nil, err
 		}
-		price := item.AttemptAt(r).LivePrice()
-		if item.AttemptAt(r).Bound(bound); bound != nil {
+		price := item.PlannerOf(r).LivePrice()
+		if r.Attempt.Bound(bound); bound != nil {
 			price = min(price, bound.Credits)
 		}
 		live[t.Name] = max(live[t.Name], price)
-		d.recipe.Reserves[t.Name] = max(d.recipe.Reserves[t.Name], r.Credits)
-		r.Prompt, r.Slot = "", nil
+		d.recipe.Reserves[t.Name] = max(d.recipe.Reserves[t.Name], r.Attempt.Credits)
+		r.Item.Prompt, r.Slot = "", nil
 		return r, nil
 	}
 	for _, t := range Types {

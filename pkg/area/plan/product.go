@@ -114,7 +114,7 @@ func (j *job) present(r *item.Record, p *record.StoredProduct, at time.Time) (sa
 		return 0, nil
 	}
 	if p == nil {
-		return item.AttemptAt(r).Present(nil), nil
+		return item.PlannerOf(r).Present(nil), nil
 	}
 	product, err := item.NewProduct(p, "", r.Brief.Region, at)
 	if err != nil {
@@ -127,5 +127,5 @@ func (j *job) present(r *item.Record, p *record.StoredProduct, at time.Time) (sa
 			product.Promotion = nil
 		}
 	}
-	return item.AttemptAt(r).Present(product), nil
+	return item.PlannerOf(r).Present(product), nil
 }

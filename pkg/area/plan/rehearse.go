@@ -40,7 +40,7 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 		if !known {
 			r := *d.recipe.Items[slot.Type]
 			at := resource.Instant(slot.At)
-			r.PublishAt = &at
+			r.Item.PublishAt = &at
 			if one, err = items.ItemOf(ctx, o, &r, f.SocialAccountIDs); err != nil {
 				return d.plan, err
 			}

@@ -240,7 +240,7 @@ func (r *Recipe) reserved(contentType string) int64 {
 	if credits, ok := r.Reserves[contentType]; ok {
 		return credits
 	}
-	return r.Items[contentType].Credits
+	return r.Items[contentType].Attempt.Credits
 }
 
 // trial returns the running experiment of the plan with its item, or nil if it has none that takes items.
@@ -352,8 +352,8 @@ func (t Type) takes(f experiment.Factor) bool { return content.Takes(f, t.Kind, 
 // spend counts the prices of items of an experiment in it.
 func (b *batch) spend(r *experiment.Record) {
 	for _, one := range b.records {
-		if one.Experiment != nil && r != nil && one.Experiment.ID == r.ID {
-			r.SpentCredits += one.Credits
+		if one.Item.Experiment != nil && r != nil && one.Item.Experiment.ID == r.ID {
+			r.SpentCredits += one.Attempt.Credits
 		}
 	}
 }

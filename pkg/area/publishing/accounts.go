@@ -21,7 +21,7 @@ func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 		}
 	}
 	for _, r := range records {
-		want(factoryrecord.Key(r.FactoryID))
+		want(factoryrecord.Key(r.Item.FactoryID))
 	}
 	factories, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -38,10 +38,10 @@ func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 	ids, all := map[string][]string{}, map[string]social.Record{}
 	keys = nil
 	for _, r := range records {
-		if ids[r.ID] = r.SocialAccountIDs; len(ids[r.ID]) == 0 {
-			ids[r.ID] = attached[r.FactoryID]
+		if ids[r.Item.ID] = r.Item.SocialAccountIDs; len(ids[r.Item.ID]) == 0 {
+			ids[r.Item.ID] = attached[r.Item.FactoryID]
 		}
-		for _, accountID := range ids[r.ID] {
+		for _, accountID := range ids[r.Item.ID] {
 			want(store.IDKey(accountID))
 		}
 	}

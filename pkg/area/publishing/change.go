@@ -17,7 +17,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	if err != nil {
 		return out, err
 	}
-	pub := r.Publication(publicationID)
+	pub := r.Item.Publication(publicationID)
 	if err := match.Check(pub.Version); err != nil {
 		return out, err
 	}

@@ -78,7 +78,7 @@ func decisionOf(req *http.Request) (d decision, complete bool) {
 func (d decision) refused(all []*item.Record) (status int, why string) {
 	switch note := d.notes[d.itemID]; {
 	case d.what != item.Approved && d.what != item.ChangesRequested && d.what != undo,
-		!slices.ContainsFunc(all, func(r *item.Record) bool { return r.ID == d.itemID }):
+		!slices.ContainsFunc(all, func(r *item.Record) bool { return r.Item.ID == d.itemID }):
 		return http.StatusBadRequest, failedGone
 	case len([]rune(note)) > mostNote:
 		return http.StatusUnprocessableEntity, failedLong
@@ -137,8 +137,8 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 // done reports whether the link has made the decision before: the form was sent twice.
 func done(all []*item.Record, d decision, linkID string) bool {
 	return slices.ContainsFunc(all, func(r *item.Record) bool {
-		return r.ID == d.itemID && d.what == item.Approved && r.Approval.State == d.what && r.Approval.By != nil &&
-			*r.Approval.By == linkID && r.Version > d.version
+		return r.Item.ID == d.itemID && d.what == item.Approved && r.Item.Approval.State == d.what && r.Item.Approval.By != nil &&
+			*r.Item.Approval.By == linkID && r.Item.Version > d.version
 	})
 }
 
@@ -152,10 +152,10 @@ func refusal(err error, all []*item.Record, itemID string) (status int, why stri
 	case errs.InvalidState:
 		for _, r := range all {
 			switch {
-			case r.ID != itemID:
-			case r.Permit(item.RequestChanges) != nil:
+			case r.Item.ID != itemID:
+			case r.Item.Permit(item.RequestChanges) != nil:
 				return http.StatusConflict, failedEnded
-			case r.Approval.State == item.Approved:
+			case r.Item.Approval.State == item.Approved:
 				return http.StatusConflict, failedApproved
 			}
 		}

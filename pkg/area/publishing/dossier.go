@@ -62,7 +62,7 @@ func (s *Service) dossier(ctx context.Context, in *PublicationPath) (out SignedD
 	if err != nil {
 		return out, err
 	}
-	if pub := r.Publication(in.ID); pub.PublishedAt == nil {
+	if pub := r.Item.Publication(in.ID); pub.PublishedAt == nil {
 		return out, errs.New(errs.InvalidState, "The publication is %s. A dossier is made when the post is published.",
 			pub.State).In(pub.State)
 	}

@@ -376,7 +376,7 @@ func (s *Service) reviewed(ctx context.Context, l *linkRecord, owner store.Item)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(item.WrittenStates(), string(r.State)) {
+		if slices.Contains(item.WrittenStates(), string(r.Item.State)) {
 			all = append(all, r)
 		}
 	}

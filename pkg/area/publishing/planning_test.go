@@ -141,7 +141,7 @@ func TestAPeriodOfTooManyItemsIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Clock.Add(time.Millisecond)
-			r.ID = id.New(id.ContentItem, w.Now())
+			r.Item.ID = id.New(id.ContentItem, w.Now())
 			it, err := r.Entry(w.Principal.Owner)
 			if err != nil {
 				t.Fatal(err)

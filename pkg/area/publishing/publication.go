@@ -195,8 +195,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	}
 	var all []Entry
 	for _, r := range records {
-		if in.FactoryID != "" && r.FactoryID != in.FactoryID || in.ItemID != "" && r.ID != in.ItemID ||
-			len(in.Kind) > 0 && !slices.Contains(in.Kind, string(r.Kind)) {
+		if in.FactoryID != "" && r.Item.FactoryID != in.FactoryID || in.ItemID != "" && r.Item.ID != in.ItemID ||
+			len(in.Kind) > 0 && !slices.Contains(in.Kind, string(r.Item.Kind)) {
 			continue
 		}
 		for _, e := range entries(r) {
@@ -240,21 +240,21 @@ func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.
 
 // entries returns what an item has in the calendar.
 func entries(r *item.Record) (all []Entry) {
-	base := Entry{State: statePlanned, PlannedAt: resource.Instant(r.PlannedAt()), ContentItemID: r.ID,
-		FactoryID: r.FactoryID, Kind: r.Kind, Title: r.Title,
-		Caption: resource.Text(beginningOf(string(r.Caption))), ContentState: r.State,
-		Approval: r.Approval}
-	for _, pub := range r.Publications {
+	base := Entry{State: statePlanned, PlannedAt: resource.Instant(r.Item.PlannedAt()), ContentItemID: r.Item.ID,
+		FactoryID: r.Item.FactoryID, Kind: r.Item.Kind, Title: r.Item.Title,
+		Caption: resource.Text(beginningOf(string(r.Item.Caption))), ContentState: r.Item.State,
+		Approval: r.Item.Approval}
+	for _, pub := range r.Item.Publications {
 		e := base
 		e.ID, e.State, e.SocialAccountID, e.Platform = &pub.ID, pub.State, &pub.SocialAccountID, &pub.Platform
 		e.PlatformPostID, e.URL, e.PublishedAt, e.Metrics, e.Failure = pub.PlatformPostID, pub.URL, pub.PublishedAt,
 			pub.Metrics, pub.Failure
 		all = append(all, e)
 	}
-	if len(all) > 0 || r.State == item.Canceled || r.State == item.Failed {
+	if len(all) > 0 || r.Item.State == item.Canceled || r.Item.State == item.Failed {
 		return all
 	}
-	for _, accountID := range r.SocialAccountIDs {
+	for _, accountID := range r.Item.SocialAccountIDs {
 		e := base
 		e.SocialAccountID = &accountID
 		all = append(all, e)
@@ -347,7 +347,7 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 		if err != nil {
 			return nil, it, history, err
 		}
-		keys, versions[one.ID] = append(append(keys, listed[i].Key), one.PublicationKeys()...), listed[i].Version
+		keys, versions[one.Item.ID] = append(append(keys, listed[i].Key), one.Item.PublicationKeys()...), listed[i].Version
 	}
 	found, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -365,7 +365,7 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 		default:
 			continue
 		}
-		if err != nil || r != nil && r.Publication(publicationID) != nil && auth.FromContext(ctx).Sees(it.Owner) {
+		if err != nil || r != nil && r.Item.Publication(publicationID) != nil && auth.FromContext(ctx).Sees(it.Owner) {
 			resource.Reads(ctx, it)
 			return r, it, found[0], err
 		}
@@ -378,7 +378,7 @@ func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedP
 	if err != nil {
 		return item.PublishedPost{}, err
 	}
-	return s.show(ctx, r, r.Publication(in.ID), history)
+	return s.show(ctx, r, r.Item.Publication(in.ID), history)
 }
 
 // show returns a publication as callers see it.

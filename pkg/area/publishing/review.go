@@ -132,32 +132,32 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 		return err
 	}
 	for _, r := range records {
-		open := r.Permit(item.Approve) == nil
-		own := open && r.Approval.By != nil && *r.Approval.By == auth.FromContext(ctx).Actor.ID
+		open := r.Item.Permit(item.Approve) == nil
+		own := open && r.Item.Approval.By != nil && *r.Item.Approval.By == auth.FromContext(ctx).Actor.ID
 		// Others may have requested changes: the reader can still decide.
-		decided := !open || own || r.Approval.State == item.Approved
+		decided := !open || own || r.Item.Approval.State == item.Approved
 		if p.Total++; decided {
 			p.Decided++
 		}
-		if with.todo && decided && r.ID != with.last {
+		if with.todo && decided && r.Item.ID != with.last {
 			continue
 		}
-		one := pageItem{ID: r.ID, Version: r.Version, Name: nameOf(r), Kind: kindText(r.Kind), StateText: stateText(r),
-			Open: p.Decide && open, Approved: r.Approval.State == item.Approved, Decided: decided,
+		one := pageItem{ID: r.Item.ID, Version: r.Item.Version, Name: nameOf(r), Kind: kindText(r.Item.Kind), StateText: stateText(r),
+			Open: p.Decide && open, Approved: r.Item.Approval.State == item.Approved, Decided: decided,
 			Undo: p.Decide && own,
-			Last: r.ID == with.last, Typed: with.notes[r.ID]}
+			Last: r.Item.ID == with.last, Typed: with.notes[r.Item.ID]}
 		one.Made, one.Signer = madeOf(r.Files)
-		if r.Approval.Note != nil {
-			one.Note = *r.Approval.Note
+		if r.Item.Approval.Note != nil {
+			one.Note = *r.Item.Approval.Note
 		}
 		if one.Last {
 			one.Failed = with.failed
 		}
-		if r.PublishAt != nil {
-			one.PublishAt = r.PublishAt.UTC().Format(time.RFC3339)
-			one.PublishText = p.at(r.PublishAt.Time, zones[r.FactoryID])
+		if r.Item.PublishAt != nil {
+			one.PublishAt = r.Item.PublishAt.UTC().Format(time.RFC3339)
+			one.PublishText = p.at(r.Item.PublishAt.Time, zones[r.Item.FactoryID])
 		}
-		if err := s.fillPosts(ctx, p, &one, r, accounts[r.ID], it.Owner.Mode); err != nil {
+		if err := s.fillPosts(ctx, p, &one, r, accounts[r.Item.ID], it.Owner.Mode); err != nil {
 			return err
 		}
 		p.Items = append(p.Items, one)
@@ -170,7 +170,7 @@ func (s *Service) fillPosts(ctx context.Context, p *page, one *pageItem, r *item
 	mode tenant.Mode) error {
 	for _, acct := range accounts {
 		limits, ok := s.content.Capabilities(mode, acct.Platform)
-		if _, takes := limits.Kinds[platform.Kind(r.Kind)]; !ok || !takes {
+		if _, takes := limits.Kinds[platform.Kind(r.Item.Kind)]; !ok || !takes {
 			continue
 		}
 		post, err := s.post(ctx, p, r, item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID}, limits,
@@ -190,7 +190,7 @@ func (s *Service) fillPosts(ctx context.Context, p *page, one *pageItem, r *item
 
 // nameOf returns the text by which people know an item: its title, or the first words of its caption.
 func nameOf(r *item.Record) string {
-	return cmp.Or(beginningOf(string(r.Title)), beginningOf(string(r.Caption)))
+	return cmp.Or(beginningOf(string(r.Item.Title)), beginningOf(string(r.Item.Caption)))
 }
 
 // mostBeginning bounds the characters of the beginning of a text.
@@ -209,8 +209,8 @@ func kindText(kind item.Kind) string { return strings.ReplaceAll(string(kind), "
 func (s *Service) zonesOf(ctx context.Context, records []*item.Record) (map[string]*time.Location, error) {
 	var ids []string
 	for _, r := range records {
-		if !slices.Contains(ids, r.FactoryID) {
-			ids = append(ids, r.FactoryID)
+		if !slices.Contains(ids, r.Item.FactoryID) {
+			ids = append(ids, r.Item.FactoryID)
 		}
 	}
 	zones := map[string]*time.Location{}
@@ -229,11 +229,11 @@ func (s *Service) zonesOf(ctx context.Context, records []*item.Record) (map[stri
 // stateText says in words what was decided about an item.
 func stateText(r *item.Record) string {
 	switch {
-	case r.State == item.Published, r.State == item.Publishing:
-		return string(r.State)
-	case r.Approval.State == item.Approved:
+	case r.Item.State == item.Published, r.Item.State == item.Publishing:
+		return string(r.Item.State)
+	case r.Item.Approval.State == item.Approved:
 		return "approved"
-	case r.Approval.State == item.ChangesRequested:
+	case r.Item.Approval.State == item.ChangesRequested:
 		return "changes requested"
 	}
 	return "not decided yet"

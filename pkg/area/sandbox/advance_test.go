@@ -64,7 +64,7 @@ func (w *world) views(itemID string) (views int64, read bool) {
 	if err != nil || r == nil {
 		w.T.Fatal(err)
 	}
-	m := r.Publications[0].Metrics
+	m := r.Item.Publications[0].Metrics
 	if m == nil {
 		return 0, false
 	}

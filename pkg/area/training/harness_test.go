@@ -241,7 +241,7 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 		w.T.Fatal(err)
 	}
 	r, err := item.Decode(&it)
-	if err != nil || r.State != item.Generated {
+	if err != nil || r.Item.State != item.Generated {
 		w.T.Fatalf("%+v, %v", r, err)
 	}
 	r.Draft = "As the model had written it." // a person has edited it: all are worth learning from
@@ -252,7 +252,7 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 	tx.Replace(it)
 	for n := 1; n < items; n++ {
 		w.Clock.Add(time.Millisecond)
-		r.ID = id.New(id.ContentItem, w.Now())
+		r.Item.ID = id.New(id.ContentItem, w.Now())
 		copied, err := r.Entry(it.Owner)
 		if err != nil {
 			w.T.Fatal(err)

@@ -73,7 +73,7 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 			return s, err
 		}
 		for _, r := range page.Records {
-			if _, _, ok := item.AttemptAt(r).Written(); ok && len(all) < MaxSamples {
+			if _, _, ok := r.Written(); ok && len(all) < MaxSamples {
 				all = append(all, r)
 			}
 		}
@@ -82,7 +82,7 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 		}
 	}
 	if len(all) > 0 {
-		s.Newest = all[0].ID
+		s.Newest = all[0].Item.ID
 	}
 	return s, s.add(chosen(all))
 }
@@ -93,10 +93,10 @@ func chosen(all []*item.Record) []*item.Record {
 	good := item.Lessons(all)
 	known := map[string]bool{}
 	for _, r := range good {
-		known[r.ID] = true
+		known[r.Item.ID] = true
 	}
 	for _, r := range all {
-		if !known[r.ID] && len(good) < MinSamples {
+		if !known[r.Item.ID] && len(good) < MinSamples {
 			good = append(good, r)
 		}
 	}
@@ -105,7 +105,7 @@ func chosen(all []*item.Record) []*item.Record {
 
 func (s *Samples) add(all []*item.Record) error {
 	for _, r := range all {
-		asked, text, _ := item.AttemptAt(r).Written() // those without texts were left out
+		asked, text, _ := r.Written() // those without texts were left out
 		line, err := sample(asked, text)
 		if err != nil {
 			return err

@@ -12,19 +12,19 @@ func TestTextsThatAreWorthLearningFromComeFirst(t *testing.T) {
 	var all []*item.Record
 	for n := range 80 {
 		r := &item.Record{Item: item.Item{State: item.Generated, Texts: item.Texts{Caption: "c"}}}
-		if r.ID = fmt.Sprint(n); n%8 == 0 {
+		if r.Item.ID = fmt.Sprint(n); n%8 == 0 {
 			r.Draft = "d" // edited
 		}
 		all = append(all, r)
 	}
 	got := chosen(all)
-	if len(got) != MinSamples || got[0].ID != "0" || got[9].ID != "72" || got[10].ID != "1" {
-		t.Errorf("%d samples, the first ones %s %s %s", len(got), got[0].ID, got[9].ID, got[10].ID)
+	if len(got) != MinSamples || got[0].Item.ID != "0" || got[9].Item.ID != "72" || got[10].Item.ID != "1" {
+		t.Errorf("%d samples, the first ones %s %s %s", len(got), got[0].Item.ID, got[9].Item.ID, got[10].Item.ID)
 	}
 	for _, r := range all {
-		r.State = item.Published
+		r.Item.State = item.Published
 	}
-	if got := chosen(all); len(got) != 80 || got[1].ID != "1" {
+	if got := chosen(all); len(got) != 80 || got[1].Item.ID != "1" {
 		t.Errorf("of 80 published ones %d are taken", len(got))
 	}
 	if got := chosen(all[:30]); len(got) != 30 {

@@ -94,10 +94,10 @@ func (w factories) resume(ctx context.Context, s *task.Run) error {
 	s.Also(func(_ context.Context, tx *store.Tx) error { return plan.Wake(tx, w.Now(), s.Owner, book) })
 	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued, item.Scheduled)
 	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
-		if r.State == item.Scheduled {
+		if r.Item.State == item.Scheduled {
 			return publication.WakeHeld(tx, w.Now(), s.Owner, r)
 		}
-		return generate.Wake(tx, w.Now(), s.Owner, r.ID, r.Attempt)
+		return generate.Wake(tx, w.Now(), s.Owner, r.Item.ID, r.Item.Attempt)
 	})
 }
 

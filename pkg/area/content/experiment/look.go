@@ -46,7 +46,7 @@ func outcomes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, now 
 		}
 		var of []*item.Record
 		for _, one := range page.Records {
-			if one.Experiment != nil && one.Experiment.ID == r.ID {
+			if one.Item.Experiment != nil && one.Item.Experiment.ID == r.ID {
 				of = append(of, one)
 			}
 		}
@@ -68,9 +68,9 @@ func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []
 	now time.Time) ([]Outcome, error) {
 	all, pubs, keys := make([]Outcome, len(of)), make([]*item.Publication, len(of)), []store.Key{}
 	for i, one := range of {
-		all[i] = Outcome{Item: one.ID, Trial: one.Experiment, Kind: one.Kind}
-		late := one.CreatedAt.Add(lateAfterCreation)
-		if at := one.PlannedAt(); at.Add(lateAfterPlan).After(late) {
+		all[i] = Outcome{Item: one.Item.ID, Trial: one.Item.Experiment, Kind: one.Item.Kind}
+		late := one.Item.CreatedAt.Add(lateAfterCreation)
+		if at := one.Item.PlannedAt(); at.Add(lateAfterPlan).After(late) {
 			late = at.Add(lateAfterPlan)
 		}
 		pub := postOn(one, r.Metric.Platform)
@@ -108,8 +108,8 @@ const lateReading = 48 * time.Hour
 
 // postOn returns the post of an item on a platform, or nil if there is none.
 func postOn(r *item.Record, platform string) *item.Publication {
-	for i := range r.Publications {
-		if pub := &r.Publications[i]; pub.Platform == platform && pub.Taken() && pub.PublishedAt != nil {
+	for i := range r.Item.Publications {
+		if pub := &r.Item.Publications[i]; pub.Platform == platform && pub.Taken() && pub.PublishedAt != nil {
 			return pub
 		}
 	}

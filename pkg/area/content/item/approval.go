@@ -22,19 +22,19 @@ const (
 
 // Blocked reports whether an item waits for its approval, given the setting of its factory, or is held
 // for what the guards have found in its texts.
-func (r *Record) Blocked(setting string) bool {
+func (r *Item) Blocked(setting string) bool {
 	return (setting == ApprovalRequired || len(r.Approval.Reasons) > 0) && r.Approval.State != Approved
 }
 
 // Unapproved returns the error of publishing an item that waits for its approval.
-func (r *Record) Unapproved() error {
+func (r *Item) Unapproved() error {
 	return errs.New(errs.InvalidState, "The content item waits for its approval: its factory requires one, or "+
 		"approval.reasons says why it waits. Call POST /v1/approvals/{content_item_id}/approve first.").
 		In(string(r.State), string(Approve), string(RequestChanges))
 }
 
 // AskAgain makes a decision void after a change. It reports whether the item was approved.
-func (r *Record) AskAgain() (was bool) {
+func (r *Item) AskAgain() (was bool) {
 	switch was = r.Approval.State == Approved; r.Approval.State {
 	case Approved:
 		r.Approval = ApprovalIn(ApprovalPending)
@@ -45,7 +45,7 @@ func (r *Record) AskAgain() (was bool) {
 }
 
 // Decide notes a decision about a generated item. If it was decided so before, the error says by whom.
-func (r *Record) Decide(now time.Time, state, note, by string) error {
+func (r *Item) Decide(now time.Time, state, note, by string) error {
 	action := map[string]Action{Approved: Approve, ChangesRequested: RequestChanges}[state]
 	if err := r.Permit(action); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 
 // Withdraw makes the decision that an actor has made void: the item has the given approval again. It is refused if
 // others have decided since, or if the item is being published.
-func (r *Record) Withdraw(now time.Time, by, approval string) error {
+func (r *Item) Withdraw(now time.Time, by, approval string) error {
 	if err := r.Permit(RequestChanges); err != nil {
 		return err
 	}
@@ -82,16 +82,16 @@ func (r *Record) Withdraw(now time.Time, by, approval string) error {
 // behalf of who has approved it.
 func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority) error {
 	r.Authority = by
-	if r.State != Generated || !r.Automatic && r.Ordered == nil && r.ContentPlanID == nil {
+	if r.Item.State != Generated || !r.Automatic && r.Ordered == nil && r.Item.ContentPlanID == nil {
 		return nil
 	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+strconv.FormatInt(r.Version, 10),
-		r.Attempt))
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+strconv.FormatInt(r.Item.Version, 10),
+		r.Item.Attempt))
 }
 
 // NotifyDecision adds the event of the decision to the transaction.
 func (r *Record) NotifyDecision(tx *store.Tx, o tenant.Owner) error {
-	if r.Approval.State == Approved {
+	if r.Item.Approval.State == Approved {
 		return r.Notify(tx, o, event.ContentApproved)
 	}
 	return r.Notify(tx, o, event.ContentChangesRequested)

@@ -59,14 +59,14 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 	}
 	slices.Sort(m.platforms)
 	m.platforms = slices.Compact(m.platforms)
-	page, err := List(ctx, db, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
+	page, err := List(ctx, db, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.Item.FactoryID),
 		OneOf: map[string][]string{"state": WrittenStates()}, Limit: recalled})
 	if err != nil {
 		return nil, err
 	}
 	var all []*Record
 	for _, other := range page.Records {
-		if other.ID != r.ID && other.ID != r.origin() && other.Caption != "" {
+		if other.Item.ID != r.Item.ID && other.Item.ID != r.Item.origin() && other.Item.Caption != "" {
 			all = append(all, other)
 		}
 	}
@@ -85,14 +85,14 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 	if len(accounts) == 0 {
 		return nil
 	}
-	found, err := db.Lookup(ctx, factoryrecord.Key(r.FactoryID))
+	found, err := db.Lookup(ctx, factoryrecord.Key(r.Item.FactoryID))
 	if err != nil {
 		return err
 	}
 	var f struct {
 		Language string `json:"language"`
 	}
-	if found.Kind == "" || found.Decode(&f) != nil || !sameLanguage(f.Language, r.Language) {
+	if found.Kind == "" || found.Decode(&f) != nil || !sameLanguage(f.Language, r.Item.Language) {
 		return nil
 	}
 	var ids []string
@@ -101,7 +101,7 @@ func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Rec
 			ids = append(ids, it.PK)
 		}
 	}
-	now := r.CreatedAt.Time
+	now := r.Item.CreatedAt.Time
 	known, err := social.Past(ctx, db, o, now.Add(-social.PastSince), now, ids...)
 	if err != nil {
 		return err
@@ -125,23 +125,23 @@ func (m *memory) learn(r *Record, all []*Record) {
 	var good []*Record
 	for _, other := range all {
 		if len(m.recent) < maxRecent {
-			opening, _, _ := strings.Cut(string(other.Caption), "\n")
-			m.recent = append(m.recent, clipBytes(string(other.Title)+": "+opening, recentSize))
+			opening, _, _ := strings.Cut(string(other.Item.Caption), "\n")
+			m.recent = append(m.recent, clipBytes(string(other.Item.Title)+": "+opening, recentSize))
 		}
-		if _, measured := other.Engagement(); sameLanguage(other.Language, r.Language) && (measured || other.Edited()) {
+		if _, measured := other.Item.Engagement(); sameLanguage(other.Item.Language, r.Item.Language) && (measured || other.Edited()) {
 			good = append(good, other)
 		}
 	}
 	slices.SortStableFunc(good, func(a, b *Record) int {
-		x, measured := a.Engagement()
-		y, other := b.Engagement()
+		x, measured := a.Item.Engagement()
+		y, other := b.Item.Engagement()
 		if measured != other {
 			return map[bool]int{true: -1, false: 1}[measured]
 		}
 		return cmp.Compare(y, x)
 	})
 	for _, other := range good[:min(len(good), maxExamples)] {
-		m.examples = append(m.examples, clipBytes(string(other.Caption), exampleSize))
+		m.examples = append(m.examples, clipBytes(string(other.Item.Caption), exampleSize))
 	}
 }
 
@@ -153,8 +153,8 @@ const leastOfKind, leastKinds = 5, 2
 func bestHook(all []*Record) (best prompt.HookKind) {
 	rates := map[string][]float64{}
 	for _, r := range all {
-		if rate, ok := r.Engagement(); ok && r.HookKind != "" {
-			rates[string(r.HookKind)] = append(rates[string(r.HookKind)], rate)
+		if rate, ok := r.Item.Engagement(); ok && r.Item.HookKind != "" {
+			rates[string(r.Item.HookKind)] = append(rates[string(r.Item.HookKind)], rate)
 		}
 	}
 	maps.DeleteFunc(rates, func(_ string, of []float64) bool { return len(of) < leastOfKind })
@@ -172,14 +172,14 @@ func bestHook(all []*Record) (best prompt.HookKind) {
 }
 
 // Edited reports whether a person has changed its caption after it was generated.
-func (r *Record) Edited() bool { return r.Draft != "" && r.Draft != string(r.Caption) }
+func (r *Record) Edited() bool { return r.Draft != "" && r.Draft != string(r.Item.Caption) }
 
 // The views below which a rate says nothing.
 const leastViews = 50
 
 // Engagement returns the reactions to the posts of the item for each view, and false if too few views are known.
 // Comments, shares and saves take readers more trouble than likes, and count more.
-func (r *Record) Engagement() (rate float64, ok bool) {
+func (r *Item) Engagement() (rate float64, ok bool) {
 	var views, reactions int64
 	for _, p := range r.Publications {
 		m := p.Metrics
@@ -201,11 +201,11 @@ func (r *Record) Engagement() (rate float64, ok bool) {
 
 // accountsOf reads the social accounts that an item may be published to: its own, and those of its factory.
 func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([]store.Item, error) {
-	items, err := db.GetAll(ctx, append(store.IDKeys(r.SocialAccountIDs), factoryrecord.Key(r.FactoryID))...)
+	items, err := db.GetAll(ctx, append(store.IDKeys(r.Item.SocialAccountIDs), factoryrecord.Key(r.Item.FactoryID))...)
 	if err != nil {
 		return nil, err
 	}
-	accounts := items[:len(r.SocialAccountIDs)]
+	accounts := items[:len(r.Item.SocialAccountIDs)]
 	if factory := items[len(accounts)]; factoryrecord.Usable(factory, o) {
 		ids, err := factoryrecord.Accounts(&factory)
 		if err != nil {
@@ -259,7 +259,7 @@ func pastTexts(ctx context.Context, db *store.DB, factoryID string, without ...s
 // usedScenes returns the numbers of the scenes that other short videos of the same item have in the same language,
 // among the newest items of the factory.
 func usedScenes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (used []int, err error) {
-	page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
+	page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.Item.FactoryID),
 		OneOf: map[string][]string{"state": WrittenStates(), "kind": {string(Video), string(Story)}}, Limit: recalled})
 	if err != nil {
 		return nil, err
@@ -269,8 +269,8 @@ func usedScenes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (u
 		if err != nil {
 			return nil, err
 		}
-		if other.ID != r.ID && other.origin() == r.origin() && sameLanguage(other.Language, r.Language) {
-			used = append(used, other.FromParts...)
+		if other.Item.ID != r.Item.ID && other.Item.origin() == r.Item.origin() && sameLanguage(other.Item.Language, r.Item.Language) {
+			used = append(used, other.Item.FromParts...)
 		}
 	}
 	slices.Sort(used)

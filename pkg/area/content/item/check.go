@@ -17,21 +17,21 @@ import (
 // itself, does not translate, and quotes sources that nobody has read: its texts are checked for claims, words and
 // lengths. What they refuse, it writes anew without its samples, so that the requested outcome stays the same.
 func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generate.Made) (*generate.Refusal, error) {
-	t, rules, sandbox := *m.Text, w.rules(now), w.item.Owner.Mode == tenant.Test
-	rules.Sources = len(w.quoted(t))
+	t, rules, sandbox := *m.Text, w.writer.rules(now), w.item.Owner.Mode == tenant.Test
+	rules.Sources = len(w.writer.quoted(t))
 	rules.Sourced = rules.Sourced && !sandbox
 	rows, err := w.platforms(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	rules.Limits = w.bounds(rows, t)
+	rules.Limits = w.writer.bounds(rows, t)
 	if !w.repeats && !sandbox {
-		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID, w.origin()); err != nil {
+		if rules.Past, err = pastTexts(ctx, db, w.record.Item.FactoryID, w.record.Item.ID, w.record.Item.origin()); err != nil {
 			return nil, err
 		}
 	}
-	found := guard.Check(w.fields(t), rules)
-	for _, label := range w.lacking(rows, t) {
+	found := guard.Check(w.writer.fields(t), rules)
+	for _, label := range w.writer.lacking(rows, t) {
 		found = append(found, guard.Finding{Code: guard.TooLong, Path: "/caption", Text: t.Caption,
 			What: "needs a short version for " + label})
 	}
@@ -64,26 +64,25 @@ var advice = map[guard.Code]string{
 
 // Composition implements generate.Composing: the finished media of the item.
 func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
-	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
+	if s := w.record.Attempt.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
 	}
-	if w.Provided() {
-		return withNotice(w.ownComposition(), shownNotice(w.Record)), nil
+	if w.record.Item.Provided() {
+		return withNotice(w.maker.ownComposition(), shownNotice(w.record)), nil
 	}
-	w.settle(made)
-	shown := *w.Record
-	r := AttemptAt(&shown)
-	switch l := r.Brief.Logo; {
+	w.maker.settle(made)
+	shown := *w.record
+	switch l := shown.Brief.Logo; {
 	case w.look.Plain:
-		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
+		shown.Brief.Brand, shown.Brief.Badge = shown.Brief.Brand.Plain(), nil
 	case l != nil && w.look.Place != "":
-		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
+		shown.Brief.Brand = shown.Brief.Brand.At(&l.File, w.look.Place)
 	}
-	c, err := r.composition(made)
+	c, err := makerOf(&shown).composition(made)
 	if v, ok := c.(generate.Video); ok && w.look.Plain {
 		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
 		c = v
 	}
-	return withNotice(c, shownNotice(w.Record)), err
+	return withNotice(c, shownNotice(w.record)), err
 }

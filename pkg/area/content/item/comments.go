@@ -52,7 +52,7 @@ func (p Reading) Next(now time.Time, c platform.Commenting) (time.Duration, bool
 // WatchComments adds to the transaction the task that reads the comments on a publication, if its platform shows them.
 func (r *Record) WatchComments(tx *store.Tx, now time.Time, o tenant.Owner, pub *Publication,
 	limits platform.Capabilities) error {
-	if !limits.Comments.Reads || pub.PlatformPostID == nil || r.Kind == Story {
+	if !limits.Comments.Reads || pub.PlatformPostID == nil || r.Item.Kind == Story {
 		return nil
 	}
 	p := Reading{Publication: pub.ID, Account: pub.SocialAccountID, At: pub.PublishedAt.Time}
@@ -60,7 +60,7 @@ func (r *Record) WatchComments(tx *store.Tx, now time.Time, o tenant.Owner, pub 
 	if o.Mode == tenant.Test {
 		wait = rehearsed
 	}
-	return task.Create(tx, now, task.Task{Message: ReadingOf(o, r.ID, pub.ID), DueAt: now.Add(wait)}, p)
+	return task.Create(tx, now, task.Task{Message: ReadingOf(o, r.Item.ID, pub.ID), DueAt: now.Add(wait)}, p)
 }
 
 // ReadingOf returns the message of the task that reads the comments on a publication. A publication is published once.

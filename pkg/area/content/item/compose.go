@@ -16,79 +16,79 @@ import (
 )
 
 // composition returns the composition of the parts that were made.
-func (r maker) composition(made []generate.Made) (generate.Composition, error) {
-	text := r.words(made)
-	if err := r.checkWritten(text); err != nil {
+func (r *maker) composition(made []generate.Made) (generate.Composition, error) {
+	text := r.writer.words(made)
+	if err := r.writer.checkWritten(text); err != nil {
 		return nil, err
 	}
-	if !r.Given.Has(Title) {
-		r.Title = resource.Text(text.Title)
+	if !r.given.Has(Title) {
+		r.item.Title = resource.Text(text.Title)
 	}
 	pictures := r.pictures(made)
 	if len(pictures) == 0 {
-		return nil, fmt.Errorf("item: %s has made nothing that could be composed", r.ID)
+		return nil, fmt.Errorf("item: %s has made nothing that could be composed", r.item.ID)
 	}
-	switch brand := r.Brief.Brand; r.Shape {
+	switch brand := r.brief.Brand; r.attempt.Shape {
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := generate.Scene{Clip: pictures[0], Length: r.between(), OnScreen: string(r.Title)}
-		if !r.Given.Has(Title) {
-			scene.OnScreen = script.Screen.Clip(string(r.Title))
+		scene := generate.Scene{Clip: pictures[0], Length: r.writer.between(), OnScreen: string(r.item.Title)}
+		if !r.given.Has(Title) {
+			scene.OnScreen = script.Screen.Clip(string(r.item.Title))
 		}
-		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.Language,
-			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
+		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.item.Language,
+			Brand: brand, Intro: r.brief.Intro, Outro: r.brief.Outro}, nil
 	case "carousel":
-		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer(), Ratio: r.Brief.Ratio}
+		c := generate.Carousel{Language: r.item.Language, Brand: brand, Offer: r.writer.offer(), Ratio: r.brief.Ratio}
 		for i, p := range pictures {
-			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: string(r.Slides[i].Body),
-				Whole: r.photo(i+1) != nil}
-			if !r.givenSlide(i) && i < len(text.Slides) {
+			slide := generate.Slide{File: p, Heading: r.item.Slides[i].Text, Body: string(r.item.Slides[i].Body),
+				Whole: r.attempt.photo(i+1) != nil}
+			if !r.given.slide(i) && i < len(text.Slides) {
 				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
 			}
 			c.Slides = append(c.Slides, slide)
 		}
 		return c, nil
 	case "story":
-		return generate.Picture{Use: generate.Story, File: pictures[0], Text: string(r.Title), Language: r.Language,
-			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
+		return generate.Picture{Use: generate.Story, File: pictures[0], Text: string(r.item.Title), Language: r.item.Language,
+			Brand: brand, Whole: r.attempt.photo(1) != nil, Offer: r.writer.offer()}, nil
 	case "music clip":
-		_, cover := r.madeBy(made, roleCover, 0)
-		if r.OwnCover != nil && *r.Cover != CoverGenerated {
-			cover = r.OwnCover
+		_, cover := r.attempt.madeBy(made, roleCover, 0)
+		if r.record.OwnCover != nil && *r.item.Cover != CoverGenerated {
+			cover = r.record.OwnCover
 		}
 		if cover == nil {
-			return nil, fmt.Errorf("item: %s has no cover", r.ID)
+			return nil, fmt.Errorf("item: %s has no cover", r.item.ID)
 		}
 		return generate.MusicClip{
-			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second,
-			Title:    string(r.Title),
-			Language: r.Language, Brand: brand,
+			Track: pictures[0], Cover: cover, Length: time.Duration(*r.item.DurationSeconds) * time.Second,
+			Title:    string(r.item.Title),
+			Language: r.item.Language, Brand: brand,
 		}, nil
 	}
-	headline := r.Headline
-	if !r.Given.Has(Headline) {
+	headline := r.item.Headline
+	if !r.given.Has(Headline) {
 		headline = resource.Text(text.Headline)
 	}
-	return generate.Picture{Use: generate.Post, File: pictures[0], Text: string(headline), Language: r.Language,
-		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer(), Ratio: r.Brief.Ratio}, nil
+	return generate.Picture{Use: generate.Post, File: pictures[0], Text: string(headline), Language: r.item.Language,
+		Brand: r.brief.Brand, Whole: r.attempt.photo(1) != nil, Offer: r.writer.offer(), Ratio: r.brief.Ratio}, nil
 }
 
 // pictures returns the pictures and clips of the item in their order: those that were made, and photos of the product.
-func (r maker) pictures(made []generate.Made) (all []*media.File) {
+func (r *maker) pictures(made []generate.Made) (all []*media.File) {
 	show := func() {
-		for f := r.photo(len(all) + 1); f != nil; f = r.photo(len(all) + 1) {
+		for f := r.attempt.photo(len(all) + 1); f != nil; f = r.attempt.photo(len(all) + 1) {
 			all = append(all, f)
 		}
 	}
 	show()
 	var order []int
 	for n, m := range made {
-		if r.Parts[n].Role == roleItem && len(m.Files) > 0 {
+		if r.attempt.Parts[n].Role == roleItem && len(m.Files) > 0 {
 			order = append(order, n)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return r.Parts[a].Number - r.Parts[b].Number })
+	slices.SortStableFunc(order, func(a, b int) int { return r.attempt.Parts[a].Number - r.attempt.Parts[b].Number })
 	for _, n := range order {
 		all = append(all, &made[n].Files[0])
 		show()
@@ -97,35 +97,35 @@ func (r maker) pictures(made []generate.Made) (all []*media.File) {
 }
 
 // video describes a video of scenes.
-func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
-	v := generate.Video{Format: generate.Portrait, Language: r.Language, Fade: true, Cuts: r.Brief.Cuts,
-		Brand: r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
-	if r.Shape == "long video" {
+func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
+	v := generate.Video{Format: generate.Portrait, Language: r.item.Language, Fade: true, Cuts: r.brief.Cuts,
+		Brand: r.brief.Brand, Music: r.record.Track, Offer: r.writer.offer(), Intro: r.brief.Intro, Outro: r.brief.Outro}
+	if r.attempt.Shape == "long video" {
 		v.Format = generate.Landscape
 	}
-	if v.Captions = r.Brief.CaptionStyle != captionsUnseen; v.Captions {
-		v.CaptionStyle = r.Brief.CaptionStyle
+	if v.Captions = r.brief.CaptionStyle != captionsUnseen; v.Captions {
+		v.CaptionStyle = r.brief.CaptionStyle
 	}
-	n, voice := r.madeBy(made, roleVoice, 0)
+	n, voice := r.attempt.madeBy(made, roleVoice, 0)
 	if voice == nil || len(seen) != len(text.Scenes) {
-		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
+		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.item.ID, len(text.Scenes), len(seen))
 	}
 	v.Narration = voice
-	if v.Headline = string(cmp.Or(resource.Text(text.Scenes[0].OnScreen), r.Title)); !script.Slide.Fits(v.Headline) {
+	if v.Headline = string(cmp.Or(resource.Text(text.Scenes[0].OnScreen), r.item.Title)); !script.Slide.Fits(v.Headline) {
 		v.Headline = script.Slide.Clip(v.Headline)
 	}
-	if !r.Given.Has(Script) { // which determines the length itself
-		v.Length = r.between()
+	if !r.given.Has(Script) { // which determines the length itself
+		v.Length = r.writer.between()
 	}
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))
 	}
-	if *r.Music == MusicGenerated {
-		_, v.Music = r.madeBy(made, roleMusic, 0)
+	if *r.item.Music == MusicGenerated {
+		_, v.Music = r.attempt.madeBy(made, roleMusic, 0)
 	}
 	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
-		scene := generate.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
+		scene := generate.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.attempt.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
 			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
 			clips++
@@ -142,13 +142,13 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 }
 
 // offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
-func (r prompter) offer() *generate.Offer {
-	p, style := r.Brief.Product, r.Brief.Badge
+func (r *writer) offer() *generate.Offer {
+	p, style := r.brief.Product, r.brief.Badge
 	if p == nil || style == nil {
 		return nil
 	}
 	o := &generate.Offer{Shop: style.Shop, Action: style.Action}
-	if r.Brief.Prices != PricesNone {
+	if r.brief.Prices != PricesNone {
 		price := p.Price
 		if p.Promotion != nil {
 			price, o.Promotion = p.reduced(), p.Promotion.Name
@@ -162,31 +162,32 @@ func (r prompter) offer() *generate.Offer {
 }
 
 // ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
-func (r maker) ownComposition() generate.Composition {
-	whole := *r.Fit == FitPad
-	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
-		v := generate.Video{Format: generate.Portrait, Language: r.Language}
-		if r.Format != nil && *r.Format == FormatLong {
+func (r *maker) ownComposition() generate.Composition {
+	whole := *r.item.Fit == FitPad
+	if own := &r.record.Own[0]; r.item.Kind != Carousel && own.Type == media.Video {
+		v := generate.Video{Format: generate.Portrait, Language: r.item.Language}
+		if r.item.Format != nil && *r.item.Format == FormatLong {
 			v.Format = generate.Landscape
 		}
 		v.Scenes = []generate.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
 		return v
 	}
-	if r.Kind != Carousel {
+	if r.item.Kind != Carousel {
 		use := generate.Post
-		if r.Kind == Story {
+		if r.item.Kind == Story {
 			use = generate.Story
 		}
-		return generate.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
+		return generate.Picture{Use: use, File: &r.record.Own[0], Language: r.item.Language, Whole: whole}
 	}
-	c := generate.Carousel{Language: r.Language}
-	for i := range r.Own {
-		c.Slides = append(c.Slides, generate.Slide{File: &r.Own[i], Whole: whole})
+	c := generate.Carousel{Language: r.item.Language}
+	for i := range r.record.Own {
+		c.Slides = append(c.Slides, generate.Slide{File: &r.record.Own[i], Whole: whole})
 	}
 	return c
 }
 
-func (r maker) Gave(e *provider.Error) bool {
+func (w *work) Gave(e *provider.Error) bool {
+	r := w.record
 	var n int
 	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
 		e.Code == string(provider.FailedInput)
@@ -194,25 +195,25 @@ func (r maker) Gave(e *provider.Error) bool {
 	case part == "":
 		return false
 	case part == "/music":
-		return r.Track != nil && r.Music != nil && *r.Music != MusicGenerated
+		return r.Track != nil && r.Item.Music != nil && *r.Item.Music != MusicGenerated
 	case part == "/cover":
-		return r.OwnCover != nil && *r.Cover != CoverGenerated
+		return r.OwnCover != nil && *r.Item.Cover != CoverGenerated
 	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
-	case part == "/path" && text && r.Kind == Post:
+	case part == "/path" && text && r.Item.Kind == Post:
 		return r.Given.Has(Headline)
 	case part == "/title", part == "/path" && text:
 		return r.Given.Has(Title)
 	case scan(part, "/scenes/%d/on_screen", &n):
-		return r.Given.Has(Script) && r.Kind == Video || r.Given.Has(Title) && r.Kind == Story
+		return r.Given.Has(Script) && r.Item.Kind == Video || r.Given.Has(Title) && r.Item.Kind == Story
 	case scan(part, "/slides/%d/body", &n):
-		return r.givenSlide(n)
+		return r.Given.slide(n)
 	case part == "/path":
-		return r.photo(1) != nil
+		return r.Attempt.photo(1) != nil
 	case scan(part, "/slides/%d", &n) && text:
-		return r.givenSlide(n)
+		return r.Given.slide(n)
 	case scan(part, "/slides/%d", &n), scan(part, "/scenes/%d/picture", &n):
-		return r.photo(n+1) != nil
+		return r.Attempt.photo(n+1) != nil
 	default:
 		return r.brought(part)
 	}
@@ -225,12 +226,12 @@ func scan(pointer, format string, n *int) bool {
 }
 
 // brought reports whether the file of a key is one that the caller has brought in.
-func (r maker) brought(key string) bool {
+func (r *Record) brought(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
 	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
 		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
 		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}
-	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })
+	return slices.ContainsFunc(r.Attempt.Shown, func(p shownPhoto) bool { return p.File.Key == key })
 }

@@ -11,17 +11,17 @@ import (
 )
 
 // took returns the seconds that scenes of the origin take together, by their indexes.
-func (r prompter) took(indexes []int) int {
+func (r *writer) took(indexes []int) int {
 	var all []Scene
 	for _, i := range indexes {
-		all = append(all, sceneOf(provider.Scene(r.Origin.Scenes[i])))
+		all = append(all, sceneOf(provider.Scene(r.record.Origin.Scenes[i])))
 	}
 	return spokenSeconds(scriptOf(all))
 }
 
 // leastExcerpt returns the least seconds of the chosen scenes: a writer can retell any.
-func (r prompter) leastExcerpt() int {
-	if r.Copied {
+func (r *writer) leastExcerpt() int {
+	if r.attempt.Copied {
 		return leastSpoken
 	}
 	return 1
@@ -29,8 +29,8 @@ func (r prompter) leastExcerpt() int {
 
 // window returns the indexes of the scenes one after another that come nearest to the length, without those of some
 // numbers. It returns nil if there are none.
-func (r prompter) window(without []int) (best []int) {
-	e := r.Excerpt
+func (r *writer) window(without []int) (best []int) {
+	e := r.attempt.Excerpt
 	for first := range e.Numbers {
 		for last := first; last < len(e.Numbers) && e.Numbers[last]-e.Numbers[first] == last-first; last++ {
 			if slices.Contains(without, e.Numbers[last]) {
@@ -50,14 +50,14 @@ func (r prompter) window(without []int) (best []int) {
 
 // usual returns the indexes of the scenes that are chosen without the model: the best window, or else the shortest
 // scene.
-func (r prompter) usual() []int {
-	for _, without := range [][]int{r.Excerpt.Used, nil} {
+func (r *writer) usual() []int {
+	for _, without := range [][]int{r.attempt.Excerpt.Used, nil} {
 		if best := r.window(without); best != nil {
 			return best
 		}
 	}
 	shortest := 0
-	for i := range r.Origin.Scenes {
+	for i := range r.record.Origin.Scenes {
 		if r.took([]int{i}) < r.took([]int{shortest}) {
 			shortest = i
 		}
@@ -72,12 +72,12 @@ type excerpt struct {
 }
 
 // chosen returns the indexes of the scenes that an answer chooses, or its problems.
-func (r prompter) chosen(answer json.RawMessage) (indexes []int, problems []string) {
+func (r *writer) chosen(answer json.RawMessage) (indexes []int, problems []string) {
 	var a excerpt
 	if json.Unmarshal(answer, &a) != nil || len(a.Scenes) == 0 {
 		return nil, []string{`"scenes" must have the numbers of the chosen scenes`}
 	}
-	e := r.Excerpt
+	e := r.attempt.Excerpt
 	avoids := r.window(e.Used) != nil
 	for i, n := range a.Scenes {
 		index := slices.Index(e.Numbers, n)
@@ -108,21 +108,21 @@ func (r prompter) chosen(answer json.RawMessage) (indexes []int, problems []stri
 
 // excerptRequest returns the request to choose the scenes. Before it is known which of them are used, all count as
 // used, so that the price is for the longest prompt.
-func (r prompter) excerptRequest() provider.Request {
-	e := r.Excerpt
-	told := prompt.Excerpting{Language: r.Origin.Language, Request: r.Prompt, Channel: r.Brief.Voice,
-		Title: r.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.Copied}
-	for i, s := range r.Origin.Scenes {
+func (r *writer) excerptRequest() provider.Request {
+	e := r.attempt.Excerpt
+	told := prompt.Excerpting{Language: r.record.Origin.Language, Request: r.item.Prompt, Channel: r.brief.Voice,
+		Title: r.record.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.attempt.Copied}
+	for i, s := range r.record.Origin.Scenes {
 		told.Scenes = append(told.Scenes, prompt.ExcerptScene{Number: e.Numbers[i], OriginScene: s,
 			Seconds: math.Round(provider.SpokenLength(s.Text).Seconds()*10) / 10,
 			Used:    !e.Read || slices.Contains(e.Used, e.Numbers[i])})
 	}
 	asked := told.Prompt()
-	sample := excerpt{Idea: r.Origin.Title}
+	sample := excerpt{Idea: r.record.Origin.Title}
 	for _, i := range r.usual() {
 		sample.Scenes = append(sample.Scenes, e.Numbers[i])
 	}
 	answer, _ := json.Marshal(sample) // it has numbers and a text
 	return provider.Request{Kind: provider.KindText, Prompt: asked.User, PromptVersion: asked.Version,
-		Language: r.Language, Form: &provider.Form{System: asked.System, Tokens: prompt.ExcerptTokens, Sample: answer}}
+		Language: r.item.Language, Form: &provider.Form{System: asked.System, Tokens: prompt.ExcerptTokens, Sample: answer}}
 }

@@ -17,7 +17,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 	made := &Record{Item: Item{Kind: Video, Content: Content{Music: &generated}}, Track: &media.File{Key: "media/earlier"}}
 	titled, untitled := &Record{Given: Given{Texts: []Text{Title}}}, &Record{}
 	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, Given: Given{Slides: []int{1}},
-		Pipeline: Pipeline{Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
+		Attempt: Attempt{Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
 	brand := &Record{Brief: Brief{Brand: &generate.Brand{Logo: &media.File{Key: "media/logo"}}}}
 	for _, c := range []struct {
 		of   *Record
@@ -36,7 +36,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 		{brand, unreadable, "/brand/logo", true}, {brand, long, "/brand/name", true},
 		{brand, unreadable, "media/logo", true}, {brand, provider.FailedComposition, "", false},
 	} {
-		if got := AttemptAt(c.of).Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
+		if got := (&work{record: c.of}).Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
 			t.Errorf("%s of %s: %v", c.code, c.part, got)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 
 // told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that
 // the price is for the longest prompt.
-func (r prompter) told() []source.Article {
-	if r.Read || len(r.Brief.Sources) == 0 {
-		return r.Told
+func (r *writer) told() []source.Article {
+	if r.attempt.Read || len(r.brief.Sources) == 0 {
+		return r.attempt.Told
 	}
 	longest := strings.Repeat("語", source.MaxText)
 	one := source.Article{Title: longest[:3*source.MaxTitle], URL: longest[:source.MaxURL], Text: longest}
@@ -28,9 +28,9 @@ func (r prompter) told() []source.Article {
 }
 
 // quoted returns the sources that a text names.
-func (r prompter) quoted(t provider.Text) []Quoted {
+func (r *writer) quoted(t provider.Text) []Quoted {
 	all := []Quoted{}
-	for i, a := range r.Told {
+	for i, a := range r.attempt.Told {
 		if !slices.Contains(t.Sources, i+1) {
 			continue
 		}
@@ -45,39 +45,39 @@ func (r prompter) quoted(t provider.Text) []Quoted {
 }
 
 // rules returns what the texts of the item may state and must comply with.
-func (r prompter) rules(now time.Time) guard.Rules {
-	rules := guard.Rules{Language: r.Language, Now: now, Sourced: r.Brief.Sourced,
-		Forbidden: r.Brief.Forbidden, Competitors: r.Brief.Competitors,
-		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
-	if r.Given.Has(Script) {
-		rules.Facts = append(rules.Facts, string(r.Script))
-		for _, s := range r.Scenes {
+func (r *writer) rules(now time.Time) guard.Rules {
+	rules := guard.Rules{Language: r.item.Language, Now: now, Sourced: r.brief.Sourced,
+		Forbidden: r.brief.Forbidden, Competitors: r.brief.Competitors,
+		Facts: []string{r.brief.Name, r.brief.Voice, r.item.Prompt, r.attempt.Accepted.Format(time.DateOnly)}}
+	if r.given.Has(Script) {
+		rules.Facts = append(rules.Facts, string(r.item.Script))
+		for _, s := range r.item.Scenes {
 			rules.Facts = append(rules.Facts, string(s.OnScreen))
 		}
 	}
 	for _, text := range plainTexts {
-		if r.Given.Has(text.name) {
-			rules.Facts = append(rules.Facts, string(*text.of(&r.Texts)))
+		if r.given.Has(text.name) {
+			rules.Facts = append(rules.Facts, string(*text.of(&r.item.Texts)))
 		}
 	}
-	for _, i := range r.Given.Slides {
-		rules.Facts = append(rules.Facts, r.Slides[i].Text, string(r.Slides[i].Body))
+	for _, i := range r.given.Slides {
+		rules.Facts = append(rules.Facts, r.item.Slides[i].Text, string(r.item.Slides[i].Body))
 	}
-	if r.PublishAt != nil {
-		rules.Facts = append(rules.Facts, r.PublishAt.Format(time.DateOnly))
+	if r.item.PublishAt != nil {
+		rules.Facts = append(rules.Facts, r.item.PublishAt.Format(time.DateOnly))
 	}
-	if plan, err := json.Marshal(r.Slot); err == nil && r.Slot != nil {
+	if plan, err := json.Marshal(r.record.Slot); err == nil && r.record.Slot != nil {
 		rules.Facts = append(rules.Facts, string(plan))
 	}
-	rules.Facts = append(rules.Facts, originFacts(r.Origin)...)
-	for _, s := range r.Told {
+	rules.Facts = append(rules.Facts, originFacts(r.record.Origin)...)
+	for _, s := range r.attempt.Told {
 		rules.Quoted, rules.Facts = append(rules.Quoted, s.Title, s.Text), append(rules.Facts, s.URL)
 		if s.PublishedAt != nil {
 			rules.Facts = append(rules.Facts, s.PublishedAt.Format(time.DateOnly))
 		}
 	}
-	if p := r.Brief.Product; p != nil {
-		if r.Brief.Prices == PricesNone {
+	if p := r.brief.Product; p != nil {
+		if r.brief.Prices == PricesNone {
 			rules.Unpriced = p.stated()
 		} else {
 			rules.Facts, rules.Prices = append(rules.Facts, p.stated()...), p.prices()
@@ -87,8 +87,8 @@ func (r prompter) rules(now time.Time) guard.Rules {
 }
 
 // Invents reports whether texts for the item state what none of its inputs has, or have a forbidden word.
-func (r prompter) Invents(now time.Time, texts ...string) bool {
-	rules := r.rules(now)
+func (r *Record) Invents(now time.Time, texts ...string) bool {
+	rules := writerOf(r).rules(now)
 	rules.Sourced = false // topics name no sources
 	var all []guard.Field
 	for _, text := range texts {
@@ -110,14 +110,14 @@ func originFacts(o *prompt.Origin) []string {
 
 // fields returns the texts that the writer has written and that readers see or hear. Those of the caller are not
 // checked.
-func (r prompter) fields(t provider.Text) (all []guard.Field) {
+func (r *writer) fields(t provider.Text) (all []guard.Field) {
 	add := func(path, text string) {
 		if text != "" {
 			all = append(all, guard.Field{Path: path, Text: text})
 		}
 	}
 	for _, text := range plainTexts {
-		if !r.Given.Has(text.name) {
+		if !r.given.Has(text.name) {
 			add("/"+string(text.name), *text.made(&t))
 		}
 	}
@@ -125,7 +125,7 @@ func (r prompter) fields(t provider.Text) (all []guard.Field) {
 		add("/variants/"+s.Platform+"/caption", s.Caption)
 	}
 	for i, s := range t.Slides {
-		if !r.givenSlide(i) {
+		if !r.given.slide(i) {
 			add(fmt.Sprintf("/slides/%d/text", i), s.Heading)
 			add(fmt.Sprintf("/slides/%d/body", i), s.Body)
 		}
@@ -135,12 +135,12 @@ func (r prompter) fields(t provider.Text) (all []guard.Field) {
 		add(fmt.Sprintf("/pictures/%d/alt_text", i), p.Alt)
 	}
 	for i, s := range t.Scenes {
-		if !r.Given.Has(Script) {
+		if !r.given.Has(Script) {
 			add(fmt.Sprintf("/scenes/%d/text", i), s.Text)
 			add(fmt.Sprintf("/scenes/%d/on_screen", i), s.OnScreen)
 		}
 	}
-	if !r.Given.Has(Hashtags) {
+	if !r.given.Has(Hashtags) {
 		for i, tag := range t.Hashtags {
 			all = append(all, guard.Field{Path: fmt.Sprintf("/hashtags/%d", i), Text: tag, Tag: true})
 		}
@@ -150,13 +150,13 @@ func (r prompter) fields(t provider.Text) (all []guard.Field) {
 
 // source returns what a part is made of, as far as a caller can correct it: the voice speaks the script, and a picture
 // or clip of a video shows what its scene describes. The text in other finished media is not part of their pictures.
-func (r prompter) source(of role, number int) string {
+func (r *writer) source(of role, number int) string {
 	text := ""
 	switch {
 	case of == roleVoice:
-		text = scriptOf(r.Scenes)
-	case r.Kind == Video && (of == roleItem || of == roleStill) && number <= len(r.Scenes):
-		text = string(r.Scenes[number-1].Visual)
+		text = scriptOf(r.item.Scenes)
+	case r.item.Kind == Video && (of == roleItem || of == roleStill) && number <= len(r.item.Scenes):
+		text = string(r.item.Scenes[number-1].Visual)
 	}
 	if text == "" {
 		return ""
@@ -166,8 +166,8 @@ func (r prompter) source(of role, number int) string {
 }
 
 // scriptParam returns the member that has the caller's script.
-func (r prompter) scriptParam() string {
-	if r.Given.Undivided || r.Kind == MusicClip {
+func (r *writer) scriptParam() string {
+	if r.given.Undivided || r.item.Kind == MusicClip {
 		return "/script"
 	}
 	return "/scenes"

@@ -29,7 +29,7 @@ func (r *Record) note(p Past) {
 // Charge adds the charge for a canceled attempt to the cost of the item.
 func (r *Record) Charge(now time.Time, credits int64) {
 	if credits > 0 {
-		r.CostCredits += credits
+		r.Item.CostCredits += credits
 		r.note(Past{At: resource.Instant(now), Credits: credits})
 	}
 }
@@ -46,9 +46,9 @@ const keepEnd = 7 * 24 * time.Hour
 
 // End returns the item that stays after a deleted item, for analytics. It has a version of its own.
 func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
-	left := Record{Item: Item{Resource: resource.Resource{ID: r.ID, Version: r.Version + 1}, FactoryID: r.FactoryID,
-		Kind: r.Kind}, History: r.History}
-	it, err := store.NewItem(EndKind, o, "end#"+r.ID, left)
+	left := Record{Item: Item{Resource: resource.Resource{ID: r.Item.ID, Version: r.Item.Version + 1}, FactoryID: r.Item.FactoryID,
+		Kind: r.Item.Kind}, History: r.History}
+	it, err := store.NewItem(EndKind, o, "end#"+r.Item.ID, left)
 	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
 	it.ExpireAt = now.Add(keepEnd)
 	return it, err
@@ -56,11 +56,11 @@ func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 
 // Counts returns the counts of the item in its content plan, in its present state.
 func (r *Record) Counts() factory.Counts {
-	c := factory.Counts{Cost: r.CostCredits}
-	if r.Runs() {
-		c.Reserved = r.Credits
+	c := factory.Counts{Cost: r.Item.CostCredits}
+	if r.Item.Runs() {
+		c.Reserved = r.Attempt.Credits
 	}
-	switch r.State {
+	switch r.Item.State {
 	case Generated, Scheduled, Publishing:
 		c.Generated = 1
 	case Published:
@@ -75,7 +75,7 @@ func (r *Record) Counts() factory.Counts {
 
 // Count adds the change of the item's counts since before to the transaction, if the item is part of a content plan.
 func (r *Record) Count(tx *store.Tx, now time.Time, before factory.Counts) {
-	if r.ContentPlanID != nil {
-		factory.AddCounts(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))
+	if r.Item.ContentPlanID != nil {
+		factory.AddCounts(tx, now, r.Item.FactoryID, *r.Item.ContentPlanID, r.Counts().Minus(before))
 	}
 }

@@ -14,15 +14,15 @@ import (
 // publication has no platform.
 func FactsOf(r *Record, pub *Publication, at time.Time) law.Facts {
 	then, when := *r, resource.Instant(at)
-	then.PublishAt = &when
+	then.Item.PublishAt = &when
 	words := then.Words(pub.Platform, pub.SocialAccountID)
 	return law.Facts{Region: r.Brief.Region, At: at, Platform: pub.Platform, Param: "/social_account_ids",
-		Advertising: r.AdMarking != nil || r.PromotionID != nil || pub.Options.advertises(),
-		Marked:      law.MarkingOf(r.AdMarking),
-		Generated:   !r.Provided(), Informs: r.Brief.Type == newsType, Reviewed: reviewed(r),
-		Disclosed: strings.Contains(string(words.Caption), law.Disclosure(r.Language)),
+		Advertising: r.Item.AdMarking != nil || r.Item.PromotionID != nil || pub.Options.advertises(),
+		Marked:      law.MarkingOf(r.Item.AdMarking),
+		Generated:   !r.Item.Provided(), Informs: r.Brief.Type == newsType, Reviewed: reviewed(r),
+		Disclosed: strings.Contains(string(words.Caption), law.Disclosure(r.Item.Language)),
 		Reduction: r.Brief.Product.reduction(),
-		DeepFake:  r.DeepFake, Labelled: r.Labelled || drawsLabel(&then) && r.GeneratedAt == nil,
+		DeepFake:  r.Item.DeepFake, Labelled: r.Item.Labelled || drawsLabel(&then) && r.Item.GeneratedAt == nil,
 	}
 }
 
@@ -30,8 +30,8 @@ func FactsOf(r *Record, pub *Publication, at time.Time) law.Facts {
 // of advertising takes that of the factory.
 func Obey(r *Record, l profile.Legal) {
 	r.Brief.Region = l.Country()
-	if r.AdMarking == nil {
-		r.AdMarking = l.AdMarking
+	if r.Item.AdMarking == nil {
+		r.Item.AdMarking = l.AdMarking
 	}
 }
 

@@ -67,17 +67,17 @@ func bumper(f *media.File) time.Duration {
 }
 
 // bumpers returns the length of the intro and the outro together, which is 0 if the item shows none.
-func (r prompter) bumpers() time.Duration {
-	if r.Kind != Video && r.Shape != "story clip" {
+func (r *writer) bumpers() time.Duration {
+	if r.item.Kind != Video && r.attempt.Shape != "story clip" {
 		return 0
 	}
-	return bumper(r.Brief.Intro) + bumper(r.Brief.Outro)
+	return bumper(r.brief.Intro) + bumper(r.brief.Outro)
 }
 
 // around returns the whole seconds that the intro and the outro take of the length.
-func (r prompter) around() int { return int((r.bumpers() + time.Second - 1) / time.Second) }
+func (r *writer) around() int { return int((r.bumpers() + time.Second - 1) / time.Second) }
 
 // between returns the length of the part between the intro and the outro.
-func (r prompter) between() time.Duration {
-	return time.Duration(*r.DurationSeconds)*time.Second - r.bumpers()
+func (r *writer) between() time.Duration {
+	return time.Duration(*r.item.DurationSeconds)*time.Second - r.bumpers()
 }

@@ -34,7 +34,7 @@ func cmpRatio(p part, lead step) string {
 }
 
 // partOf returns the part for a step with a model.
-func (r Attempt) partOf(st step, m catalog.Model) part {
+func (r *Planner) partOf(st step, m catalog.Model) part {
 	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, PricedIn: m.Place, Provider: m.Provider}, Role: st.role,
 		Seconds: st.seconds, Number: st.number}
 	for _, ratio := range slices.Backward(st.ratios) {
@@ -46,9 +46,9 @@ func (r Attempt) partOf(st step, m catalog.Model) part {
 	case provider.KindText:
 		p.Number, p.Scenes = 0, st.number
 	case provider.KindVoice:
-		p.Voice = m.DefaultVoice(r.Language)
+		p.Voice = m.DefaultVoice(r.item.Language)
 	case provider.KindImage:
-		p.Seconds, p.FromPhoto = 0, m.Capabilities.FromImage && r.hasPhotos()
+		p.Seconds, p.FromPhoto = 0, m.Capabilities.FromImage && r.writer.hasPhotos()
 	case provider.KindVideo:
 		p.FromStill = slices.Contains(m.Capabilities.Requires, catalog.InputImage)
 		if p.FromStill && len(m.Capabilities.AspectRatios) == 0 {
@@ -62,24 +62,24 @@ func (r Attempt) partOf(st step, m catalog.Model) part {
 }
 
 // add adds a part with its price.
-func (r Attempt) add(p part, m catalog.Model, live bool) (err error) {
+func (r *Planner) add(p part, m catalog.Model, live bool) (err error) {
 	if p.Role == roleVoice {
-		r.Voice = resource.OrNil(p.Voice) // a reused one keeps its voice
+		r.item.Voice = resource.OrNil(p.Voice) // a reused one keeps its voice
 	}
 	if live {
-		if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
+		if p.Credits, err = m.PriceOf(r.writer.foreseen(p)); err != nil {
 			return fmt.Errorf("item: price of %s: %w", m.ID, err)
 		}
 	}
-	r.Parts = append(r.Parts, p)
-	r.Credits += p.Credits
+	r.attempt.Parts = append(r.attempt.Parts, p)
+	r.attempt.Credits += p.Credits
 	return nil
 }
 
 // chooseLead returns the item's own model. If parts are reused, it may be one that is no longer offered, with the error
 // for parts that it would have to make.
-func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
-	usual, _ := r.Brief.model(offer, lead.kind, live)
+func (r *Planner) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
+	usual, _ := r.brief.model(offer, lead.kind, live)
 	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
 	if err != nil {
 		var m catalog.Model
@@ -90,7 +90,7 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 	}
 	m, _ := offer.Find(chosen) // it was chosen from there
 	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
-	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
+	if r.item.Kind == MusicClip && r.given.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as "+
 			"model")
 	}
@@ -98,10 +98,10 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 }
 
 // choose adds a part that is not made by the item's model.
-func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
+func (r *Planner) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
-	id, endpoint := r.Brief.model(offer, st.kind, live)
+	id, endpoint := r.brief.model(offer, st.kind, live)
 	if id != "" {
 		own, _ := offer.Find(id)
 		_, err := offer.Choose(string(st.kind), id, "", live)
@@ -128,15 +128,15 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 		if m.ID == id {
 			p.Endpoint = endpoint
 		}
-		if err := m.Check(r.foreseen(p), ""); err == nil {
+		if err := m.Check(r.writer.foreseen(p), ""); err == nil {
 			return r.add(p, m, live)
 		} else if failure == nil {
-			failure = cannot(m, r.Shape, p.Ratio, err)
+			failure = cannot(m, r.attempt.Shape, p.Ratio, err)
 		}
 	}
 	if st.kind == provider.KindVoice && len(candidates) > 0 {
 		e := errs.New(errs.UnsupportedModel, "A video needs a voice, and no available model speaks %s. Choose "+
-			"another language.", r.Language)
+			"another language.", r.item.Language)
 		e.Param = "/language"
 		return e
 	}
@@ -183,19 +183,19 @@ type manner struct {
 // polish chooses the way in which the texts of a planned item are written. draft takes the planned model without a
 // second look, and best takes the best model with two drafts and one. standard takes the best way whose price is in
 // proportion to that of the other parts, or within textFloor. A model that the factory names writes in every quality.
-func (r Attempt) polish(offer catalog.Offer, live bool) error {
-	i := r.textPart()
-	if i < 0 || r.Parts[i].Reuse != nil || r.Quality == "" || r.Quality == QualityDraft {
+func (r *Planner) polish(offer catalog.Offer, live bool) error {
+	i := r.attempt.textPart()
+	if i < 0 || r.attempt.Parts[i].Reuse != nil || r.item.Quality == "" || r.item.Quality == QualityDraft {
 		return nil
 	}
-	text := r.Parts[i]
+	text := r.attempt.Parts[i]
 	planned, _ := offer.Find(text.Model)
 	ways := []manner{{planned, text.Endpoint, true}}
-	if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
+	if own, _ := r.brief.model(offer, provider.KindText, live); own == "" {
 		ways = nil
-		for _, m := range offer.Writers(string(r.Quality), live) {
+		for _, m := range offer.Writers(string(r.item.Quality), live) {
 			ways = append(ways, manner{model: m, reviewed: true})
-			if r.Quality == QualityStandard {
+			if r.item.Quality == QualityStandard {
 				ways = append(ways, manner{model: m})
 			}
 		}
@@ -210,7 +210,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 		if err != nil {
 			return err
 		}
-		if r.Quality == QualityStandard && written.Price() > max(price/textShare, textFloor) {
+		if r.item.Quality == QualityStandard && written.Price() > max(price/textShare, textFloor) {
 			continue
 		}
 		if !live {
@@ -218,18 +218,18 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 				written.setCredits(n, 0)
 			}
 		}
-		r.Credits += written.Price() - text.Credits
-		r.Parts[i] = written
+		r.attempt.Credits += written.Price() - text.Credits
+		r.attempt.Parts[i] = written
 		return nil
 	}
 	return nil // the planned way is the cheapest one
 }
 
 // priceAround returns the price of the item with a live key, without its texts.
-func (r Attempt) priceAround(text int) (credits int64, err error) {
-	for n, p := range r.Parts {
+func (r *Planner) priceAround(text int) (credits int64, err error) {
+	for n, p := range r.attempt.Parts {
 		if m, ok := catalog.FindIn(p.Model, p.PricedIn); ok && n != text && m.Price != nil {
-			price, err := m.PriceOf(r.foreseen(p))
+			price, err := m.PriceOf(r.writer.foreseen(p))
 			if err != nil {
 				return 0, err
 			}
@@ -240,13 +240,13 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 }
 
 // writtenIn returns the part that writes the texts in a way, with the price of a live key.
-func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (part, error) {
+func (r *Planner) writtenIn(offer catalog.Offer, text part, way manner, live bool) (part, error) {
 	text.Model, text.PricedIn, text.Provider = way.model.ID, way.model.Place, way.model.Provider
 	text.Endpoint = way.endpoint
 	if way.reviewed {
 		editor := way.model
-		if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
-			editor = offer.Editor(string(r.Quality), way.model, live)
+		if own, _ := r.brief.model(offer, provider.KindText, live); own == "" {
+			editor = offer.Editor(string(r.item.Quality), way.model, live)
 		}
 		judge := offer.Judge(way.model, editor, live)
 		by := func(m catalog.Model, names ...string) {
@@ -258,7 +258,7 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 				text.Further = append(text.Further, c)
 			}
 		}
-		if r.Quality == QualityBest {
+		if r.item.Quality == QualityBest {
 			by(way.model, askSecond)
 			by(judge, askChoose, askChooseBack)
 		}
@@ -268,11 +268,24 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 	}
 	for n, c := range text.Calls() {
 		m, _ := catalog.FindIn(c.Model, c.PricedIn) // it was offered
-		credits, err := m.PriceOf(r.foreseenCall(text, c.Name))
+		credits, err := m.PriceOf(r.writer.foreseenCall(text, c.Name))
 		if err != nil {
 			return text, err
 		}
 		text.setCredits(n, credits)
 	}
 	return text, nil
+}
+
+// LivePrice returns the price of the record's attempt with a live key. Models without a price count nothing.
+func (r *Planner) LivePrice() (credits int64) {
+	for _, p := range r.attempt.Parts {
+		for _, c := range p.Calls() {
+			if m, ok := catalog.FindIn(c.Model, c.PricedIn); ok && m.Price != nil {
+				price, _ := m.PriceOf(r.writer.foreseenCall(p, c.Name)) // it was checked when it was planned
+				credits += price
+			}
+		}
+	}
+	return credits
 }

@@ -17,11 +17,11 @@ var reviewers = []string{"usr_", "rvl_"}
 
 // reviewed reports whether a person has approved the item.
 func reviewed(r *Record) bool {
-	if r.Approval.State != Approved || r.Approval.By == nil {
+	if r.Item.Approval.State != Approved || r.Item.Approval.By == nil {
 		return false
 	}
 	for _, prefix := range reviewers {
-		if strings.HasPrefix(*r.Approval.By, prefix) {
+		if strings.HasPrefix(*r.Item.Approval.By, prefix) {
 			return true
 		}
 	}
@@ -30,10 +30,10 @@ func reviewed(r *Record) bool {
 
 // publishedAt returns the time for which rules are read: that of the publication, as far as it is known.
 func publishedAt(r *Record) time.Time {
-	if r.PublishAt != nil && r.PublishAt.After(r.UpdatedAt.Time) {
-		return r.PublishAt.Time
+	if r.Item.PublishAt != nil && r.Item.PublishAt.After(r.Item.UpdatedAt.Time) {
+		return r.Item.PublishAt.Time
 	}
-	return r.UpdatedAt.Time
+	return r.Item.UpdatedAt.Time
 }
 
 // applies reports whether a rule is in force where and when the item is published.
@@ -43,18 +43,18 @@ func applies(r *Record, id string) bool {
 
 // drawsLabel reports whether finished media that are composed have the label of generated media.
 func drawsLabel(r *Record) bool {
-	composed := !r.Provided() || r.Fitted() && !r.Labelled
-	return composed && r.DeepFake && applies(r, law.DeepFakeLabel)
+	composed := !r.Item.Provided() || r.Item.Fitted() && !r.Item.Labelled
+	return composed && r.Item.DeepFake && applies(r, law.DeepFakeLabel)
 }
 
 // shownNotice returns what finished media have to show, or an empty text.
 func shownNotice(r *Record) string {
 	var all []string
-	if r.AdMarking != nil {
+	if r.Item.AdMarking != nil {
 		all = append(all, law.AdLabel)
 	}
 	if drawsLabel(r) {
-		all = append(all, law.Label(r.Language))
+		all = append(all, law.Label(r.Item.Language))
 	}
 	return strings.Join(all, " · ")
 }
@@ -81,13 +81,13 @@ func withNotice(c generate.Composition, notice string) generate.Composition {
 // notices returns the lines that rules of law require in the text of its post on a platform, and the one by which its
 // factory declares generated content where nothing but the text can. An empty platform stands for each.
 func notices(r *Record, on string) (lines []string) {
-	if r.Brief.Type == newsType && !r.Provided() && !reviewed(r) && applies(r, law.PublicDisclosure) {
-		lines = append(lines, law.Disclosure(r.Language))
+	if r.Brief.Type == newsType && !r.Item.Provided() && !reviewed(r) && applies(r, law.PublicDisclosure) {
+		lines = append(lines, law.Disclosure(r.Item.Language))
 	}
-	if r.AIGenerated && r.Brief.CaptionLine && len(lines) == 0 && silent(on) {
-		lines = append(lines, law.Label(r.Language)+".")
+	if r.Item.AIGenerated && r.Brief.CaptionLine && len(lines) == 0 && silent(on) {
+		lines = append(lines, law.Label(r.Item.Language)+".")
 	}
-	if m := law.MarkingOf(r.AdMarking); m != nil {
+	if m := law.MarkingOf(r.Item.AdMarking); m != nil {
 		lines = append(lines, m.Line())
 	}
 	return lines

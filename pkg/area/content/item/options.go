@@ -152,7 +152,7 @@ type copied struct {
 func CopiesOf(from *Record, numbers []int) (*Copies, error) {
 	c := &Copies{parts: map[copied]media.File{}}
 	all := numbers == nil
-	for _, done := range from.Results {
+	for _, done := range from.Attempt.Results {
 		number := done.Number
 		if number > 0 && !all {
 			number = slices.Index(numbers, number) + 1
@@ -173,14 +173,14 @@ func CopiesOf(from *Record, numbers []int) (*Copies, error) {
 			}
 		}
 	}
-	if c.Seconds == 0 && from.DurationSeconds != nil { // pictures are shown as long as is needed
-		if c.Seconds = *from.DurationSeconds; !all {
-			c.Seconds = c.Seconds * len(numbers) / max(len(from.Scenes), 1)
+	if c.Seconds == 0 && from.Item.DurationSeconds != nil { // pictures are shown as long as is needed
+		if c.Seconds = *from.Item.DurationSeconds; !all {
+			c.Seconds = c.Seconds * len(numbers) / max(len(from.Item.Scenes), 1)
 		}
 	}
 	if len(c.parts) == 0 {
 		return nil, errs.Invalid("/reuse", "finds no pictures, clips or music of %s that were generated. Leave it out",
-			from.ID)
+			from.Item.ID)
 	}
 	return c, nil
 }
@@ -192,17 +192,17 @@ var types = map[provider.Kind]media.Type{provider.KindImage: media.Image, provid
 // seen are the shapes whose finished media show texts.
 var seen = []string{"carousel", "story", "story clip", "short video", "long video", "music clip"}
 
-func (r *Record) seen() bool { return slices.Contains(seen, r.Shape) || r.Headlined }
+func (r *Record) seen() bool { return slices.Contains(seen, r.Attempt.Shape) || r.Headlined }
 
 // Head sets the words that a caller wants on the picture of a post, or whether there are any. Without both, nothing
 // changes.
 func (r *Record) Head(words string, show *bool) {
 	switch {
 	case words != "":
-		r.Headline, r.Headlined = resource.Text(strings.Join(strings.Fields(words), " ")), true
+		r.Item.Headline, r.Headlined = resource.Text(strings.Join(strings.Fields(words), " ")), true
 		r.Given.Set(true, Headline)
 	case show != nil && !*show:
-		r.Headline, r.Headlined = "", false
+		r.Item.Headline, r.Headlined = "", false
 		r.Given.Set(false, Headline)
 	case show != nil:
 		r.Headlined = true
@@ -214,7 +214,7 @@ func (r *Record) CheckTexts() error {
 	if !r.seen() {
 		return errs.All(r.checkMarks()...)
 	}
-	if !script.CoversLanguage(r.Language) {
+	if !script.CoversLanguage(r.Item.Language) {
 		return errs.Invalid("/language", "is in a writing system of which there is no font. Texts in finished media are "+
 			"in "+script.Names)
 	}
@@ -222,30 +222,30 @@ func (r *Record) CheckTexts() error {
 	check := func(param, text string, p script.Place) { found = append(found, checkDrawn(param, "", text, &p)) }
 	switch {
 	case !r.Given.Has(Title):
-	case r.Shape == "story":
-		check("/title", string(r.Title), script.Story)
-	case r.Shape == "story clip":
-		check("/title", string(r.Title), script.Screen)
-	case r.Kind == MusicClip:
-		check("/title", string(r.Title), script.Track)
+	case r.Attempt.Shape == "story":
+		check("/title", string(r.Item.Title), script.Story)
+	case r.Attempt.Shape == "story clip":
+		check("/title", string(r.Item.Title), script.Screen)
+	case r.Item.Kind == MusicClip:
+		check("/title", string(r.Item.Title), script.Track)
 	}
 	if r.Given.Has(Headline) {
-		check("/headline", string(r.Headline), script.Slide)
+		check("/headline", string(r.Item.Headline), script.Slide)
 	}
-	if r.Given.Has(Script) && r.Kind == Video {
-		for i, s := range r.Scenes {
+	if r.Given.Has(Script) && r.Item.Kind == Video {
+		for i, s := range r.Item.Scenes {
 			check(fmt.Sprintf("/scenes/%d/on_screen", i), string(s.OnScreen), script.Screen)
 			if !r.Given.Undivided {
 				found = append(found, r.checkSpoken(fmt.Sprintf("/scenes/%d/text", i), s.Text))
 			}
 		}
 		if r.Given.Undivided {
-			found = append(found, r.checkSpoken("/script", string(r.Script)))
+			found = append(found, r.checkSpoken("/script", string(r.Item.Script)))
 		}
 	}
 	for _, i := range r.Given.Slides {
-		check(fmt.Sprintf("/slides/%d/text", i), r.Slides[i].Text, script.Slide)
-		check(fmt.Sprintf("/slides/%d/body", i), string(r.Slides[i].Body), script.Body)
+		check(fmt.Sprintf("/slides/%d/text", i), r.Item.Slides[i].Text, script.Slide)
+		check(fmt.Sprintf("/slides/%d/body", i), string(r.Item.Slides[i].Body), script.Body)
 	}
 	return errs.All(append(found, r.checkMarks()...)...)
 }
@@ -277,26 +277,26 @@ func checkDrawn(param, about, text string, p *script.Place) error {
 
 // checkMarks refuses names and offers of a brand and a product that would be drawn, and cannot.
 func (r *Record) checkMarks() (found []error) {
-	if r.Provided() || r.Kind == "" {
+	if r.Item.Provided() || r.Item.Kind == "" {
 		return nil
 	}
 	logo := r.Brief.Logo != nil
 	if b := r.Brief.Brand; b != nil {
 		logo = logo || b.Logo != nil
 		switch place := (*script.Place)(nil); {
-		case r.Kind == Carousel:
+		case r.Item.Kind == Carousel:
 			if place = &script.Band; logo {
 				place = &script.ByALogo
 			}
 			fallthrough
-		case r.Kind == Video || !logo:
+		case r.Item.Kind == Video || !logo:
 			found = append(found, checkDrawn("/factory_id", "names a factory whose brand_name ", b.Name, place))
 		}
-		if r.Kind == Video {
+		if r.Item.Kind == Video {
 			found = append(found, checkDrawn("/factory_id", "names a factory whose call_to_action ", b.Call, nil))
 		}
 	}
-	if o := (prompter{Record: r}).offer(); o != nil {
+	if o := writerOf(r).offer(); o != nil {
 		found = append(found, checkDrawn("/factory_id", "names a factory whose shop_name ", o.Shop, nil),
 			checkDrawn("/factory_id", "names a factory whose call_to_action ", o.Action, nil),
 			checkDrawn("/product_id", "names a product whose promotion ", o.Promotion, nil))

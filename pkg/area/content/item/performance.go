@@ -45,12 +45,12 @@ func Extremes(all []*Record, n int) (best, worst []Performance) {
 // measured returns the items whose figures are known, the best first.
 func measured(all []*Record) []*Record {
 	known := slices.DeleteFunc(slices.Clone(all), func(r *Record) bool {
-		_, ok := r.Engagement()
+		_, ok := r.Item.Engagement()
 		return !ok
 	})
 	slices.SortStableFunc(known, func(a, b *Record) int {
-		x, _ := a.Engagement()
-		y, _ := b.Engagement()
+		x, _ := a.Item.Engagement()
+		y, _ := b.Item.Engagement()
 		return cmp.Compare(y, x)
 	})
 	return known
@@ -62,22 +62,22 @@ func Lessons(all []*Record) []*Record {
 	known := measured(all)
 	best := map[string]bool{}
 	for _, r := range known[:(len(known)+3)/4] {
-		best[r.ID] = true
+		best[r.Item.ID] = true
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(r *Record) bool {
-		_, measured := r.Engagement()
-		return !r.Edited() && !best[r.ID] && (measured || r.State != Published)
+		_, measured := r.Item.Engagement()
+		return !r.Edited() && !best[r.Item.ID] && (measured || r.Item.State != Published)
 	})
 }
 
 func (r *Record) performance() Performance {
-	p := Performance{ID: r.ID, Kind: r.Kind, Title: string(r.Title), Opening: provider.Clip(string(r.Caption),
+	p := Performance{ID: r.Item.ID, Kind: r.Item.Kind, Title: string(r.Item.Title), Opening: provider.Clip(string(r.Item.Caption),
 		maxQuoted),
-		Hook: string(r.HookKind)}
+		Hook: string(r.Item.HookKind)}
 	if r.Slot != nil {
 		p.Pillar = r.Slot.Pillar
 	}
-	for _, publication := range r.Publications {
+	for _, publication := range r.Item.Publications {
 		m := publication.Metrics
 		if m == nil {
 			continue
@@ -89,7 +89,7 @@ func (r *Record) performance() Performance {
 			}
 		}
 	}
-	rate, _ := r.Engagement()
+	rate, _ := r.Item.Engagement()
 	p.Rate = float64(int(rate*1e6)) / 1e3
 	return p
 }

@@ -15,7 +15,7 @@ func channel(n int) (all []*Record) {
 		r := &Record{Item: Item{Kind: Post, Texts: Texts{Caption: resource.Text(strings.Repeat("c",
 			500))}, State: Published,
 			Publications: []Publication{{Metrics: &Metrics{Counts: Counts{Views: &views, Likes: &likes}}}}}}
-		r.ID = fmt.Sprint(i)
+		r.Item.ID = fmt.Sprint(i)
 		all = append(all, r)
 	}
 	return all
@@ -47,9 +47,9 @@ func TestLessonsAreEditedPublishedOrTheBestQuarter(t *testing.T) {
 	all := channel(8) // 0 and 1 are the best quarter
 	all[7].Draft = "By a model."
 	unmeasured, generated := &Record{Item: Item{State: Published}}, &Record{Item: Item{State: Generated}}
-	unmeasured.ID, generated.ID = "unmeasured", "generated"
+	unmeasured.Item.ID, generated.Item.ID = "unmeasured", "generated"
 	all = append(all, unmeasured, generated)
-	if got := ids(Lessons(all), func(r *Record) string { return r.ID }); got != "0 1 7 unmeasured" {
+	if got := ids(Lessons(all), func(r *Record) string { return r.Item.ID }); got != "0 1 7 unmeasured" {
 		t.Errorf("learned from %q", got)
 	}
 }

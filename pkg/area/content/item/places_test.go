@@ -18,19 +18,19 @@ func TestAPostCostsAtMostItsPriceInEachRegion(t *testing.T) {
 		offer := catalog.NewOffer("bedrock,polly,fal,elevenlabs", region, nil)
 		for quality, price := range most {
 			r := recordOf(t, Post, "", "en", voiced())
-			r.Quality = resource.Text(quality)
-			if err := AttemptAt(r).Plan(offer, Options{}, true); err != nil || r.Credits > price {
-				t.Errorf("a %s post in %s costs %d, want at most %d: %v", quality, region, r.Credits, price, err)
+			r.Item.Quality = resource.Text(quality)
+			if err := PlannerOf(r).Plan(offer, Options{}, true); err != nil || r.Attempt.Credits > price {
+				t.Errorf("a %s post in %s costs %d, want at most %d: %v", quality, region, r.Attempt.Credits, price, err)
 			}
-			t.Logf("%s %s: %d", region, quality, r.Credits)
+			t.Logf("%s %s: %d", region, quality, r.Attempt.Credits)
 		}
 		for _, c := range []struct {
 			kind   Kind
 			format string
 		}{{Post, ""}, {Story, ""}, {Carousel, ""}, {Video, FormatShort}, {Video, FormatLong}, {MusicClip, ""}} {
 			r := recordOf(t, c.kind, c.format, "en", voiced())
-			r.Quality = QualityStandard
-			if err := AttemptAt(r).Plan(offer, Options{}, true); err != nil {
+			r.Item.Quality = QualityStandard
+			if err := PlannerOf(r).Plan(offer, Options{}, true); err != nil {
 				t.Errorf("%s in %s: %v", c.kind, region, err)
 				continue
 			}
@@ -45,17 +45,17 @@ func TestAPostCostsAtMostItsPriceInEachRegion(t *testing.T) {
 // A part keeps the place whose price it has, so that the price is the same when it is looked up again.
 func TestPartsKeepThePlaceOfTheirPrice(t *testing.T) {
 	r := recordOf(t, Post, "", "en", voiced())
-	r.Quality = QualityBest
+	r.Item.Quality = QualityBest
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "eu-central-1", nil)
-	if err := AttemptAt(r).Plan(offer, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(offer, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range r.Parts {
+	for _, p := range r.Attempt.Parts {
 		if p.Kind == provider.KindText && p.PricedIn != "eu" {
 			t.Errorf("%s of %s is priced in %q", p.Role, p.Model, p.PricedIn)
 		}
 	}
-	if got := AttemptAt(r).LivePrice(); got != r.Credits {
-		t.Errorf("%d credits, and %d when they are looked up", r.Credits, got)
+	if got := PlannerOf(r).LivePrice(); got != r.Attempt.Credits {
+		t.Errorf("%d credits, and %d when they are looked up", r.Attempt.Credits, got)
 	}
 }

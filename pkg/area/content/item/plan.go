@@ -18,11 +18,26 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+// Planner plans the current attempt at an item.
+type Planner struct {
+	record  *Record
+	item    *Item
+	attempt *Attempt
+	brief   *Brief
+	given   *Given
+	writer  *writer
+}
+
+// PlannerOf returns the planner of the current attempt at an item.
+func PlannerOf(r *Record) *Planner {
+	return &Planner{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given, writer: writerOf(r)}
+}
+
 // Plan sets the parts of the record's attempt, their models and the price. Options without
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
-func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
-	r.Told, r.Read, r.Copied = nil, false, w.Copies.numbered()
+func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
+	r.attempt.Told, r.attempt.Read, r.attempt.Copied = nil, false, w.Copies.numbered()
 	r.planExcerpt(w)
 	if err := r.take(w); err != nil {
 		return err
@@ -35,56 +50,56 @@ func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 	if unable != nil && m.ID == "" {
 		return unable
 	}
-	count, clips := max(len(r.Slides), 1), []int(nil)
-	if r.Kind == Video {
+	count, clips := max(len(r.item.Slides), 1), []int(nil)
+	if r.item.Kind == Video {
 		var err error
 		if clips, err = r.divide(&lead, m, w.Reuse || w.Copies != nil); err != nil {
 			return err
 		}
 		count = len(clips)
 	}
-	if r.place(count); r.Excerpt != nil && w.Copies != nil {
-		r.Shown = nil
+	if r.place(count); r.attempt.Excerpt != nil && w.Copies != nil {
+		r.attempt.Shown = nil
 	}
 	p := r.partOf(lead, m)
-	if err := m.Check(r.foreseen(p), ""); err != nil && unable == nil {
-		unable = ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && r.Brief.Models[string(lead.kind)] != "")
+	if err := m.Check(r.writer.foreseen(p), ""); err != nil && unable == nil {
+		unable = ofFactory(cannot(m, r.attempt.Shape, p.Ratio, err), w.Model == "" && r.brief.Models[string(lead.kind)] != "")
 	}
 	if p.Seconds > 0 && p.Seconds < lead.seconds && unable == nil {
-		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.around(), m.ID)
+		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.writer.around(), m.ID)
 	}
 	if unable != nil && !w.Reuse {
 		return unable
 	}
-	r.Model, r.Parts, r.Credits = resource.Text(m.ID), nil, 0
-	r.AspectRatio, r.Seconds = nil, resource.OrNil(p.Seconds)
+	r.item.Model, r.attempt.Parts, r.attempt.Credits = resource.Text(m.ID), nil, 0
+	r.item.AspectRatio, r.item.Seconds = nil, resource.OrNil(p.Seconds)
 	if len(lead.ratios) > 0 {
-		r.AspectRatio = resource.OrNil(cmpRatio(p, lead))
+		r.item.AspectRatio = resource.OrNil(cmpRatio(p, lead))
 	}
 	steps := r.steps(lead, count, p.FromStill)
-	if r.Excerpt != nil {
+	if r.attempt.Excerpt != nil {
 		steps = slices.Insert(steps, 0, step{role: roleExcerpt, kind: provider.KindText})
 	}
-	if len(r.Adapt) > 0 && !w.Reuse {
+	if len(r.attempt.Adapt) > 0 && !w.Reuse {
 		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
 	}
 	for _, st := range steps {
 		if p := r.copied(st, w); p != nil {
 			if st.role != roleStill {
-				r.Parts = append(r.Parts, *p)
+				r.attempt.Parts = append(r.attempt.Parts, *p)
 			}
 			continue
 		}
 		if made := r.reused(st, w); made != nil {
 			again := r.partOf(st, catalog.Model{})
 			again.Reuse = made
-			r.Parts = append(r.Parts, again)
+			r.attempt.Parts = append(r.attempt.Parts, again)
 			continue
 		}
 		var err error
 		switch {
 		case st.role == roleFinal:
-			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
+			r.attempt.Parts = append(r.attempt.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
 				Role: st.role})
 		case unable != nil && (st.role == roleItem || st.role == roleStill):
 			err = unable
@@ -107,16 +122,16 @@ func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 }
 
 // lead returns the step of the item's own model.
-func (r Attempt) lead() step {
-	switch r.Shape {
+func (r *Planner) lead() step {
+	switch r.attempt.Shape {
 	case "carousel":
-		return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios("1:1")}
+		return step{role: roleItem, kind: provider.KindImage, ratios: r.brief.ratios("1:1")}
 	case "short video", "long video":
 		st := step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: shortScene}
-		if r.Shape == "long video" {
+		if r.attempt.Shape == "long video" {
 			st.ratios, st.seconds = []string{"16:9"}, longScene
 		}
-		if *r.Visuals == VisualsStills {
+		if *r.item.Visuals == VisualsStills {
 			st.kind, st.seconds = provider.KindImage, stillScene
 		}
 		return st
@@ -124,40 +139,40 @@ func (r Attempt) lead() step {
 		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"9:16"}}
 	case "story clip":
 		return step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"},
-			seconds: *r.DurationSeconds - r.around()}
+			seconds: *r.item.DurationSeconds - r.writer.around()}
 	case "music clip":
-		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.DurationSeconds}
+		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.item.DurationSeconds}
 	}
-	return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios()}
+	return step{role: roleItem, kind: provider.KindImage, ratios: r.brief.ratios()}
 }
 
 // steps returns the generations of the item. count is the number of pictures or clips that the item's model makes, and
 // stills reports whether each clip needs a picture to start from.
-func (r Attempt) steps(lead step, count int, stills bool) []step {
+func (r *Planner) steps(lead step, count int, stills bool) []step {
 	text := step{role: roleText, kind: provider.KindText}
 	var all []step
-	if r.Kind == Video {
-		between := *r.DurationSeconds - r.around()
+	if r.item.Kind == Video {
+		between := *r.item.DurationSeconds - r.writer.around()
 		speech := between - pauses
-		if !r.Given.Has(Script) {
+		if !r.given.Has(Script) {
 			text.role, text.seconds, text.number = roleScript, speech, count
 		}
 		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
-		if *r.Music == MusicGenerated {
+		if *r.item.Music == MusicGenerated {
 			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: between})
 		}
 	}
 	if !r.complete() {
 		all = append([]step{text}, all...)
 	}
-	if r.Kind == MusicClip && *r.Cover == CoverGenerated {
+	if r.item.Kind == MusicClip && *r.item.Cover == CoverGenerated {
 		all = append(all, step{role: roleCover, kind: provider.KindImage, ratios: []string{"1:1"}})
 	}
 	for n := range count {
-		if r.photo(n+1) != nil {
+		if r.attempt.photo(n+1) != nil {
 			continue
 		}
-		if count > 1 || r.Kind == Video {
+		if count > 1 || r.item.Kind == Video {
 			lead.number = n + 1
 		}
 		if stills {
@@ -170,20 +185,20 @@ func (r Attempt) steps(lead step, count int, stills bool) []step {
 
 // place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
 // to the number of photos.
-func (r Attempt) place(count int) {
-	r.Shown = nil
-	p := r.Brief.Product
-	if p == nil || r.Kind == MusicClip || r.Shape == "story clip" {
+func (r *Planner) place(count int) {
+	r.attempt.Shown = nil
+	p := r.brief.Product
+	if p == nil || r.item.Kind == MusicClip || r.attempt.Shape == "story clip" {
 		return
 	}
-	for n := 1; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
-		r.Shown = append(r.Shown, shownPhoto{n, p.Photos[len(r.Shown)]})
+	for n := 1; n <= count && len(r.attempt.Shown) < len(p.Photos); n += 2 {
+		r.attempt.Shown = append(r.attempt.Shown, shownPhoto{n, p.Photos[len(r.attempt.Shown)]})
 	}
 }
 
 // PlanAdapt adds the part that adapts the texts, if any are to be.
-func (r Attempt) PlanAdapt(offer catalog.Offer, live bool) error {
-	if len(r.Adapt) == 0 {
+func (r *Planner) PlanAdapt(offer catalog.Offer, live bool) error {
+	if len(r.attempt.Adapt) == 0 {
 		return nil
 	}
 	return r.choose(offer, step{role: roleAdapt, kind: provider.KindText}, live)
@@ -192,18 +207,18 @@ func (r Attempt) PlanAdapt(offer catalog.Offer, live bool) error {
 // Retell bases the item on another item. If numbers is not nil, only those scenes or slides are used. The item keeps a
 // copy of their texts, so that a later change or deletion of the other item has no effect. Retell returns invalid_state
 // if the other item has no finished texts, and validation_failed for a number that it does not have.
-func (r Attempt) Retell(from *Record, numbers []int) error {
-	if !slices.Contains(writtenStates, from.State) || from.Caption == "" && from.Title == "" {
+func (r *Planner) Retell(from *Record, numbers []int) error {
+	if !slices.Contains(writtenStates, from.Item.State) || from.Item.Caption == "" && from.Item.Title == "" {
 		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.",
-			from.ID)
+			from.Item.ID)
 		e.Param = "/from_content_item_id"
-		return e.In(string(from.State))
+		return e.In(string(from.Item.State))
 	}
-	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: string(from.Title),
-		Caption: string(from.Caption)}
-	count := max(len(from.Scenes), len(from.Slides))
-	if r.FromParts = []int{}; numbers != nil && r.Excerpt == nil {
-		r.FromParts = numbers
+	o := &prompt.Origin{Kind: string(from.Item.Kind), Language: from.Item.Language, Title: string(from.Item.Title),
+		Caption: string(from.Item.Caption)}
+	count := max(len(from.Item.Scenes), len(from.Item.Slides))
+	if r.item.FromParts = []int{}; numbers != nil && r.attempt.Excerpt == nil {
+		r.item.FromParts = numbers
 	}
 	if numbers == nil {
 		for n := range count {
@@ -215,46 +230,46 @@ func (r Attempt) Retell(from *Record, numbers []int) error {
 			return errs.Invalid(fmt.Sprintf("/from_parts/%d", i), "must be at most %d, the number of scenes or "+
 				"slides of the content item", count)
 		}
-		if len(from.Scenes) > 0 {
-			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Scenes[n-1].written()))
+		if len(from.Item.Scenes) > 0 {
+			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Item.Scenes[n-1].written()))
 		} else {
-			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Slides[n-1].Text,
-				Body: string(from.Slides[n-1].Body)})
+			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Item.Slides[n-1].Text,
+				Body: string(from.Item.Slides[n-1].Body)})
 		}
 	}
-	r.FromContentItemID, r.Origin = &from.ID, o
+	r.item.FromContentItemID, r.record.Origin = &from.Item.ID, o
 	return nil
 }
 
 // Excerpts reports whether the service chooses the scenes of another item that this one retells: for a short video, or
 // a story that is a clip, of a longer video of which the caller names no scenes, and writes no script.
-func (r Attempt) Excerpts(from *Record, w Options, reuse bool) bool {
-	if len(from.Scenes) < 2 || from.Format == nil || from.DurationSeconds == nil || w.Script != "" || w.Scenes != nil {
+func (r *Planner) Excerpts(from *Record, w Options, reuse bool) bool {
+	if len(from.Item.Scenes) < 2 || from.Item.Format == nil || from.Item.DurationSeconds == nil || w.Script != "" || w.Scenes != nil {
 		return false
 	}
-	format, long := "", *from.Format == FormatLong
-	if r.Format != nil {
-		format = *r.Format
+	format, long := "", *from.Item.Format == FormatLong
+	if r.item.Format != nil {
+		format = *r.item.Format
 	}
-	shape := shapeOf(r.Kind, format, w.Model)
+	shape := shapeOf(r.item.Kind, format, w.Model)
 	wanted := lengths[shape].usual
 	if w.DurationSeconds != nil {
 		wanted = *w.DurationSeconds
 	}
 	switch {
-	case wanted >= *from.DurationSeconds:
+	case wanted >= *from.Item.DurationSeconds:
 		return false
 	case shape == "short video" && long, shape == "story clip" && long:
 		return true
 	}
-	return r.Kind == Video && reuse && w.DurationSeconds != nil
+	return r.item.Kind == Video && reuse && w.DurationSeconds != nil
 }
 
 // Excerptible returns the numbers of the scenes that can be chosen: all, or those that can be copied.
-func (from Attempt) Excerptible(copies bool) (numbers []int) {
-	for n := range from.Scenes {
+func (from *Planner) Excerptible(copies bool) (numbers []int) {
+	for n := range from.item.Scenes {
 		made := func(done result) bool { return done.Role == roleItem && done.Number == n+1 }
-		if !copies || slices.ContainsFunc(from.Results, made) {
+		if !copies || slices.ContainsFunc(from.attempt.Results, made) {
 			numbers = append(numbers, n+1)
 		}
 	}
@@ -263,33 +278,33 @@ func (from Attempt) Excerptible(copies bool) (numbers []int) {
 
 // PlanCopies is Plan for an item that retells another of its kind with copies of its parts. In the same language,
 // the scenes keep their words.
-func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
+func (r *Planner) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	var scenes []Scene
-	for _, s := range r.Origin.Scenes {
+	for _, s := range r.record.Origin.Scenes {
 		scenes = append(scenes, sceneOf(provider.Scene(s)))
 	}
 	if _, ok := w.Copies.parts[copied{role: roleMusic}]; ok && w.Music == "" {
 		generated := MusicGenerated
-		r.Music = &generated
+		r.item.Music = &generated
 	}
 	switch own := w.Script != "" || w.Scenes != nil; {
-	case r.Excerpt != nil:
-		r.Scenes, r.Script = scenes, resource.Text(scriptOf(scenes))
-		r.Given.Set(sameLanguage(r.Origin.Language, r.Language), Script)
-	case r.Kind == MusicClip:
+	case r.attempt.Excerpt != nil:
+		r.item.Scenes, r.item.Script = scenes, resource.Text(scriptOf(scenes))
+		r.given.Set(sameLanguage(r.record.Origin.Language, r.item.Language), Script)
+	case r.item.Kind == MusicClip:
 		w.DurationSeconds = &w.Copies.Seconds
-	case r.Kind != Video || own:
-	case sameLanguage(r.Origin.Language, r.Language):
+	case r.item.Kind != Video || own:
+	case sameLanguage(r.record.Origin.Language, r.item.Language):
 		w.Scenes = scenes
 	default:
-		w.DurationSeconds, r.Scenes = &w.Copies.Seconds, scenes
+		w.DurationSeconds, r.item.Scenes = &w.Copies.Seconds, scenes
 	}
 	err := r.Plan(offer, w, live)
-	if !r.Given.Has(Script) || r.Excerpt != nil {
-		r.Scenes = []Scene{} // they are written, or chosen
+	if !r.given.Has(Script) || r.attempt.Excerpt != nil {
+		r.item.Scenes = []Scene{} // they are written, or chosen
 	}
-	if r.Excerpt != nil {
-		r.Script = ""
+	if r.attempt.Excerpt != nil {
+		r.item.Script = ""
 	}
 	return err
 }
@@ -299,78 +314,78 @@ const ownShape = "own"
 
 // Provide makes the caller's files the media of the item, and plans what is left to do: nothing, unless they are to be
 // fitted, or texts are to be adapted.
-func (r Attempt) Provide(files []media.File) {
-	r.Shape, r.Parts, r.Credits = ownShape, nil, 0
-	r.Own = files
-	r.Given.Set(true, Title, Caption, Hashtags)
-	if len(r.Own) > 0 && r.Fitted() {
-		r.Parts = append(r.Parts, part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed},
+func (r *Planner) Provide(files []media.File) {
+	r.attempt.Shape, r.attempt.Parts, r.attempt.Credits = ownShape, nil, 0
+	r.record.Own = files
+	r.given.Set(true, Title, Caption, Hashtags)
+	if len(r.record.Own) > 0 && r.item.Fitted() {
+		r.attempt.Parts = append(r.attempt.Parts, part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed},
 			Role: roleFinal})
 		return
 	}
-	r.Files = r.own(media.Final) // which the item also shows while its texts are adapted
+	r.record.Files = r.record.own(media.Final) // which the item also shows while its texts are adapted
 }
 
 // Finish ends a new item of which nothing is left to be made. It is generated at once.
-func (r Attempt) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	at := r.UpdatedAt
-	r.State, r.GeneratedAt, r.Progress = Generated, &at, 100
-	r.note(Past{At: at, Made: 1})
-	return errors.Join(generate.ExpireLater(tx, now, o, r.ID), r.Notify(tx, o, event.ContentGenerated),
-		r.autoPublish(tx, now, o))
+func (r *Planner) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	at := r.item.UpdatedAt
+	r.item.State, r.item.GeneratedAt, r.item.Progress = Generated, &at, 100
+	r.record.note(Past{At: at, Made: 1})
+	return errors.Join(generate.ExpireLater(tx, now, o, r.item.ID), r.record.Notify(tx, o, event.ContentGenerated),
+		r.record.autoPublish(tx, now, o))
 }
 
 // CheckAgain refuses another attempt at an item of the caller's media of which nothing was to be made.
-func (r Attempt) CheckAgain() error {
-	if len(r.Parts) > 0 {
+func (r *Planner) CheckAgain() error {
+	if len(r.attempt.Parts) > 0 {
 		return nil
 	}
 	return errs.New(errs.InvalidState, "The media and texts of the content item are your own, so there is nothing to "+
 		"generate. Change its texts by PATCH /v1/content-items/{content_item_id}, or create another item.").
-		In(string(r.State), string(Update), string(Delete))
+		In(string(r.item.State), string(Update), string(Delete))
 }
 
 // Present makes a planned item present a product, or no product if it is nil. It returns the credits by which the item
 // costs less than with LongestProduct: for its texts, and for the pictures and clips that photos replace.
-func (r Attempt) Present(p *Product) (saved int64) {
-	r.Brief.Product = p
-	r.ProductID, r.PromotionID = p.IDs()
+func (r *Planner) Present(p *Product) (saved int64) {
+	r.brief.Product = p
+	r.item.ProductID, r.item.PromotionID = p.IDs()
 	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
-	count := max(len(r.Slides), 1, r.Parts[0].Scenes)
+	count := max(len(r.item.Slides), 1, r.attempt.Parts[0].Scenes)
 	r.place(count)
-	parts := r.Parts
-	r.Parts = nil
+	parts := r.attempt.Parts
+	r.attempt.Parts = nil
 	for _, one := range parts {
-		if made(one) && r.photo(max(one.Number, 1)) != nil {
+		if made(one) && r.attempt.photo(max(one.Number, 1)) != nil {
 			saved += one.Credits
 			continue
 		}
 		for i, c := range one.Calls() {
 			if m, ok := catalog.FindIn(c.Model, c.PricedIn); ok && one.Kind == provider.KindText && c.Credits > 0 {
-				if credits, err := m.PriceOf(r.foreseenCall(one, c.Name)); err == nil && credits < c.Credits {
+				if credits, err := m.PriceOf(r.writer.foreseenCall(one, c.Name)); err == nil && credits < c.Credits {
 					saved += c.Credits - credits
 					one.setCredits(i, credits)
 				}
 			}
 		}
-		r.Parts = append(r.Parts, one)
+		r.attempt.Parts = append(r.attempt.Parts, one)
 	}
-	if r.Quoted != nil {
-		saved = r.Credits - min(r.Credits, r.priced())
+	if r.attempt.Quoted != nil {
+		saved = r.attempt.Credits - min(r.attempt.Credits, r.attempt.priced())
 	}
-	r.Credits -= saved
+	r.attempt.Credits -= saved
 	return saved
 }
 
 // Order returns the order of the record's current attempt.
-func (r Attempt) Order(o tenant.Owner) generate.Order {
-	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(), Quoted: r.Quoted,
-		Makes: "content_item." + string(r.Kind), Keeps: true}
-	for _, planned := range r.Parts {
+func (r *Planner) Order(o tenant.Owner) generate.Order {
+	a := generate.Order{Owner: o, Subject: r.item.ID, Attempt: r.item.Attempt, About: r.record.About(), Quoted: r.attempt.Quoted,
+		Makes: "content_item." + string(r.item.Kind), Keeps: true}
+	for _, planned := range r.attempt.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}
-	if r.Sandbox != nil {
-		a.Delay = r.Sandbox.Delay()
+	if r.attempt.Sandbox != nil {
+		a.Delay = r.attempt.Sandbox.Delay()
 	}
 	return a
 }

@@ -31,12 +31,12 @@ func voiced() Factory {
 func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Record {
 	t.Helper()
 	r := &Record{Item: Item{Kind: kind, Content: Content{Prompt: "A shoe for trails"}, Language: language, Attempt: 1}}
-	r.ID = "cnt_1"
+	r.Item.ID = "cnt_1"
 	if format != "" {
-		r.Format = &format
+		r.Item.Format = &format
 	}
 	if kind == Carousel {
-		r.Slides, r.Given.Slides = []Slide{{}, {Text: "Two"}, {}}, []int{1}
+		r.Item.Slides, r.Given.Slides = []Slide{{}, {Text: "Two"}, {}}, []int{1}
 	}
 	var err error
 	if r.Brief, err = NewBrief(f); err != nil {
@@ -137,38 +137,38 @@ func shownAll(parts []part) string {
 func TestWhatEachKindIsMadeOf(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
+		if err := PlannerOf(r).Plan(all, c.options, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var credits int64
-		for _, p := range r.Parts {
+		for _, p := range r.Attempt.Parts {
 			if p.Kind == provider.KindCompose {
 				continue
 			}
 			// Each part has its price, rounded by itself; and its model can make it.
 			m, _ := catalog.Find(p.Model)
-			req := AttemptAt(r).foreseen(p)
+			req := writerOf(r).foreseen(p)
 			price, err := m.PriceOf(req)
 			if err != nil || p.Provider != m.Provider || m.Kind != p.Kind || m.Check(req, "") != nil {
 				t.Errorf("%s: %+v, %v", name, p, err)
 			}
 			credits += price
 		}
-		if got := shownAll(r.Parts); got != c.parts {
+		if got := shownAll(r.Attempt.Parts); got != c.parts {
 			t.Errorf("%s is made of %q, want %q", name, got, c.parts)
 		}
-		if r.Credits != credits || credits == 0 {
-			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
+		if r.Attempt.Credits != credits || credits == 0 {
+			t.Errorf("%s costs %d, its parts %d", name, r.Attempt.Credits, credits)
 		}
-		if m, _ := catalog.Find(string(r.Model)); c.options.Model != "" && string(r.Model) != c.options.Model ||
+		if m, _ := catalog.Find(string(r.Item.Model)); c.options.Model != "" && string(r.Item.Model) != c.options.Model ||
 			m.Kind == provider.KindText {
-			t.Errorf("%s is made by %s", name, r.Model)
+			t.Errorf("%s is made by %s", name, r.Item.Model)
 		}
-		before := shownAll(r.Parts)
-		if err := AttemptAt(r).Plan(all, Options{Model: string(r.Model)}, false); err != nil || r.Credits != 0 ||
-			shownAll(r.Parts) != before {
-			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
+		before := shownAll(r.Attempt.Parts)
+		if err := PlannerOf(r).Plan(all, Options{Model: string(r.Item.Model)}, false); err != nil || r.Attempt.Credits != 0 ||
+			shownAll(r.Attempt.Parts) != before {
+			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Attempt.Credits, err, shownAll(r.Attempt.Parts))
 		}
 	}
 }
@@ -192,14 +192,14 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	}
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		r.Prompt = strings.Repeat("Длинный запрос ", 266)
-		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
+		r.Item.Prompt = strings.Repeat("Длинный запрос ", 266)
+		if err := PlannerOf(r).Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
 		var made []generate.Made
 		var total int64
-		for n, p := range r.Parts[:len(r.Parts)-1] {
-			req, err := AttemptAt(r).request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+		for n, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
+			req, err := makerOf(r).request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -225,8 +225,8 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 				total += price
 			}
 		}
-		if total > r.Credits {
-			t.Errorf("%s costs %d, and %d were reserved", name, total, r.Credits)
+		if total > r.Attempt.Credits {
+			t.Errorf("%s costs %d, and %d were reserved", name, total, r.Attempt.Credits)
 		}
 	}
 }
@@ -257,10 +257,10 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 			catalog.NewOffer("bedrock,fal,polly", "us-west-2", nil), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
-		err := AttemptAt(r).Plan(c.offer, Options{Model: c.model}, true)
+		err := PlannerOf(r).Plan(c.offer, Options{Model: c.model}, true)
 		if name == "nobody who speaks here" {
-			if err != nil || r.Parts[1].Model != "minimax-speech-2.8-hd" {
-				t.Errorf("%s: %+v, %v", name, r.Parts, err)
+			if err != nil || r.Attempt.Parts[1].Model != "minimax-speech-2.8-hd" {
+				t.Errorf("%s: %+v, %v", name, r.Attempt.Parts, err)
 			}
 			continue
 		}
@@ -284,7 +284,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"one that sings":    {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
-		err := AttemptAt(recordOf(t, c.kind, "", "en", f)).Plan(all, Options{Model: c.model}, true)
+		err := PlannerOf(recordOf(t, c.kind, "", "en", f)).Plan(all, Options{Model: c.model}, true)
 		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" ||
 			strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
@@ -297,11 +297,11 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f.Models = map[string]string{"text": "claude-haiku-5.5", "voice": "polly-neural", "image": "flux-schnell",
 		"video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	var models []string
-	for _, p := range r.Parts {
+	for _, p := range r.Attempt.Parts {
 		models = append(models, p.Model)
 	}
 	if want := "claude-haiku-5.5 polly-neural" + strings.Repeat(" flux-schnell kling-2.6-pro", 4) +
@@ -311,31 +311,31 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := AttemptAt(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), Options{}, true); err != nil ||
-		r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
-		t.Errorf("%+v, %v", r.Parts, err)
+	if err := PlannerOf(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), Options{}, true); err != nil ||
+		r.Attempt.Parts[0].Model != "nova-pro" || r.Attempt.Parts[1].Model != "eleven-multilingual-2" {
+		t.Errorf("%+v, %v", r.Attempt.Parts, err)
 	}
 }
 
 func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	r := recordOf(t, Carousel, "", "en", voiced())
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	text := AttemptAt(r).foreseen(r.Parts[0])
+	text := writerOf(r).foreseen(r.Attempt.Parts[0])
 	for _, want := range []string{`\"Acme\", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea",
 		"It never uses these words: cheap.", "Rules of its voice: say you."} {
 		if !strings.Contains(text.User, want) || strings.Contains(text.System, want) {
 			t.Errorf("the writer is not told %q as data: %s", want, text.User)
 		}
 	}
-	if text.Slides != 3 || text.Prompt != r.Prompt || text.ScriptSeconds != 0 {
+	if text.Slides != 3 || text.Prompt != r.Item.Prompt || text.ScriptSeconds != 0 {
 		t.Errorf("%+v", text)
 	}
 	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"},
 		{Heading: "not this"}, {Heading: "Three"}}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
-		picture, err := AttemptAt(r).request(n+1, made, nil)
+		picture, err := makerOf(r).request(n+1, made, nil)
 		if err != nil || !strings.Contains(picture.Prompt, want) ||
 			!strings.Contains(picture.Prompt, "A shoe for trails") ||
 			!strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {
@@ -345,10 +345,10 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	f := Factory{Type: "musician", Name: "The Examples",
 		Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	track, err := AttemptAt(r).request(2, made, nil)
+	track, err := makerOf(r).request(2, made, nil)
 	if err != nil || track.Prompt != "Instrumental music, no vocals. Subject: A shoe for trails. Genres: indie pop, "+
 		"folk. Mood: calm." || track.Seconds != 30 {
 		t.Errorf("%+v, %v", track, err)

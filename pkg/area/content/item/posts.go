@@ -25,13 +25,13 @@ type Words struct {
 // Words returns what is posted to an account of a platform. The variant of the account goes before the variant of its
 // platform. The caption ends with the lines that rules of law require.
 func (r *Record) Words(platform, accountID string) Words {
-	w := Words{Texts: r.Texts, From: map[string]string{}}
+	w := Words{Texts: r.Item.Texts, From: map[string]string{}}
 	w.Files, w.Poster = r.Posted()
 	if i := slices.IndexFunc(r.Files, func(f media.File) bool { return f.Role == media.Subtitles }); i >= 0 {
 		w.Captions = &r.Files[i]
 	}
 	for _, key := range []string{platform, accountID} {
-		v, ok := r.Variants[key]
+		v, ok := r.Item.Variants[key]
 		if !ok || key == "" {
 			continue
 		}
@@ -60,7 +60,7 @@ func (r *Record) Words(platform, accountID string) Words {
 }
 
 // VariantKeys returns the platforms and accounts that have variants, sorted.
-func (r *Record) VariantKeys() []string { return slices.Sorted(maps.Keys(r.Variants)) }
+func (r *Item) VariantKeys() []string { return slices.Sorted(maps.Keys(r.Variants)) }
 
 // Posted returns the files that are published, in order, and the poster, if there is one.
 func (r *Record) Posted() (files []media.File, poster *media.File) {
@@ -73,7 +73,7 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 				poster = &r.Files[i]
 			}
 		}
-		if len(files) > 0 || r.Kind != Carousel {
+		if len(files) > 0 || r.Item.Kind != Carousel {
 			break
 		}
 	}
@@ -81,16 +81,16 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 }
 
 // Publication returns the publication of an id, or nil if there is none.
-func (r *Record) Publication(id string) *Publication {
+func (r *Item) Publication(id string) *Publication {
 	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
 }
 
 // PublicationTo returns the publication to a social account, or nil if there is none.
-func (r *Record) PublicationTo(accountID string) *Publication {
+func (r *Item) PublicationTo(accountID string) *Publication {
 	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
 }
 
-func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
+func (r *Item) publicationWhere(is func(Publication) bool) *Publication {
 	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
 		return &r.Publications[i]
 	}
@@ -100,5 +100,5 @@ func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
 // PostOf returns a publication of the item as its own GET shows it. It is the item at its ReadingsKey.
 func (r *Record) PostOf(pub *Publication, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
 	history, err := History(it)
-	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, history}, err
+	return PublishedPost{*pub, r.Item.FactoryID, limits.Edits, limits.Deletes, history}, err
 }

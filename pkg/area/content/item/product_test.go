@@ -54,7 +54,7 @@ func presenting(t *testing.T, kind Kind, format string, photos int, w Options) *
 	if r.Brief.Product, err = NewProduct(soldShoe(photos), "", "", noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := AttemptAt(r).Plan(all, w, true); err != nil {
+	if err := PlannerOf(r).Plan(all, w, true); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -81,7 +81,7 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 	} {
 		r := presenting(t, c.kind, c.format, c.photos, c.options)
 		var got []string
-		for _, f := range AttemptAt(r).pictures(made(r, r.Parts[0].Scenes)) {
+		for _, f := range makerOf(r).pictures(made(r, r.Attempt.Parts[0].Scenes)) {
 			if strings.HasPrefix(f.ID, "photo") {
 				got = append(got, f.ID)
 			} else {
@@ -91,13 +91,13 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 		if s := strings.Join(got, ", "); s != c.want {
 			t.Errorf("%s shows %s, want %s", name, s, c.want)
 		}
-		with, without := r.Credits, presenting(t, c.kind, c.format, 0, c.options).Credits
+		with, without := r.Attempt.Credits, presenting(t, c.kind, c.format, 0, c.options).Attempt.Credits
 		if shows := strings.Contains(c.want, "photo"); shows != (with < without) {
 			t.Errorf("%s costs %d, and %d without photos", name, with, without)
 		}
 	}
 	r := presenting(t, Video, FormatShort, 1, Options{DurationSeconds: new(10)})
-	got, err := AttemptAt(r).composition(made(r, 2))
+	got, err := makerOf(r).composition(made(r, 2))
 	v, ok := got.(generate.Video)
 	if err != nil || !ok || v.Scenes[1].Clip == nil || v.Scenes[0].Picture == nil ||
 		v.Scenes[0].Picture.ID != "photo 1" || !v.Scenes[0].Whole || v.Scenes[1].Whole {
@@ -108,20 +108,20 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 // A model that takes a picture is shown the product.
 func TestModelsAreShownTheProduct(t *testing.T) {
 	r := presenting(t, Carousel, "", 1, Options{Model: "flux-pro-1.1-ultra"})
-	req, err := AttemptAt(r).request(1, made(r, 0), func(f media.File) (string, error) { return "https://" + f.ID, nil })
+	req, err := makerOf(r).request(1, made(r, 0), func(f media.File) (string, error) { return "https://" + f.ID, nil })
 	if err != nil || req.ImageURL != "https://photo 1" ||
 		!strings.Contains(req.Prompt, "It shows the product: Trail shoe, color red.") {
 		t.Errorf("asked for is %+v, %v", req, err)
 	}
 	r = presenting(t, Carousel, "", 1, Options{Model: "flux-pro-1.1"})
-	if req, err = AttemptAt(r).request(1, made(r, 0), nil); err != nil || req.ImageURL != "" {
+	if req, err = makerOf(r).request(1, made(r, 0), nil); err != nil || req.ImageURL != "" {
 		t.Errorf("asked for is %+v, %v", req, err)
 	}
 }
 
 func TestTheTextModelReadsTheProduct(t *testing.T) {
 	r := presenting(t, Carousel, "", 1, Options{})
-	req, err := AttemptAt(r).request(0, nil, nil)
+	req, err := makerOf(r).request(0, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestTheTextModelReadsTheProduct(t *testing.T) {
 		t.Errorf("the instructions have another promotion:\n%s", req.User)
 	}
 	r.Brief.Prices = PricesNone
-	if req, err = AttemptAt(r).request(0, nil, nil); err != nil || strings.Contains(req.User, "129") ||
+	if req, err = makerOf(r).request(0, nil, nil); err != nil || strings.Contains(req.User, "129") ||
 		strings.Contains(req.User, "103") {
 		t.Errorf("the instructions have prices:\n%s, %v", req.User, err)
 	}
@@ -160,8 +160,8 @@ func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 		{"A shoe", "Only 1 €!", "", false},
 	} {
 		r := presenting(t, Carousel, "", 0, Options{})
-		r.Prompt, r.Brief.Prices = c.prompt, c.prices
-		a := AttemptAt(r)
+		r.Item.Prompt, r.Brief.Prices = c.prompt, c.prices
+		a := writerOf(r)
 		found := guard.Check(a.fields(provider.Text{Title: "Run", Caption: c.caption}), a.rules(noon))
 		if (len(found) == 0) != c.ok || !c.ok && found[0].Code != guard.Unsupported {
 			t.Errorf("%s: %v", c.caption, found)
@@ -211,10 +211,10 @@ func TestFinishedMediaShowTheOffer(t *testing.T) {
 				}
 				r.Brief.Product = p
 			}
-			if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+			if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 				t.Fatal(err)
 			}
-			got, err := AttemptAt(r).composition(made(r, r.Parts[0].Scenes))
+			got, err := makerOf(r).composition(made(r, r.Attempt.Parts[0].Scenes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,8 +224,8 @@ func TestFinishedMediaShowTheOffer(t *testing.T) {
 			if _, whole := offerOf(got); whole != c.product {
 				t.Errorf("%s, %s: the photo is shown whole: %v", name, kind, whole)
 			}
-			w := &work{maker: AttemptAt(r).maker, look: generate.Look{Plain: true}}
-			if got, err = w.Composition(0, made(r, r.Parts[0].Scenes)); err != nil {
+			w := &work{record: r, writer: writerOf(r), maker: makerOf(r), look: generate.Look{Plain: true}}
+			if got, err = w.Composition(0, made(r, r.Attempt.Parts[0].Scenes)); err != nil {
 				t.Fatal(err)
 			}
 			if offer, _ := offerOf(got); offer != nil {
@@ -272,21 +272,21 @@ func TestTheBrandKit(t *testing.T) {
 			strings.Contains(got.Voice, "oswald") {
 			t.Errorf("%s: the brief is %+v", settings, got)
 		}
-		if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+		if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 			t.Fatal(err)
 		}
-		c, err := AttemptAt(r).composition(made(r, r.Parts[0].Scenes))
+		c, err := makerOf(r).composition(made(r, r.Attempt.Parts[0].Scenes))
 		if v, ok := c.(generate.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle ||
 			v.Cuts != want.Cuts || v.Headline == "" {
 			t.Errorf("%s: composed is %+v, %v", settings, c, err)
 		}
 		post := recordOf(t, Post, "", "en", f)
-		if err := AttemptAt(post).Plan(all, Options{}, true); err != nil {
+		if err := PlannerOf(post).Plan(all, Options{}, true); err != nil {
 			t.Fatal(err)
 		}
-		c, err = AttemptAt(post).composition(made(post, 0))
+		c, err = makerOf(post).composition(made(post, 0))
 		if p, ok := c.(generate.Picture); err != nil || !ok || p.Ratio != want.Ratio ||
-			want.Ratio != "" && *post.AspectRatio != want.Ratio {
+			want.Ratio != "" && *post.Item.AspectRatio != want.Ratio {
 			t.Errorf("%s: the post is %+v, %v", settings, c, err)
 		}
 	}

@@ -22,26 +22,26 @@ const AutoPublish task.Kind = "publish.auto"
 // autoPublish adds that task to the transaction if the item is to be published automatically.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	// The factory of a plan may have turned automatic publishing on since.
-	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil
+	wanted := r.Automatic || r.Ordered != nil || r.Item.ContentPlanID != nil
 	if !wanted || r.withheld() {
 		return nil
 	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID, r.Attempt))
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID, r.Item.Attempt))
 }
 
 // PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
 // ahead. The argument once distinguishes the task from earlier ones.
 func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
-	if r.ContentPlanID == nil || r.State != Generated || r.withheld() || r.PublishAt == nil || !r.PublishAt.After(now) {
+	if r.Item.ContentPlanID == nil || r.Item.State != Generated || r.withheld() || r.Item.PublishAt == nil || !r.Item.PublishAt.After(now) {
 		return nil
 	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+once, r.Attempt))
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+once, r.Item.Attempt))
 }
 
 func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
 	r.Stays = ""
 	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
+		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.Item.ID, Owner: o,
 	}}, struct{}{})
 }
 
@@ -50,21 +50,21 @@ func (o *Outlets) PublishFor(p *auth.Principal) { o.Authority = authority.Of(p, 
 
 // GoesOut reports whether the item is to be published without a further call.
 func (r *Record) GoesOut() bool {
-	if r.State == Scheduled {
+	if r.Item.State == Scheduled {
 		return true
 	}
-	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil && r.PublishAt != nil
-	return wanted && !r.withheld() && (r.Runs() || r.State == Generated && r.Ordered != nil)
+	wanted := r.Automatic || r.Ordered != nil || r.Item.ContentPlanID != nil && r.Item.PublishAt != nil
+	return wanted && !r.withheld() && (r.Item.Runs() || r.Item.State == Generated && r.Ordered != nil)
 }
 
 // Begin notes that publishing has begun.
 func (r *Record) Begin(tx *store.Tx, now time.Time) error {
 	before := r.Counts()
-	if err := r.Move(Publishing); err != nil {
+	if err := r.Item.Move(Publishing); err != nil {
 		return err
 	}
-	r.Failure = nil
-	r.Touch(now)
+	r.Item.Failure = nil
+	r.Item.Touch(now)
 	r.Count(tx, now, before)
 	return nil
 }
@@ -73,36 +73,36 @@ func (r *Record) Begin(tx *store.Tx, now time.Time) error {
 // least one of them is published. Of two publications that end at the same moment, one commit fails, as the other is
 // no longer under way: the one that is tried again ends the item.
 func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) error {
-	r.Touch(now)
+	r.Item.Touch(now)
 	var first *Publication
-	for i, p := range r.Publications {
+	for i, p := range r.Item.Publications {
 		switch {
 		case p.State == PublicationPending || p.State == PublicationPublishing:
 			r.was.awaits = p.SocialAccountID
 			return nil
 		case p.PublishedAt != nil && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
-			first = &r.Publications[i]
+			first = &r.Item.Publications[i]
 		}
 	}
 	before := r.Counts()
 	defer func() { r.Count(tx, now, before) }()
 	if first != nil {
-		if r.PublishedAt == nil {
+		if r.Item.PublishedAt == nil {
 			at := *first.PublishedAt
-			r.PublishedAt = &at
+			r.Item.PublishedAt = &at
 		}
-		return errors.Join(r.Move(Published), r.Notify(tx, o, event.ContentPublished))
+		return errors.Join(r.Item.Move(Published), r.Notify(tx, o, event.ContentPublished))
 	}
-	if err := r.Move(Failed); err != nil {
+	if err := r.Item.Move(Failed); err != nil {
 		return err
 	}
-	r.Failure = r.publishFailure()
+	r.Item.Failure = r.Item.publishFailure()
 	return r.Notify(tx, o, event.ContentFailed)
 }
 
 // publishFailure returns the failure of an item that no account has taken, which is the failure of
 // the first publication.
-func (r *Record) publishFailure() *Failure {
+func (r *Item) publishFailure() *Failure {
 	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout),
 		Message: "It was published to no account."}
 	for i, p := range slices.Backward(r.Publications) {

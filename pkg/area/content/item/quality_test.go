@@ -20,7 +20,7 @@ import (
 
 // texts describes how the texts of a record are written, and their price.
 func texts(r *Record) (way string, credits int64) {
-	for _, p := range r.Parts {
+	for _, p := range r.Attempt.Parts {
 		if p.Kind != provider.KindText {
 			continue
 		}
@@ -62,11 +62,11 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		{Post, "", QualityDraft, map[string]string{"text": "nova-pro"}, all, "text nova-pro"},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		r.Quality = resource.Text(c.quality)
+		r.Item.Quality = resource.Text(c.quality)
 		if c.models != nil {
 			r.Brief.Models = c.models
 		}
-		if err := AttemptAt(r).Plan(c.offer, Options{}, true); err != nil {
+		if err := PlannerOf(r).Plan(c.offer, Options{}, true); err != nil {
 			t.Errorf("%s of %s: %v", c.kind, c.quality, err)
 			continue
 		}
@@ -74,20 +74,20 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		if way != c.want {
 			t.Errorf("a %s %s is written by %q, want %q", c.quality, c.kind, way, c.want)
 		}
-		if c.quality == QualityStandard && credits > max((r.Credits-credits)/textShare, textFloor) {
-			t.Errorf("the texts of a %s cost %d of %d", c.kind, credits, r.Credits)
+		if c.quality == QualityStandard && credits > max((r.Attempt.Credits-credits)/textShare, textFloor) {
+			t.Errorf("the texts of a %s cost %d of %d", c.kind, credits, r.Attempt.Credits)
 		}
 		var sum int64
-		for _, p := range r.Parts {
+		for _, p := range r.Attempt.Parts {
 			sum += p.Price()
 		}
-		if sum != r.Credits || AttemptAt(r).LivePrice() != r.Credits {
-			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, AttemptAt(r).LivePrice())
+		if sum != r.Attempt.Credits || PlannerOf(r).LivePrice() != r.Attempt.Credits {
+			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Attempt.Credits, sum, PlannerOf(r).LivePrice())
 		}
-		before := r.Credits
-		if err := AttemptAt(r).Plan(c.offer, Options{Model: string(r.Model)}, false); err != nil || r.Credits != 0 ||
-			AttemptAt(r).LivePrice() != before {
-			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Credits, AttemptAt(r).LivePrice(), err)
+		before := r.Attempt.Credits
+		if err := PlannerOf(r).Plan(c.offer, Options{Model: string(r.Item.Model)}, false); err != nil || r.Attempt.Credits != 0 ||
+			PlannerOf(r).LivePrice() != before {
+			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Attempt.Credits, PlannerOf(r).LivePrice(), err)
 		}
 	}
 }
@@ -122,12 +122,12 @@ func writes(t *testing.T, quality string, answers map[string]generate.Made) (*me
 	t.Helper()
 	db := storetest.Open(t, time.Now)
 	r := recordOf(t, Post, "", "en", voiced())
-	r.ID, r.FactoryID, r.Quality = "cnt_1", "fac_1", resource.Text(quality)
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	r.Item.ID, r.Item.FactoryID, r.Item.Quality = "cnt_1", "fac_1", resource.Text(quality)
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	a := &memorized{answers: answers}
-	w := &work{maker: AttemptAt(r).maker, item: store.Item{Owner: tenant.Of("acc_1", tenant.Live)}}
+	w := &work{record: r, writer: writerOf(r), maker: makerOf(r), item: store.Item{Owner: tenant.Of("acc_1", tenant.Live)}}
 	made, err := w.Write(t.Context(), 0, nil, a)
 	if (err == nil) != (a.name == "") {
 		t.Fatal(a.name, err)
@@ -240,8 +240,8 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	of := func(id, caption, language string, shown, saved int64, draft string) *Record {
 		r := &Record{Item: Item{Texts: Texts{Caption: resource.Text(caption), Title: "T"},
 			Language: language}, Draft: draft}
-		if r.ID = id; shown > 0 {
-			r.Publications = []Publication{{Metrics: &Metrics{
+		if r.Item.ID = id; shown > 0 {
+			r.Item.Publications = []Publication{{Metrics: &Metrics{
 				Counts: Counts{Views: views(shown), Saves: views(saved)}}}}
 		}
 		return r
@@ -264,17 +264,17 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	}
 	// What is read costs no more than what was foreseen.
 	r := recordOf(t, Post, "", "de", voiced())
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	a := AttemptAt(r)
-	foreseen := provider.TextTokens(a.foreseen(r.Parts[0]))
+	a := writerOf(r)
+	foreseen := provider.TextTokens(a.foreseen(r.Attempt.Parts[0]))
 	a.memory = longestMemory()
 	a.memory.platforms = []string{"instagram", "telegram", "vk"}
-	if got := provider.TextTokens(a.foreseen(r.Parts[0])); got.Input > foreseen.Input || got.Output > foreseen.Output {
+	if got := provider.TextTokens(a.foreseen(r.Attempt.Parts[0])); got.Input > foreseen.Input || got.Output > foreseen.Output {
 		t.Errorf("%+v, foreseen %+v", got, foreseen)
 	}
-	req := a.foreseen(r.Parts[0])
+	req := a.foreseen(r.Attempt.Parts[0])
 	if !strings.Contains(req.System, "Telegram") || strings.Contains(req.System, "YouTube") ||
 		!strings.Contains(req.System, "at most 978 characters") {
 		t.Errorf("the writer is told:\n%s", req.System)

@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
-	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -20,8 +19,9 @@ import (
 
 // Record is the stored document of an item.
 type Record struct {
-	Item
-	Pipeline
+	Item Item `json:"item"`
+	// Attempt is the current attempt at the item.
+	Attempt Attempt `json:"attempt,omitzero"`
 	Outlets
 	// Brief holds the settings that the factory had when the item was created.
 	Brief Brief `json:"brief"`
@@ -54,39 +54,6 @@ type Record struct {
 	History []Past `json:"history,omitempty"`
 
 	was stored
-}
-
-// Pipeline is the stored state of the current attempt at an item.
-type Pipeline struct {
-	// Accepted is the time at which the attempt was accepted. Shape names its pipeline, Parts are its generations,
-	// Credits is its price, and Ticket its accepted work.
-	Accepted time.Time       `json:"accepted"`
-	Shape    string          `json:"shape"`
-	Parts    []part          `json:"parts"`
-	Credits  int64           `json:"credits,omitempty"`
-	Ticket   generate.Ticket `json:"ticket,omitzero"`
-	// Quoted is the part of a quote that bounds the price, or nil.
-	Quoted  *ledger.Quoted `json:"quoted,omitempty"`
-	Sandbox *Rehearsal     `json:"sandbox,omitempty"`
-	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
-	// were read for the attempt.
-	Told []source.Article `json:"told,omitempty"`
-	Read bool             `json:"read,omitempty"`
-	// Adapt are the platforms for which the text model words the texts.
-	Adapt []string `json:"adapt,omitempty"`
-	// Excerpt is the choice of its scenes, until it is made, or nil.
-	Excerpt *Excerpt `json:"excerpt,omitempty"`
-	// Copied reports whether the attempt shows copies of its scenes or slides.
-	Copied bool `json:"copied,omitempty"`
-	// Art describes what is seen, as the writer of its texts has written it.
-	Art Art `json:"art,omitzero"`
-	// Shown are the pictures that are photos of the product.
-	Shown []shownPhoto `json:"shown,omitempty"`
-	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
-	// any. An attempt that reuses parts takes them.
-	Results []result `json:"results,omitempty"`
-	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
-	Kept []media.File `json:"kept,omitempty"`
 }
 
 // Outlets are the internal state of the publishing of an item. Its publications are rows of their own: see rows.go.
@@ -123,12 +90,12 @@ type Past struct {
 // Entry returns the record as an item of the table, without its publications.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	if !r.Imported { // an import knows when it expires
-		r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
+		r.Item.ExpiresAt = generate.ExpiresAt(o, r.Item.CreatedAt)
 	}
-	it := store.Item{Key: store.IDKey(r.ID), Kind: ItemKind, Owner: o,
-		Listed: store.Key{PK: store.OwnerPartition(o, ItemKind), SK: r.ID},
-		Parent: store.Key{PK: ParentPartition(o, r.FactoryID), SK: r.ID}}
-	return it, r.encode(&it, r.Version, r.UpdatedAt)
+	it := store.Item{Key: store.IDKey(r.Item.ID), Kind: ItemKind, Owner: o,
+		Listed: store.Key{PK: store.OwnerPartition(o, ItemKind), SK: r.Item.ID},
+		Parent: store.Key{PK: ParentPartition(o, r.Item.FactoryID), SK: r.Item.ID}}
+	return it, r.encode(&it, r.Item.Version, r.Item.UpdatedAt)
 }
 
 // ParentPartition returns the partition of store.ByParent that lists the items of a factory.
@@ -138,13 +105,13 @@ func ParentPartition(o tenant.Owner, factoryID string) string {
 
 // Filters returns the values by which lists filter the item.
 func (r *Record) Filters() map[string]string {
-	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State,
-		FactoryFilter: r.FactoryID}
-	if r.ContentPlanID != nil {
-		f["plan"] = *r.ContentPlanID
+	f := map[string]string{"kind": string(r.Item.Kind), "state": string(r.Item.State), ApprovalFilter: r.Item.Approval.State,
+		FactoryFilter: r.Item.FactoryID}
+	if r.Item.ContentPlanID != nil {
+		f["plan"] = *r.Item.ContentPlanID
 	}
-	if r.PublishAt != nil {
-		f[PublishAtFilter] = resource.SortableTime(r.PublishAt.Time)
+	if r.Item.PublishAt != nil {
+		f[PublishAtFilter] = resource.SortableTime(r.Item.PublishAt.Time)
 	}
 	return f
 }
@@ -164,11 +131,11 @@ func (r *Record) Index(it *store.Item) {
 // Calendar returns the partition and place of the item among those of its owner that are planned or published, by
 // time. Both are empty if it is not among them.
 func (r *Record) Calendar(o tenant.Owner) store.Key {
-	at := r.PlannedAt()
+	at := r.Item.PlannedAt()
 	if at.IsZero() {
 		return store.Key{}
 	}
-	return store.Key{PK: CalendarPartition(o), SK: resource.SortableTime(at) + "#" + r.ID}
+	return store.Key{PK: CalendarPartition(o), SK: resource.SortableTime(at) + "#" + r.Item.ID}
 }
 
 // CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
@@ -176,7 +143,7 @@ func (r *Record) Calendar(o tenant.Owner) store.Key {
 func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
 
 // PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.
-func (r *Record) PlannedAt() (at time.Time) {
+func (r *Item) PlannedAt() (at time.Time) {
 	if r.PublishAt != nil {
 		return r.PublishAt.Time
 	}
@@ -196,8 +163,8 @@ func (r *Record) PlannedAt() (at time.Time) {
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Public()
 	v.Previews = []Preview{}
-	if r.Runs() {
-		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
+	if r.Item.Runs() {
+		v.ReservedCredits, v.CancelCost = r.Attempt.Credits, new(int64)
 	}
 	var err error
 	v.Media, err = signer.Views(ctx, r.shown())
@@ -214,11 +181,11 @@ func (r *Record) Public() Item {
 // waitsFor returns what the item waits for before it is published, besides its generation.
 func (r *Record) waitsFor() string {
 	switch {
-	case r.State == Scheduled:
+	case r.Item.State == Scheduled:
 		return WaitsForTime
-	case !r.Runs() && r.State != Generated:
+	case !r.Item.Runs() && r.Item.State != Generated:
 		return WaitsForNothing
-	case r.Undecided():
+	case r.Item.Undecided():
 		return WaitsForApproval
 	case r.Stays != "":
 		return r.Stays
@@ -229,7 +196,7 @@ func (r *Record) waitsFor() string {
 }
 
 // Undecided reports whether the item waits for a decision.
-func (r *Record) Undecided() bool {
+func (r *Item) Undecided() bool {
 	return r.Approval.State == ApprovalPending || r.Approval.State == ChangesRequested
 }
 
@@ -238,16 +205,16 @@ func (r *Record) Lack(what string) bool {
 	before := r.waitsFor()
 	if what != WaitsForApproval {
 		r.Stays = what
-	} else if r.Approval.State == ApprovalNone {
-		r.Approval.State = ApprovalPending
+	} else if r.Item.Approval.State == ApprovalNone {
+		r.Item.Approval.State = ApprovalPending
 	}
 	return r.waitsFor() != before
 }
 
 // Planned reports whether the item has a time of its content plan that is ahead, and is not scheduled for it.
 func (r *Record) Planned(now time.Time) bool {
-	return r.ContentPlanID != nil && r.State == Generated && r.Ordered == nil && r.PublishAt != nil &&
-		r.PublishAt.After(now)
+	return r.Item.ContentPlanID != nil && r.Item.State == Generated && r.Ordered == nil && r.Item.PublishAt != nil &&
+		r.Item.PublishAt.After(now)
 }
 
 // withheld reports whether the item is not published by itself, because who requested it may not publish.
@@ -259,32 +226,32 @@ func Decode(it *store.Item) (*Record, error) {
 	if err := it.Decode(&r); err != nil {
 		return nil, err
 	}
-	r.was = stored{version: r.Version, shown: r.Version, at: r.UpdatedAt}
+	r.was = stored{version: r.Item.Version, shown: r.Item.Version, at: r.Item.UpdatedAt}
 	return &r, nil
 }
 
 // About returns the description of the item for the entries of its money.
 func (r *Record) About() ledger.About {
-	a := ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
-	if r.Quoted != nil {
-		a.QuoteID = r.Quoted.QuoteID
+	a := ledger.About{FactoryID: r.Item.FactoryID, Metadata: r.Item.Metadata}
+	if r.Attempt.Quoted != nil {
+		a.QuoteID = r.Attempt.Quoted.QuoteID
 	}
 	return a
 }
 
 // Runs reports whether an attempt is queued or running.
-func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
+func (r *Item) Runs() bool { return r.State == Queued || r.State == Generating }
 
 // Provided reports whether the media and texts of the item are the caller's.
-func (r *Record) Provided() bool { return r.Source == SourceProvided }
+func (r *Item) Provided() bool { return r.Source == SourceProvided }
 
 // Fitted reports whether the caller's pictures or video are composed to fit.
-func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
+func (r *Item) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
 
 // MediaIDs returns the ids of the caller's media that the item shows, each once.
 func (r *Record) MediaIDs() []string {
 	ids := slices.Clone(r.OwnIDs)
-	for _, v := range r.Variants {
+	for _, v := range r.Item.Variants {
 		ids = append(ids, v.Media...)
 		if v.Cover != nil {
 			ids = append(ids, *v.Cover)
@@ -295,61 +262,26 @@ func (r *Record) MediaIDs() []string {
 }
 
 // origin returns the id of the item that this one retells, or an empty text.
-func (r *Record) origin() string {
+func (r *Item) origin() string {
 	if r.FromContentItemID == nil {
 		return ""
 	}
 	return *r.FromContentItemID
 }
 
-func (r *Record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }
-
 // InMedia reports whether the title is part of the finished media.
-func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
+func (r *Item) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
 
 // shown returns the files that the item shows.
-func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Kept) }
+func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Attempt.Kept) }
 
 // Notify adds an event of the item to the transaction. It shows the item as it is after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
-	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
+	e, err := event.New(r.Item.UpdatedAt.Time, o, t, shown, r.shown())
 	if err == nil {
 		tx.Create(e, nil)
 	}
 	return err
-}
-
-// Finished reports whether nothing is left to be made of a new item.
-func (p *Pipeline) Finished() bool { return len(p.Parts) == 0 }
-
-// madeBy returns the number of the part of a role, and of a slide or scene, and its file, or nil if there is none yet.
-func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
-	for n, m := range made {
-		if n < len(p.Parts) && p.Parts[n].Role == want && p.Parts[n].Number == number && len(m.Files) > 0 {
-			return n, &m.Files[0]
-		}
-	}
-	return 0, nil
-}
-
-// photo returns the photo in the place of a picture or clip, by its number, or nil if a model makes it.
-func (p *Pipeline) photo(number int) *media.File {
-	for i := range p.Shown {
-		if p.Shown[i].Number == number {
-			return &p.Shown[i].File
-		}
-	}
-	return nil
-}
-
-// excerptPart returns the number of the part that chooses the scenes, or -1.
-func (p *Pipeline) excerptPart() int {
-	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleExcerpt })
-}
-
-// textPart returns the number of the part that writes the texts, or -1.
-func (p *Pipeline) textPart() int {
-	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleText || one.Role == roleScript })
 }

@@ -18,6 +18,21 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
+// writer says what models are asked for the parts of an attempt, and what their texts must keep to.
+type writer struct {
+	record  *Record
+	item    *Item
+	attempt *Attempt
+	brief   *Brief
+	given   *Given
+	// memory is what the prompt says about the channel. It is read when the texts are written.
+	memory *memory
+}
+
+func writerOf(r *Record) *writer {
+	return &writer{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given}
+}
+
 const (
 	// The tokens of an answer: of each platform, and of the rest.
 	tokensPerVariant, tokensOfVariants = 800, 100
@@ -38,14 +53,14 @@ type adaptedPosts struct {
 }
 
 // adaptRequest returns the request to word texts for the platforms of the item.
-func (r prompter) adaptRequest(t provider.Text) (req provider.Request, err error) {
-	told := prompt.Adapting{Language: r.Language, Channel: r.Brief.Voice, Title: t.Title,
+func (r *writer) adaptRequest(t provider.Text) (req provider.Request, err error) {
+	told := prompt.Adapting{Language: r.item.Language, Channel: r.brief.Voice, Title: t.Title,
 		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags,
 		Facts: r.ofWriter(&provider.Request{}).Facts()}
 	var sample adaptedPosts
-	for _, name := range r.Adapt {
+	for _, name := range r.attempt.Adapt {
 		p, _ := registry.Find(name)
-		target, takes := prompt.TargetOf(p.Capabilities, platform.Kind(r.Kind))
+		target, takes := prompt.TargetOf(p.Capabilities, platform.Kind(r.item.Kind))
 		if !takes {
 			continue
 		}
@@ -55,13 +70,13 @@ func (r prompter) adaptRequest(t provider.Text) (req provider.Request, err error
 	asked := told.Prompt()
 	answer, err := json.Marshal(sample)
 	return provider.Request{Kind: provider.KindText, Prompt: asked.User, PromptVersion: asked.Version,
-		Language: r.Language, Form: &provider.Form{System: asked.System,
-			Tokens: tokensOfVariants + len(r.Adapt)*tokensPerVariant, Sample: answer}}, err
+		Language: r.item.Language, Form: &provider.Form{System: asked.System,
+			Tokens: tokensOfVariants + len(r.attempt.Adapt)*tokensPerVariant, Sample: answer}}, err
 }
 
 // adaptForeseen returns the greatest request to word the texts. Its price does not depend on texts that are not written
 // yet.
-func (r prompter) adaptForeseen() provider.Request {
+func (r *writer) adaptForeseen() provider.Request {
 	most := provider.Text{Title: strings.Repeat("x", longestTitle), Caption: strings.Repeat("x", longestCaption)}
 	req, err := r.adaptRequest(most)
 	if err != nil {
@@ -72,15 +87,15 @@ func (r prompter) adaptForeseen() provider.Request {
 
 // foreseen returns the request of a part as far as its price and the limits of its model depend on
 // it. Unknown parts have their greatest size.
-func (r prompter) foreseen(p part) provider.Request {
+func (r *writer) foreseen(p part) provider.Request {
 	if p.Role == roleAdapt {
 		return r.adaptForeseen()
 	}
 	if p.Role == roleExcerpt {
 		return r.excerptRequest()
 	}
-	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
-	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
+	described := provider.Clip(r.item.Prompt, longestPrompt(p.Model))
+	req := provider.Request{Kind: p.Kind, Prompt: r.item.Prompt, Language: r.item.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
 	case provider.KindText:
 		r.ask(p, &req)
@@ -95,14 +110,14 @@ func (r prompter) foreseen(p part) provider.Request {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Has(Script) {
-			req.Lyrics = string(r.Script)
+		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.given.Has(Script) {
+			req.Lyrics = string(r.item.Script)
 		}
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
-		if r.Given.Has(Script) && r.Excerpt == nil {
-			req.Prompt = string(r.Script)
+		if r.given.Has(Script) && r.attempt.Excerpt == nil {
+			req.Prompt = string(r.item.Script)
 		}
 	}
 	return req
@@ -110,7 +125,7 @@ func (r prompter) foreseen(p part) provider.Request {
 
 // foreseenCall returns the request of a call of a part as foreseen does. Texts that are not written yet are as long as
 // they can be.
-func (r prompter) foreseenCall(p part, name string) provider.Request {
+func (r *writer) foreseenCall(p part, name string) provider.Request {
 	req := r.foreseen(p)
 	switch name {
 	case askSecond:
@@ -139,18 +154,18 @@ func SignedBy(s *media.Signer) Signer {
 const plain = "No text, letters, logos or watermarks."
 
 // hasPhotos reports whether there is a photo of the item's product.
-func (r prompter) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
+func (r *writer) hasPhotos() bool { return r.brief.Product != nil && len(r.brief.Product.Photos) > 0 }
 
 // look returns the description of the look of the pictures for a model of pictures.
-func (r prompter) look() string {
-	if r.Brief.Product == nil {
-		return r.Brief.Look
+func (r *writer) look() string {
+	if r.brief.Product == nil {
+		return r.brief.Look
 	}
-	return sentences(" ", r.Brief.Product.look(), r.Brief.Look)
+	return sentences(" ", r.brief.Product.look(), r.brief.Look)
 }
 
 // shows returns the prompt of a picture, clip or track of the item's own.
-func (r prompter) shows(p part, text provider.Text, sings bool) string {
+func (r *writer) shows(p part, text provider.Text, sings bool) string {
 	headline := sentence("Its headline, to set the scene only", text.Title)
 	switch {
 	case p.Kind == provider.KindMusic:
@@ -158,9 +173,9 @@ func (r prompter) shows(p part, text provider.Text, sings bool) string {
 		if sings {
 			style = "A song."
 		}
-		return promptOf(p, style, cmp.Or(text.Sound, r.Prompt), r.Brief.Sound)
+		return promptOf(p, style, cmp.Or(text.Sound, r.item.Prompt), r.brief.Sound)
 	case p.Role == roleCover && text.Style == "":
-		return promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.look(), plain)
+		return promptOf(p, "Cover of a piece of music.", r.item.Prompt, headline, r.brief.Sound, r.look(), plain)
 	}
 	wanted, shown, described := r.wanted(p, text)
 	manner := []string{r.look(), plain}
@@ -172,29 +187,29 @@ func (r prompter) shows(p part, text provider.Text, sings bool) string {
 	case described:
 		return promptOf(p, wanted, shown, manner...)
 	case shown != "":
-		return promptOf(p, wanted, r.Prompt, append([]string{sentence("This one shows", shown)}, manner...)...)
+		return promptOf(p, wanted, r.item.Prompt, append([]string{sentence("This one shows", shown)}, manner...)...)
 	default:
-		return promptOf(p, wanted, r.Prompt, append([]string{headline}, manner...)...)
+		return promptOf(p, wanted, r.item.Prompt, append([]string{headline}, manner...)...)
 	}
 }
 
 // wanted describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is the
 // writer's description of the picture.
-func (r prompter) wanted(p part, text provider.Text) (what, shows string, described bool) {
+func (r *writer) wanted(p part, text provider.Text) (what, shows string, described bool) {
 	what = "Picture for social media."
 	switch {
-	case r.Kind == Carousel && p.Number > 0:
-		shows = r.Slides[p.Number-1].Text
+	case r.item.Kind == Carousel && p.Number > 0:
+		shows = r.item.Slides[p.Number-1].Text
 		if p.Number <= len(text.Slides) {
 			slide := text.Slides[p.Number-1]
-			if !r.givenSlide(p.Number - 1) {
+			if !r.given.slide(p.Number - 1) {
 				shows = slide.Heading
 			}
 			shows, described = cmp.Or(slide.Visual, shows), slide.Visual != ""
 		}
 		return fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Number,
-			len(r.Slides)), shows, described
-	case r.Kind == Video:
+			len(r.item.Slides)), shows, described
+	case r.item.Kind == Video:
 		what = fmt.Sprintf("Scene %d of %d of a video for social media, all in one style.", p.Number, len(text.Scenes))
 		if p.Number > 0 && p.Number <= len(text.Scenes) {
 			scene := text.Scenes[p.Number-1]
@@ -205,7 +220,7 @@ func (r prompter) wanted(p part, text provider.Text) (what, shows string, descri
 	case p.Kind == provider.KindVideo:
 		what = "Video for social media."
 	}
-	if r.Kind != Video && len(text.Pictures) > 0 {
+	if r.item.Kind != Video && len(text.Pictures) > 0 {
 		shows, described = text.Pictures[0].Visual, true
 	}
 	if p.Role == roleStill {
@@ -215,13 +230,13 @@ func (r prompter) wanted(p part, text provider.Text) (what, shows string, descri
 }
 
 // startFrom has a clip start from the picture that was made for it.
-func (r prompter) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
-	n, still := r.madeBy(made, roleStill, p.Number)
+func (r *writer) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
+	n, still := r.attempt.madeBy(made, roleStill, p.Number)
 	if still == nil {
-		return fmt.Errorf("item: %s has no picture for its clip", r.ID)
+		return fmt.Errorf("item: %s has no picture for its clip", r.item.ID)
 	}
 	req.ImageURL, err = sign(*still)
-	req.ImageRatio = r.Parts[n].Ratio
+	req.ImageRatio = r.attempt.Parts[n].Ratio
 	return err
 }
 
@@ -248,19 +263,20 @@ func longestPrompt(model string) int {
 
 // Written returns the request to the text model for the item, and the texts that the item
 // has now, with the changes of the caller. It returns false if the item has no texts.
-func (r prompter) Written() (asked provider.Request, text provider.Text, ok bool) {
-	i := r.textPart()
-	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
+func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
+	i := r.Attempt.textPart()
+	if i < 0 || !slices.Contains(writtenStates, r.Item.State) || r.Item.Title == "" || r.Item.Caption == "" {
 		return asked, text, false
 	}
-	for _, s := range r.Slides {
+	for _, s := range r.Item.Slides {
 		if s.Text == "" {
 			return asked, text, false
 		}
 	}
-	if text = *r.texts(); r.Given.Has(Script) {
+	w := writerOf(r)
+	if text = *w.texts(); r.Given.Has(Script) {
 		text.Scenes = nil // they were not requested
 	}
-	r.memory = &memory{} // what the writer was told of the channel then is not known any more
-	return r.foreseen(r.Parts[i]), text, true
+	w.memory = &memory{} // what the writer was told of the channel then is not known any more
+	return w.foreseen(r.Attempt.Parts[i]), text, true
 }

@@ -19,74 +19,88 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+// maker makes an item of the results of the parts of its attempt.
+type maker struct {
+	record  *Record
+	item    *Item
+	attempt *Attempt
+	brief   *Brief
+	given   *Given
+	writer  *writer
+}
+
+func makerOf(r *Record) *maker {
+	return &maker{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given, writer: writerOf(r)}
+}
+
 // request returns the request of the n-th part of the record, which is no text. made holds the results of the parts
 // before it.
-func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
-	if n >= len(r.Parts) {
-		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
+func (r *maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
+	if n >= len(r.attempt.Parts) {
+		return req, fmt.Errorf("item: %s has no part %d", r.item.ID, n)
 	}
-	p := r.Parts[n]
-	req = r.foreseen(p)
-	text := r.words(made)
-	if err := r.checkWritten(text); err != nil {
+	p := r.attempt.Parts[n]
+	req = r.writer.foreseen(p)
+	text := r.writer.words(made)
+	if err := r.writer.checkWritten(text); err != nil {
 		return req, err
 	}
 	switch p.Role {
 	case roleVoice:
-		if !r.Given.Has(Script) {
+		if !r.given.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
 		}
 	case roleMusic:
 		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.",
-			r.Prompt, r.Brief.Sound)
+			r.item.Prompt, r.brief.Sound)
 	default:
-		req.Prompt = r.shows(p, text, req.Lyrics != "")
+		req.Prompt = r.writer.shows(p, text, req.Lyrics != "")
 	}
 	switch {
 	case p.FromStill:
-		err = r.startFrom(&req, p, made, sign)
+		err = r.writer.startFrom(&req, p, made, sign)
 	case p.FromPhoto:
-		req.ImageURL, err = sign(r.Brief.Product.Photos[0])
+		req.ImageURL, err = sign(r.brief.Product.Photos[0])
 	}
 	return req, err
 }
 
 // settle makes the item one of the chosen scenes, once they are chosen. If the answer of the model cannot be used, they
 // are the best ones by their length.
-func (r maker) settle(made []generate.Made) {
-	part := r.excerptPart()
-	if r.Excerpt == nil || part < 0 || part >= len(made) {
+func (r *maker) settle(made []generate.Made) {
+	part := r.attempt.excerptPart()
+	if r.attempt.Excerpt == nil || part < 0 || part >= len(made) {
 		return
 	}
-	indexes, problems := r.chosen(made[part].Object)
+	indexes, problems := r.writer.chosen(made[part].Object)
 	if len(problems) == 0 {
-		r.PartsVersion = resource.Text(prompt.Version(prompt.Excerpt))
+		r.item.PartsVersion = resource.Text(prompt.Version(prompt.Excerpt))
 	} else {
-		indexes, r.PartsVersion = r.usual(), ""
+		indexes, r.item.PartsVersion = r.writer.usual(), ""
 	}
-	takes := r.took(indexes)
-	scenes, numbers := r.Origin.Scenes, r.Excerpt.Numbers
-	o := *r.Origin
-	o.Scenes, r.FromParts, r.Excerpt = nil, nil, nil
+	takes := r.writer.took(indexes)
+	scenes, numbers := r.record.Origin.Scenes, r.attempt.Excerpt.Numbers
+	o := *r.record.Origin
+	o.Scenes, r.item.FromParts, r.attempt.Excerpt = nil, nil, nil
 	for _, i := range indexes {
-		o.Scenes, r.FromParts = append(o.Scenes, scenes[i]), append(r.FromParts, numbers[i])
+		o.Scenes, r.item.FromParts = append(o.Scenes, scenes[i]), append(r.item.FromParts, numbers[i])
 	}
-	r.Origin = &o
-	if !r.Copied {
+	r.record.Origin = &o
+	if !r.attempt.Copied {
 		return
 	}
-	length := takes + r.around()
-	r.DurationSeconds = &length
-	if r.Given.Has(Script) {
-		r.Scenes = nil
+	length := takes + r.writer.around()
+	r.item.DurationSeconds = &length
+	if r.given.Has(Script) {
+		r.item.Scenes = nil
 		for _, s := range o.Scenes {
-			r.Scenes = append(r.Scenes, sceneOf(provider.Scene(s)))
+			r.item.Scenes = append(r.item.Scenes, sceneOf(provider.Scene(s)))
 		}
-		r.Script = resource.Text(scriptOf(r.Scenes))
+		r.item.Script = resource.Text(scriptOf(r.item.Scenes))
 	}
-	r.Parts = slices.Clone(r.Parts)
-	for n := range r.Parts {
-		switch p := &r.Parts[n]; p.Role {
+	r.attempt.Parts = slices.Clone(r.attempt.Parts)
+	for n := range r.attempt.Parts {
+		switch p := &r.attempt.Parts[n]; p.Role {
 		case roleItem:
 			p.Number = slices.Index(indexes, p.Number-1) + 1
 		case roleScript:
@@ -100,69 +114,69 @@ func (r maker) settle(made []generate.Made) {
 }
 
 // leftOut reports whether a part is the copy of a scene that was not chosen.
-func (r maker) leftOut(p part) bool {
-	return r.Kind == Video && p.Role == roleItem && p.Copy != nil && p.Number == 0
+func (r *maker) leftOut(p part) bool {
+	return r.item.Kind == Video && p.Role == roleItem && p.Copy != nil && p.Number == 0
 }
 
 // assemble fills the item with the results of its parts.
-func (r maker) assemble(made []generate.Made, now time.Time) {
+func (r *maker) assemble(made []generate.Made, now time.Time) {
 	r.write(made)
 	r.vary(made, now)
 	finished, parts := r.sort(made)
-	r.Labelled = r.Labelled || len(finished.Files) > 0 && drawsLabel(r.Record)
-	if r.Provided() && len(finished.Files) == 0 {
-		finished.Files = r.own(media.Final)
-	} else if r.Provided() {
+	r.item.Labelled = r.item.Labelled || len(finished.Files) > 0 && drawsLabel(r.record)
+	if r.item.Provided() && len(finished.Files) == 0 {
+		finished.Files = r.record.own(media.Final)
+	} else if r.item.Provided() {
 		as := media.Still
-		if r.Own[0].Type == media.Video {
+		if r.record.Own[0].Type == media.Video {
 			as = media.Clip
 		}
-		parts = append(parts, r.own(as)...)
+		parts = append(parts, r.record.own(as)...)
 	}
 	r.describe(finished.Files)
-	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
+	r.record.Files, r.attempt.Kept, r.record.Branded, r.attempt.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
 	r.showSlides()
 }
 
 // write sets the texts that were made. The texts of the caller stay.
-func (r maker) write(made []generate.Made) {
-	t := r.words(made)
-	r.Texts.take(t, r.Given)
-	if !r.Given.Has(Caption) {
-		r.Draft = ""
+func (r *maker) write(made []generate.Made) {
+	t := r.writer.words(made)
+	r.item.Texts.take(t, *r.given)
+	if !r.given.Has(Caption) {
+		r.record.Draft = ""
 	}
-	for i := range r.Slides {
-		if i < len(t.Slides) && !r.givenSlide(i) {
-			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, resource.Text(t.Slides[i].Body)
+	for i := range r.item.Slides {
+		if i < len(t.Slides) && !r.given.slide(i) {
+			r.item.Slides[i].Text, r.item.Slides[i].Body = t.Slides[i].Heading, resource.Text(t.Slides[i].Body)
 		}
 	}
 	r.draw(t)
 	r.derive(t)
-	if r.Given.Has(Script) {
+	if r.given.Has(Script) {
 		return
 	}
-	r.Script, r.Scenes = resource.Text(t.Script()), []Scene{}
+	r.item.Script, r.item.Scenes = resource.Text(t.Script()), []Scene{}
 	for _, s := range t.Scenes {
-		r.Scenes = append(r.Scenes, sceneOf(s))
+		r.item.Scenes = append(r.item.Scenes, sceneOf(s))
 	}
 }
 
 // draw notes what a writer has described besides the texts.
-func (r maker) draw(t provider.Text) {
+func (r *maker) draw(t provider.Text) {
 	if len(t.Hooks) == 0 {
 		return // the caller has written all texts
 	}
-	r.Art = Art{Style: t.Style, Characters: t.Characters, Pictures: t.Pictures, Sound: t.Sound,
+	r.attempt.Art = Art{Style: t.Style, Characters: t.Characters, Pictures: t.Pictures, Sound: t.Sound,
 		Hook: t.Hook, Hooks: t.Hooks, HookKinds: t.HookKinds}
-	r.HookKind = resource.Text(kindOfHook(t))
+	r.item.HookKind = resource.Text(kindOfHook(t))
 	for _, s := range t.Slides {
-		r.Art.Pictures = append(r.Art.Pictures, s.Picture)
+		r.attempt.Art.Pictures = append(r.attempt.Art.Pictures, s.Picture)
 	}
-	r.Hooks = slices.Clone(t.Hooks)
-	if n := t.Hook - 1; n > 0 && n < len(r.Hooks) {
-		r.Hooks = slices.Insert(slices.Delete(r.Hooks, n, n+1), 0, t.Hooks[n])
+	r.item.Hooks = slices.Clone(t.Hooks)
+	if n := t.Hook - 1; n > 0 && n < len(r.item.Hooks) {
+		r.item.Hooks = slices.Insert(slices.Delete(r.item.Hooks, n, n+1), 0, t.Hooks[n])
 	}
-	r.PromptVersion = resource.Text(prompt.Version(tasks[r.Shape]))
+	r.item.PromptVersion = resource.Text(prompt.Version(tasks[r.attempt.Shape]))
 }
 
 // kindOfHook returns the kind of the chosen first line, or "" if the writer has named none that is known.
@@ -175,15 +189,15 @@ func kindOfHook(t provider.Text) string {
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
-func (r maker) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
+func (r *maker) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
 	for n, m := range made {
-		if r.Parts[n].Role == roleFinal {
+		if r.attempt.Parts[n].Role == roleFinal {
 			finished = m
 			continue
 		}
 		for i := range m.Files {
-			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
-			m.Files[i].Alt = r.alt(m.Files[i], r.Parts[n].Number)
+			m.Files[i].Role = r.attempt.Parts[n].fileRole(r.item.Kind)
+			m.Files[i].Alt = r.alt(m.Files[i], r.attempt.Parts[n].Number)
 		}
 		parts = append(parts, m.Files...)
 	}
@@ -191,7 +205,7 @@ func (r maker) sort(made []generate.Made) (finished generate.Made, parts []media
 }
 
 // own returns the caller's files with a role.
-func (r maker) own(as media.Role) []media.File {
+func (r *Record) own(as media.Role) []media.File {
 	files := slices.Clone(r.Own)
 	for i := range files {
 		files[i].Role = as
@@ -200,15 +214,15 @@ func (r maker) own(as media.Role) []media.File {
 }
 
 // alt returns the alternative text of a picture of a slide, by its number, or of the only picture.
-func (r maker) alt(f media.File, number int) string {
-	if i := max(number-1, 0); f.Type == media.Image && r.Kind != Video && i < len(r.Art.Pictures) {
-		return r.Art.Pictures[i].Alt
+func (r *maker) alt(f media.File, number int) string {
+	if i := max(number-1, 0); f.Type == media.Image && r.item.Kind != Video && i < len(r.attempt.Art.Pictures) {
+		return r.attempt.Art.Pictures[i].Alt
 	}
 	return ""
 }
 
 // describe sets the alternative texts of finished pictures.
-func (r maker) describe(files []media.File) {
+func (r *maker) describe(files []media.File) {
 	n := 0
 	for i := range files {
 		if files[i].Type == media.Image && files[i].Role == media.Final {
@@ -219,11 +233,11 @@ func (r maker) describe(files []media.File) {
 }
 
 // showSlides sets the pictures of the slides: finished ones, in their order.
-func (r maker) showSlides() {
+func (r *maker) showSlides() {
 	n := 0
-	for i := range r.Files {
-		if r.Files[i].Role == media.Final && n < len(r.Slides) {
-			r.Slides[n].MediaID = &r.Files[i].ID
+	for i := range r.record.Files {
+		if r.record.Files[i].Role == media.Final && n < len(r.item.Slides) {
+			r.item.Slides[n].MediaID = &r.record.Files[i].ID
 			n++
 		}
 	}
@@ -231,8 +245,8 @@ func (r maker) showSlides() {
 
 // vary makes the texts that the model has adapted variants of the item. Texts of the caller stay. A text that the
 // guards refuse is left out: the platform gets that of the item, which they have checked.
-func (r maker) vary(made []generate.Made, now time.Time) {
-	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleAdapt })
+func (r *maker) vary(made []generate.Made, now time.Time) {
+	i := slices.IndexFunc(r.attempt.Parts, func(p part) bool { return p.Role == roleAdapt })
 	if i < 0 || i >= len(made) {
 		return
 	}
@@ -242,12 +256,12 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 	}
 	for _, post := range posts.Posts {
 		p, known := registry.Find(post.Platform)
-		before := r.Variants[post.Platform]
+		before := r.item.Variants[post.Platform]
 		caption := strings.TrimSpace(post.Text)
-		if !known || !slices.Contains(r.Adapt, post.Platform) || before.Caption != nil || caption == "" {
+		if !known || !slices.Contains(r.attempt.Adapt, post.Platform) || before.Caption != nil || caption == "" {
 			continue
 		}
-		if r.refuses(post, now) {
+		if r.writer.refuses(post, now) {
 			metric.Count("RefusedVariants", "platform", post.Platform)
 			continue
 		}
@@ -255,26 +269,26 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 			Adapted:       true,
 			PromptVersion: resource.Text(prompt.Version(prompt.Adapt))}
 		if v.Hashtags == nil {
-			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.Kind))
+			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.item.Kind))
 		}
-		rule := p.Capabilities.Kinds[platform.Kind(r.Kind)]
-		caption = fitted(r.Record, p, provider.Clip(caption, longestCaption), v.Hashtags)
+		rule := p.Capabilities.Kinds[platform.Kind(r.item.Kind)]
+		caption = fitted(r.record, p, provider.Clip(caption, longestCaption), v.Hashtags)
 		v.Caption = &caption
 		if title := provider.Clip(strings.Join(strings.Fields(post.Title), " "), rule.Title.Max); v.Title == nil &&
 			title != "" {
 			v.Title = &title
 		}
-		r.Variants[post.Platform] = v
+		r.item.Variants[post.Platform] = v
 	}
 }
 
 // refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
-func (r prompter) refuses(post adapted, now time.Time) bool {
+func (r *writer) refuses(post adapted, now time.Time) bool {
 	rules := r.rules(now)
-	rules.Facts, rules.Sourced = append(rules.Facts, string(r.Title), string(r.Caption), strings.Join(r.Hashtags, " ")),
+	rules.Facts, rules.Sourced = append(rules.Facts, string(r.item.Title), string(r.item.Caption), strings.Join(r.item.Hashtags, " ")),
 		false
-	if len(guard.Check([]guard.Field{{Text: string(r.Caption)}}, guard.Rules{Language: r.Language, Now: now,
-		Facts: []string{string(r.Caption)}})) > 0 {
+	if len(guard.Check([]guard.Field{{Text: string(r.item.Caption)}}, guard.Rules{Language: r.item.Language, Now: now,
+		Facts: []string{string(r.item.Caption)}})) > 0 {
 		rules.Language = "" // the caller has written the post in another
 	}
 	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}
@@ -298,13 +312,13 @@ func tagsOf(raw []string, most int) []string {
 }
 
 // results returns the results of the parts that were made, but for finished media.
-func (r maker) results(made []generate.Made) (all []result) {
+func (r *maker) results(made []generate.Made) (all []result) {
 	for n, m := range made {
-		p := r.Parts[n]
+		p := r.attempt.Parts[n]
 		if p.Role == roleFinal || len(m.Files) == 0 && m.Text == nil {
 			continue
 		}
-		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}
+		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.writer.source(p.Role, p.Number)}
 		if len(m.Files) > 0 {
 			one.FileID = m.Files[0].ID
 		}
@@ -318,35 +332,35 @@ const maxKept = 50
 
 // keep shows the completed parts of an attempt that did not succeed. If none has succeeded before, the item has their
 // texts, too, and the next attempt may reuse them.
-func (r maker) keep(made []generate.Made) {
+func (r *maker) keep(made []generate.Made) {
 	if len(r.results(made)) == 0 {
 		return
 	}
 	r.settle(made)
 	_, parts := r.sort(made)
 	for _, f := range parts {
-		if !slices.ContainsFunc(r.shown(), func(known media.File) bool { return known.ID == f.ID }) {
-			r.Kept = append(r.Kept, f)
+		if !slices.ContainsFunc(r.record.shown(), func(known media.File) bool { return known.ID == f.ID }) {
+			r.attempt.Kept = append(r.attempt.Kept, f)
 		}
 	}
-	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
-	if r.GeneratedAt == nil {
+	r.attempt.Kept = r.attempt.Kept[max(len(r.attempt.Kept)-maxKept, 0):]
+	if r.item.GeneratedAt == nil {
 		r.write(made)
-		r.Results = r.results(made)
+		r.attempt.Results = r.results(made)
 	}
 }
 
 // Stop moves an item whose work was canceled to its end. charged is the cost of the
 // completed parts, and made has their results.
-func (r maker) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
 	before := r.Counts()
-	if err := r.Move(Canceled); err != nil {
+	if err := r.Item.Move(Canceled); err != nil {
 		return err
 	}
 	r.Charge(now, charged)
-	r.keep(made)
-	r.Ticket = generate.Ticket{}
-	r.Touch(now)
+	makerOf(r).keep(made)
+	r.Attempt.Ticket = generate.Ticket{}
+	r.Item.Touch(now)
 	r.Count(tx, now, before)
 	return nil
 }

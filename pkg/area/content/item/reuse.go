@@ -12,20 +12,20 @@ import (
 
 // reused returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no result,
 // if it was made of something else, or if the caller requests another.
-func (r Attempt) reused(st step, w Options) *generate.Made {
+func (r *Planner) reused(st step, w Options) *generate.Made {
 	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
 		st.role == roleCover && w.Cover == CoverGenerated {
 		return nil
 	}
-	for _, done := range r.Results {
+	for _, done := range r.attempt.Results {
 		switch {
 		case st.kind == provider.KindText && (done.Role == roleText || done.Role == roleScript):
-			return &generate.Made{Text: r.texts()}
+			return &generate.Made{Text: r.writer.texts()}
 		case st.kind == provider.KindText, done.Role != st.role || done.Number != st.number,
-			done.Of != r.source(done.Role, done.Number):
+			done.Of != r.writer.source(done.Role, done.Number):
 			continue
 		}
-		for _, f := range r.shown() {
+		for _, f := range r.record.shown() {
 			if f.ID == done.FileID && f.Type == types[st.kind] {
 				return &generate.Made{Files: []media.File{f}, Marks: done.Marks}
 			}
@@ -35,11 +35,11 @@ func (r Attempt) reused(st step, w Options) *generate.Made {
 }
 
 // CheckReuse refuses to reuse the parts of an item that has none, or whose texts were removed.
-func (r Attempt) CheckReuse() error {
+func (r *Planner) CheckReuse() error {
 	switch {
-	case len(r.Results) == 0:
+	case len(r.attempt.Results) == 0:
 		return errs.Invalid("/reuse", "needs the parts of an earlier attempt, and the item has none. Leave it out")
-	case r.Title == "" || r.Caption == "":
+	case r.item.Title == "" || r.item.Caption == "":
 		return errs.Invalid("/reuse", "needs a title and a caption, since no model writes them again. Set them with "+
 			"PATCH /v1/content-items/{content_item_id}")
 	}
@@ -47,12 +47,12 @@ func (r Attempt) CheckReuse() error {
 }
 
 // checkCovered refuses a corrected script that takes longer than the clips that are reused can be shown.
-func (r Attempt) checkCovered(w Options) error {
+func (r *Planner) checkCovered(w Options) error {
 	if !w.Reuse || w.Script == "" && w.Scenes == nil {
 		return nil
 	}
 	covers := time.Duration(0)
-	for _, p := range r.Parts {
+	for _, p := range r.attempt.Parts {
 		switch {
 		case p.Role != roleItem:
 		case p.Kind != provider.KindVideo:
@@ -63,15 +63,15 @@ func (r Attempt) checkCovered(w Options) error {
 			covers += covered(time.Duration(p.Seconds) * time.Second)
 		}
 	}
-	if takes := provider.SpokenLength(string(r.Script)); covers > 0 && takes+lead+tail > covers && len(r.Shown) == 0 {
-		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown "+
+	if takes := provider.SpokenLength(string(r.item.Script)); covers > 0 && takes+lead+tail > covers && len(r.attempt.Shown) == 0 {
+		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown "+
 			"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
 	}
 	return nil
 }
 
 // copied returns the part for a step that is a copy, or nil if the step must be taken.
-func (r Attempt) copied(st step, w Options) *part {
+func (r *Planner) copied(st step, w Options) *part {
 	if w.Copies == nil || st.role == roleMusic && w.Music != "" || st.role == roleCover && w.Cover != "" {
 		return nil
 	}

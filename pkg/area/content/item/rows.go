@@ -52,13 +52,13 @@ func PlaceAt(publicationID string, at time.Time) string {
 // row returns the publication as an item of the table. It replaces was, unless that is the zero Item.
 func (r *Record) row(o tenant.Owner, pub *Publication, was store.Item) (store.Item, error) {
 	if was.PK == "" {
-		was = store.Item{Key: PublicationKey(r.ID, pub.SocialAccountID), Kind: PublicationKind, Owner: o}
+		was = store.Item{Key: PublicationKey(r.Item.ID, pub.SocialAccountID), Kind: PublicationKind, Owner: o}
 	}
 	was.Filters, was.Parent = map[string]string{"state": pub.State}, store.Key{}
 	if !pub.Posting.At.IsZero() {
 		was.Parent = store.Key{PK: AccountPartition(pub.SocialAccountID), SK: PlaceAt(pub.ID, pub.Posting.At)}
 	}
-	return was, was.Encode(Row{*pub, pub.Posting, r.FactoryID, r.Kind})
+	return was, was.Encode(Row{*pub, pub.Posting, r.Item.FactoryID, r.Item.Kind})
 }
 
 // stored is what is known of the stored state of a record.
@@ -108,20 +108,20 @@ func (r *Record) take(rows []store.Item) error {
 		if err != nil {
 			return err
 		}
-		r.Publications = append(r.Publications, row.Publication)
+		r.Item.Publications = append(r.Item.Publications, row.Publication)
 		r.was.rows[row.SocialAccountID] = it
-		r.Version += row.Posting.Alone
-		if row.UpdatedAt.After(r.UpdatedAt.Time) {
-			r.UpdatedAt = row.UpdatedAt
+		r.Item.Version += row.Posting.Alone
+		if row.UpdatedAt.After(r.Item.UpdatedAt.Time) {
+			r.Item.UpdatedAt = row.UpdatedAt
 		}
 	}
-	r.was.shown = r.Version
-	r.sortPublications()
+	r.was.shown = r.Item.Version
+	r.Item.sortPublications()
 	return nil
 }
 
 // sortPublications brings the publications into the order of their accounts, and adds accounts that are missing.
-func (r *Record) sortPublications() {
+func (r *Item) sortPublications() {
 	for i := range r.Publications {
 		if accountID := r.Publications[i].SocialAccountID; !slices.Contains(r.SocialAccountIDs, accountID) {
 			r.SocialAccountIDs = append(r.SocialAccountIDs, accountID)
@@ -137,7 +137,7 @@ func (r *Record) sortPublications() {
 func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 	var keys []store.Key
 	for _, r := range records {
-		keys = append(keys, r.PublicationKeys()...)
+		keys = append(keys, r.Item.PublicationKeys()...)
 	}
 	if len(keys) == 0 {
 		return nil
@@ -147,7 +147,7 @@ func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 		return err
 	}
 	for _, r := range records {
-		n := len(r.PublicationKeys())
+		n := len(r.Item.PublicationKeys())
 		if err := r.take(rows[:n]); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 }
 
 // PublicationKeys returns the keys of the publications that the item may have.
-func (r *Record) PublicationKeys() (keys []store.Key) {
+func (r *Item) PublicationKeys() (keys []store.Key) {
 	if r.State == Scheduled || r.State == Publishing || r.State == Published || r.State == Failed {
 		for _, accountID := range r.SocialAccountIDs {
 			keys = append(keys, PublicationKey(r.ID, accountID))
@@ -190,7 +190,7 @@ func List(ctx context.Context, db *store.DB, q store.Query) (p Page, err error) 
 // Create adds a new item, and its publications, to a transaction.
 func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
 	r.was = stored{}
-	r.sortPublications()
+	r.Item.sortPublications()
 	it, err := r.Entry(o)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (r *Record) Create(tx *store.Tx, o tenant.Owner) error {
 // Replace adds to the transaction what has changed of an item, and of its publications, since they were read: the row
 // of each publication that has changed, and the item if its own state has. The version that callers see counts both.
 func Replace(tx *store.Tx, it store.Item, r *Record) error {
-	r.sortPublications()
+	r.Item.sortPublications()
 	own, err := r.changed(it)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func Replace(tx *store.Tx, it store.Item, r *Record) error {
 	if !own {
 		return nil
 	}
-	if err := r.encode(&it, r.Version, r.UpdatedAt); err != nil {
+	if err := r.encode(&it, r.Item.Version, r.Item.UpdatedAt); err != nil {
 		return err
 	}
 	tx.Replace(it)
@@ -228,17 +228,17 @@ func Replace(tx *store.Tx, it store.Item, r *Record) error {
 // changed reports whether the item has changed, besides its publications.
 func (r *Record) changed(it store.Item) (bool, error) {
 	for accountID := range r.was.rows {
-		if r.PublicationTo(accountID) == nil {
+		if r.Item.PublicationTo(accountID) == nil {
 			return true, nil
 		}
 	}
 	now := it
-	err := r.encode(&now, r.was.version+r.alone(), r.was.at)
+	err := r.encode(&now, r.was.version+r.Item.alone(), r.was.at)
 	return !bytes.Equal(now.Doc, it.Doc) || now.Due != it.Due, err
 }
 
 // alone returns how many changes of the publications have not changed the document of the item.
-func (r *Record) alone() (n int64) {
+func (r *Item) alone() (n int64) {
 	for i := range r.Publications {
 		n += r.Publications[i].Posting.Alone
 	}
@@ -248,7 +248,7 @@ func (r *Record) alone() (n int64) {
 // encode sets the document of the item and its places in the indexes. Version counts the changes of publications, too.
 func (r *Record) encode(it *store.Item, version int64, at resource.Time) error {
 	doc := *r
-	doc.Publications, doc.Version, doc.UpdatedAt = []Publication{}, version-r.alone(), at
+	doc.Item.Publications, doc.Item.Version, doc.Item.UpdatedAt = []Publication{}, version-r.Item.alone(), at
 	if err := it.Encode(&doc); err != nil {
 		return err
 	}
@@ -260,12 +260,12 @@ func (r *Record) encode(it *store.Item, version int64, at resource.Time) error {
 // If the item is not written, the first of them counts the change.
 func (r *Record) writeRows(tx *store.Tx, o tenant.Owner, own bool) (written []string, err error) {
 	for _, accountID := range slices.Sorted(maps.Keys(r.was.rows)) {
-		if r.PublicationTo(accountID) == nil {
+		if r.Item.PublicationTo(accountID) == nil {
 			tx.Delete(r.was.rows[accountID])
 		}
 	}
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		was, known := r.was.rows[pub.SocialAccountID]
 		now, err := r.row(o, pub, was)
 		if err != nil {
@@ -275,7 +275,7 @@ func (r *Record) writeRows(tx *store.Tx, o tenant.Owner, own bool) (written []st
 			continue
 		}
 		if !own && len(written) == 0 {
-			pub.Posting.Alone += r.Version - r.was.shown
+			pub.Posting.Alone += r.Item.Version - r.was.shown
 			if now, err = r.row(o, pub, was); err != nil {
 				return nil, err
 			}
@@ -292,8 +292,8 @@ func (r *Record) writeRows(tx *store.Tx, o tenant.Owner, own bool) (written []st
 
 // RemoveRows adds to the transaction that the publications of an item are removed with it.
 func (r *Record) RemoveRows(tx *store.Tx) error {
-	if r.was.rows == nil && len(r.PublicationKeys()) > 0 {
-		return fmt.Errorf("item: the publications of %s were not read", r.ID)
+	if r.was.rows == nil && len(r.Item.PublicationKeys()) > 0 {
+		return fmt.Errorf("item: the publications of %s were not read", r.Item.ID)
 	}
 	for _, accountID := range slices.Sorted(maps.Keys(r.was.rows)) {
 		tx.Delete(r.was.rows[accountID])

@@ -21,7 +21,7 @@ func publishing(t *testing.T, db *store.DB, now time.Time) {
 	r := &item.Record{Item: item.Item{Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1", Kind: item.Post,
 		State: item.Publishing}}
 	for _, accountID := range []string{"soc_1", "soc_2"} {
-		r.Publications = append(r.Publications, item.Publication{ContentItemID: r.ID, SocialAccountID: accountID,
+		r.Item.Publications = append(r.Item.Publications, item.Publication{ContentItemID: r.Item.ID, SocialAccountID: accountID,
 			Resource: resource.New("pub_"+accountID, now, nil), State: item.PublicationPublishing})
 	}
 	tx := &store.Tx{}
@@ -37,7 +37,7 @@ func ended(t *testing.T, db *store.DB, accountID string, now time.Time) *store.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	pub, at, tx := r.PublicationTo(accountID), resource.Instant(now), &store.Tx{}
+	pub, at, tx := r.Item.PublicationTo(accountID), resource.Instant(now), &store.Tx{}
 	pub.State, pub.PublishedAt = item.PublicationPublished, &at
 	pub.Touch(now)
 	if err := errors.Join(r.EndPublishing(tx, rowsOwner, now), item.Replace(tx, it, r)); err != nil {
@@ -60,8 +60,8 @@ func TestTwoPublicationsEndAtTheSameMoment(t *testing.T) {
 	if err := db.Commit(t.Context(), ended(t, db, "soc_2", now)); err != nil {
 		t.Fatal(err)
 	}
-	if _, r, _, err := item.Lookup(t.Context(), db, "cnt_1"); err != nil || r.State != item.Published {
-		t.Errorf("the item is %s: %v", r.State, err)
+	if _, r, _, err := item.Lookup(t.Context(), db, "cnt_1"); err != nil || r.Item.State != item.Published {
+		t.Errorf("the item is %s: %v", r.Item.State, err)
 	}
 }
 
@@ -78,30 +78,30 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 		}
 		now = now.Add(time.Minute)
 		by(r)
-		r.Touch(now)
+		r.Item.Touch(now)
 		tx := &store.Tx{}
 		if err := errors.Join(item.Replace(tx, it, r), db.Commit(t.Context(), tx)); err != nil {
 			t.Fatal(err)
 		}
 		it, seen, _, err := item.Lookup(t.Context(), db, "cnt_1")
-		if err != nil || seen.Version != r.Version || !seen.UpdatedAt.Equal(now) {
-			t.Errorf("the version is %d of %s, want %d: %v", seen.Version, seen.UpdatedAt, r.Version, err)
+		if err != nil || seen.Item.Version != r.Item.Version || !seen.Item.UpdatedAt.Equal(now) {
+			t.Errorf("the version is %d of %s, want %d: %v", seen.Item.Version, seen.Item.UpdatedAt, r.Item.Version, err)
 		}
 		if strings.Contains(string(it.Doc), "soc_1#") || strings.Contains(string(it.Doc), "pub_") {
 			t.Errorf("the item has its publications: %s", it.Doc)
 		}
-		return seen.Version, it.Version
+		return seen.Item.Version, it.Version
 	}
-	measured := func(r *item.Record) { r.PublicationTo("soc_1").Touch(now) }
+	measured := func(r *item.Record) { r.Item.PublicationTo("soc_1").Touch(now) }
 	for i := range int64(3) {
 		if version, written := change(measured); version != 2+i || written != 1 {
 			t.Errorf("after %d changes, the version is %d, and the item was written %d times", i+1, version, written)
 		}
 	}
-	if version, written := change(func(r *item.Record) { r.Caption = "New" }); version != 5 || written != 2 {
+	if version, written := change(func(r *item.Record) { r.Item.Caption = "New" }); version != 5 || written != 2 {
 		t.Errorf("the version is %d, and the item was written %d times", version, written)
 	}
-	if version, written := change(func(r *item.Record) { r.Publications = nil }); version != 6 || written != 3 {
+	if version, written := change(func(r *item.Record) { r.Item.Publications = nil }); version != 6 || written != 3 {
 		t.Errorf("the version is %d, and the item was written %d times", version, written)
 	}
 }

@@ -42,23 +42,23 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 					continue // which is refused when the item is created
 				}
 				r := recordOf(t, kind, format, language, f)
-				r.Prompt = asked[language]
+				r.Item.Prompt = asked[language]
 				if f.Sells {
 					r.Brief.Product = &Product{ProductID: "prd_1", Name: "Trail shoe", Description: "Made of nets. Weighs 240 g.",
 						Price: money.Price{Amount: 12900, Currency: "EUR"}}
 				}
-				if err := AttemptAt(r).Plan(all, Options{}, false); err != nil {
+				if err := PlannerOf(r).Plan(all, Options{}, false); err != nil {
 					t.Fatal(err)
 				}
-				req := AttemptAt(r).foreseen(r.Parts[0])
+				req := writerOf(r).foreseen(r.Attempt.Parts[0])
 				sub, err := writer.Submit(t.Context(), req)
 				if err != nil {
 					t.Fatal(err)
 				}
-				rules := AttemptAt(r).rules(now)
+				rules := writerOf(r).rules(now)
 				rules.Sourced = false
 				name := fmt.Sprint(language, " ", kind, " of ", of)
-				if found := guard.Check(AttemptAt(r).fields(*sub.Result.Text), rules); len(found) > 0 {
+				if found := guard.Check(writerOf(r).fields(*sub.Result.Text), rules); len(found) > 0 {
 					t.Errorf("%s: %s", name, guard.Reasons(found))
 				}
 				req.Repair = &provider.Repair{Problems: []string{"x"}}
@@ -68,7 +68,7 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 				}
 				rules.Forbidden, rules.Facts = []string{"shoe", "nets"}, nil
 				// The plain text is one word, in no language.
-				found := slices.DeleteFunc(guard.Check(AttemptAt(r).fields(*again.Result.Text), rules),
+				found := slices.DeleteFunc(guard.Check(writerOf(r).fields(*again.Result.Text), rules),
 					func(f guard.Finding) bool { return f.Code == guard.Language })
 				if len(found) > 0 {
 					t.Errorf("%s, written again: %s", name, guard.Reasons(found))

@@ -39,7 +39,7 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 		"clips of an image model": {Video, FormatShort, Options{Model: "nano-banana"}, "/model"},
 		"stills of a video model": {Video, FormatShort, Options{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
 	} {
-		err := AttemptAt(recordOf(t, c.kind, c.format, "en", voiced())).Plan(all, c.options, true)
+		err := PlannerOf(recordOf(t, c.kind, c.format, "en", voiced())).Plan(all, c.options, true)
 		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel ||
 			e.Param != c.param {
 			t.Errorf("%s: %v", name, err)
@@ -51,13 +51,13 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 func TestWhatAVideoCosts(t *testing.T) {
 	cost := func(w Options) int64 {
 		r := recordOf(t, Video, FormatShort, "en", voiced())
-		if err := AttemptAt(r).Plan(all, w, true); err != nil {
+		if err := PlannerOf(r).Plan(all, w, true); err != nil {
 			t.Fatal(err)
 		}
-		if last := r.Parts[len(r.Parts)-1]; last.Kind != provider.KindCompose || last.Credits != 0 {
+		if last := r.Attempt.Parts[len(r.Attempt.Parts)-1]; last.Kind != provider.KindCompose || last.Credits != 0 {
 			t.Errorf("the last part is %+v", last)
 		}
-		return r.Credits
+		return r.Attempt.Credits
 	}
 	clips, stills, music := cost(Options{}), cost(Options{Visuals: VisualsStills}), cost(Options{Music: MusicGenerated})
 	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: new(10)}) >= clips ||
@@ -78,24 +78,24 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"the language of a video":    {Video, FormatShort, "bn", nil, "/language"},
 		"the language of a carousel": {Carousel, "", "ta", nil, "/language"},
 		"that of a post is shown":    {Post, "", "bn", nil, ""},
-		"a heading": {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = bengali },
+		"a heading": {Carousel, "", "en", func(r *Record) { r.Item.Slides[1].Text = bengali },
 			"/slides/1/text"},
 		"200 emoji": {Carousel, "", "en",
-			func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
+			func(r *Record) { r.Item.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
 		"the title of a story": {Story, "", "en", func(r *Record) {
 			r.Given.Set(true, Title)
-			r.Title = resource.Text(bengali)
+			r.Item.Title = resource.Text(bengali)
 		}, "/title"},
 		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
 			r.Given.Set(true, Title)
-			r.Title = resource.Text(bengali)
+			r.Item.Title = resource.Text(bengali)
 		}, ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		if c.change != nil {
 			c.change(r)
 		}
-		err := AttemptAt(r).Plan(all, Options{}, false)
+		err := PlannerOf(r).Plan(all, Options{}, false)
 		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil &&
 			(e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
 			t.Errorf("%s: %v", name, err)
@@ -112,10 +112,10 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"a title":   {MusicClip, "", provider.Text{Title: bengali}},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := AttemptAt(r).Plan(all, Options{}, false); err != nil {
+		if err := PlannerOf(r).Plan(all, Options{}, false); err != nil {
 			t.Fatal(err)
 		}
-		_, err := AttemptAt(r).request(1, []generate.Made{{Text: &c.text}}, nil)
+		_, err := makerOf(r).request(1, []generate.Made{{Text: &c.text}}, nil)
 		if provider.KindOf(err) != provider.BadInput || !strings.Contains(err.Error(), string(provider.FailedScript)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -130,7 +130,7 @@ func made(r *Record, scenes int) (all []generate.Made) {
 		text.Scenes = append(text.Scenes, provider.Scene{Text: fmt.Sprintf("Scene %d is said.", i+1),
 			Visual: fmt.Sprintf("view %d", i+1)})
 	}
-	for _, p := range r.Parts[:len(r.Parts)-1] {
+	for _, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
 		m := generate.Made{Files: []media.File{{ID: fmt.Sprint(p.Role, p.Number), Type: media.Image}}}
 		switch p.Kind {
 		case provider.KindText:
@@ -160,21 +160,21 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		f := voiced()
 		f.Logo = &media.File{ID: "logo"}
 		r := recordOf(t, Video, c.format, "de", f)
-		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
+		if err := PlannerOf(r).Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
-		scenes := r.Parts[0].Scenes
+		scenes := r.Attempt.Parts[0].Scenes
 		done := made(r, scenes)
-		for n, p := range r.Parts[:len(r.Parts)-1] {
-			req, err := AttemptAt(r).request(n, done[:n],
+		for n, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
+			req, err := makerOf(r).request(n, done[:n],
 				func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: part %d: %v", name, n, err)
 			}
 			switch view := fmt.Sprintf("This one shows: view %d.", p.Number); {
-			case p.Kind == provider.KindText && (req.Scenes != scenes || req.ScriptSeconds != *r.DurationSeconds-1),
+			case p.Kind == provider.KindText && (req.Scenes != scenes || req.ScriptSeconds != *r.Item.DurationSeconds-1),
 				p.Kind == provider.KindVoice && (req.Prompt != done[0].Text.Script() || !req.Marks ||
-					req.Seconds != *r.DurationSeconds-1),
+					req.Seconds != *r.Item.DurationSeconds-1),
 				p.Number > 0 && (!strings.Contains(req.Prompt, view) ||
 					!strings.Contains(req.Prompt, fmt.Sprintf("Scene %d of %d", p.Number, scenes))),
 				p.Kind == provider.KindVideo && c.still &&
@@ -182,7 +182,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 				t.Errorf("%s: part %d: %+v", name, n, req)
 			}
 		}
-		got, err := AttemptAt(r).composition(done)
+		got, err := makerOf(r).composition(done)
 		v, ok := got.(generate.Video)
 		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" ||
 			!v.Captions || !v.Fade {
@@ -215,10 +215,10 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 func TestOtherKindsAreComposed(t *testing.T) {
 	compose := func(kind Kind, w Options) generate.Composition {
 		r := recordOf(t, kind, "", "en", voiced())
-		if err := AttemptAt(r).Plan(all, w, true); err != nil {
+		if err := PlannerOf(r).Plan(all, w, true); err != nil {
 			t.Fatal(err)
 		}
-		got, err := AttemptAt(r).composition(made(r, 0))
+		got, err := makerOf(r).composition(made(r, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

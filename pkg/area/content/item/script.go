@@ -14,18 +14,18 @@ import (
 )
 
 // takeScript sets the script of the caller, and the length of a video that it determines.
-func (r Attempt) takeScript(o Options) error {
-	before := r.Scenes
+func (r *Planner) takeScript(o Options) error {
+	before := r.item.Scenes
 	switch {
-	case o.Script != "" && r.Kind == MusicClip:
-		r.Given.Set(true, Script)
-		r.Script = resource.Text(strings.TrimSpace(o.Script))
+	case o.Script != "" && r.item.Kind == MusicClip:
+		r.given.Set(true, Script)
+		r.item.Script = resource.Text(strings.TrimSpace(o.Script))
 	case o.Script != "":
-		r.Given.Set(true, Script)
-		r.Given.Undivided, r.Script = true, resource.Text(oneLine(o.Script))
-		r.Scenes = []Scene{{Text: string(r.Script)}} // they are divided when the length of the clips is known
+		r.given.Set(true, Script)
+		r.given.Undivided, r.item.Script = true, resource.Text(oneLine(o.Script))
+		r.item.Scenes = []Scene{{Text: string(r.item.Script)}} // they are divided when the length of the clips is known
 		if o.Reuse && len(before) > 0 {
-			if r.Scenes = redivided(before, string(r.Script)); r.Scenes == nil {
+			if r.item.Scenes = redivided(before, string(r.item.Script)); r.item.Scenes == nil {
 				return errs.Invalid("/script", "must have a word for each of the %d scenes of the item", len(before))
 			}
 		}
@@ -35,48 +35,48 @@ func (r Attempt) takeScript(o Options) error {
 				"again",
 				len(before))
 		}
-		r.Given.Set(true, Script)
-		r.Given.Undivided, r.Scenes = false, nil
+		r.given.Set(true, Script)
+		r.given.Undivided, r.item.Scenes = false, nil
 		for i, s := range o.Scenes {
 			s = Scene{oneLine(s.Text), resource.Text(oneLine(string(s.Visual))),
 				resource.Text(oneLine(string(s.OnScreen)))}
 			if s.Visual == "" && o.Reuse && len(before) > 0 {
 				s.Visual = before[i].Visual
 			}
-			r.Scenes = append(r.Scenes, s)
+			r.item.Scenes = append(r.item.Scenes, s)
 		}
-		r.Script = resource.Text(scriptOf(r.Scenes))
+		r.item.Script = resource.Text(scriptOf(r.item.Scenes))
 	}
-	if !r.Given.Has(Script) || r.Kind != Video {
+	if !r.given.Has(Script) || r.item.Kind != Video {
 		return nil
 	}
-	if r.Excerpt != nil {
+	if r.attempt.Excerpt != nil {
 		return nil
 	}
 	if o.DurationSeconds != nil {
 		return errs.Invalid("/duration_seconds", "follows from the script of the item. Leave it out")
 	}
-	spoken := spokenSeconds(string(r.Script))
-	length := spoken + r.around()
-	if o.Reuse && r.DurationSeconds != nil &&
-		length <= max(*r.DurationSeconds, spokenSeconds(scriptOf(before))+r.around()) {
+	spoken := spokenSeconds(string(r.item.Script))
+	length := spoken + r.writer.around()
+	if o.Reuse && r.item.DurationSeconds != nil &&
+		length <= max(*r.item.DurationSeconds, spokenSeconds(scriptOf(before))+r.writer.around()) {
 		return nil // a correction that takes no longer keeps the length
 	}
-	if bounds := lengths[r.Shape]; spoken < leastSpoken || length > bounds.most {
+	if bounds := lengths[r.attempt.Shape]; spoken < leastSpoken || length > bounds.most {
 		with := ""
-		if r.bumpers() > 0 {
-			with = fmt.Sprintf(", and the intro and the outro of the factory take %.1f", r.bumpers().Seconds())
+		if r.writer.bumpers() > 0 {
+			with = fmt.Sprintf(", and the intro and the outro of the factory take %.1f", r.writer.bumpers().Seconds())
 		}
-		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long%s", spoken,
-			r.Shape, leastSpoken, bounds.most, with)
+		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long%s", spoken,
+			r.attempt.Shape, leastSpoken, bounds.most, with)
 	}
-	r.DurationSeconds = &length
+	r.item.DurationSeconds = &length
 	return nil
 }
 
 // complete reports whether the caller wrote all texts, so that no model writes any.
-func (r Attempt) complete() bool {
-	return r.Given.Has(Script, Title, Caption, Hashtags)
+func (r *Planner) complete() bool {
+	return r.given.Has(Script, Title, Caption, Hashtags)
 }
 
 // divided divides a script into scenes that each take about the given time to say: at the ends of sentences, or of
@@ -148,8 +148,8 @@ func redivided(before []Scene, script string) []Scene {
 
 // divide divides a video into scenes, so that a clip of the model or a picture covers
 // each, and sets the length of the clips. It returns the length of the clip of each scene.
-func (r Attempt) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
-	if r.Given.Has(Script) {
+func (r *Planner) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
+	if r.given.Has(Script) {
 		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
 			lead.seconds = slices.Max(clips)
 		}
@@ -159,32 +159,32 @@ func (r Attempt) divide(lead *step, m catalog.Model, reuse bool) (clips []int, e
 	if lead.kind == provider.KindVideo {
 		each = m.Length(each)
 	}
-	all := *r.DurationSeconds - r.around()
+	all := *r.item.DurationSeconds - r.writer.around()
 	n := (all + each - 1) / each
 	lead.seconds = (all + n - 1) / n
-	if reuse && len(r.Scenes) > 0 {
-		n = len(r.Scenes)
+	if reuse && len(r.item.Scenes) > 0 {
+		n = len(r.item.Scenes)
 	}
 	return slices.Repeat([]int{lead.seconds}, n), nil
 }
 
 // divideGiven divides the caller's script for a model of clips or pictures. It returns the length of the clip of each
 // scene, which is 0 for pictures.
-func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
+func (r *Planner) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
 	plays := lead.kind == provider.KindVideo
 	longest := anyLength
 	if plays {
 		longest = covered(time.Duration(m.Length(int(anyLength/time.Second))) * time.Second)
 	}
-	if r.Given.Undivided && !(reuse && len(r.Results) > 0) {
+	if r.given.Undivided && !(reuse && len(r.attempt.Results) > 0) {
 		each := time.Duration(lead.seconds) * time.Second
 		if plays {
 			each = time.Duration(m.Length(lead.seconds)) * time.Second
 		}
-		r.Scenes = divided(string(r.Script), each, min(longest, 2*each))
+		r.item.Scenes = divided(string(r.item.Script), each, min(longest, 2*each))
 	}
-	clips = make([]int, len(r.Scenes))
-	for i, s := range r.Scenes {
+	clips = make([]int, len(r.item.Scenes))
+	for i, s := range r.item.Scenes {
 		takes := provider.SpokenLength(s.Text)
 		if !plays {
 			continue
@@ -199,99 +199,99 @@ func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []in
 }
 
 // take sets the options, and defaults for those that have no value yet.
-func (r Attempt) take(o Options) error {
+func (r *Planner) take(o Options) error {
 	format := ""
-	if r.Format != nil {
-		format = *r.Format
+	if r.item.Format != nil {
+		format = *r.item.Format
 	}
-	if err := o.Check(r.Kind, format); err != nil {
+	if err := o.Check(r.item.Kind, format); err != nil {
 		return err
 	}
-	r.Shape = shapeOf(r.Kind, format, o.Model)
+	r.attempt.Shape = shapeOf(r.item.Kind, format, o.Model)
 	if err := r.takeScript(o); err != nil {
 		return err
 	}
-	_, plays := lengths[r.Shape]
+	_, plays := lengths[r.attempt.Shape]
 	switch {
 	case !plays:
-		r.DurationSeconds = nil
+		r.item.DurationSeconds = nil
 	case o.DurationSeconds != nil:
-		r.DurationSeconds = o.DurationSeconds
-	case r.DurationSeconds == nil:
+		r.item.DurationSeconds = o.DurationSeconds
+	case r.item.DurationSeconds == nil:
 		usual := r.usualLength()
-		r.DurationSeconds = &usual
+		r.item.DurationSeconds = &usual
 	}
 	if err := r.checkBumpers(); err != nil {
 		return err
 	}
-	if r.Kind == Video {
-		set(&r.Visuals, o.Visuals, VisualsClips)
-		if set(&r.Music, o.Music, MusicNone); o.Music != "" {
-			r.Track = o.Track
+	if r.item.Kind == Video {
+		set(&r.item.Visuals, o.Visuals, VisualsClips)
+		if set(&r.item.Music, o.Music, MusicNone); o.Music != "" {
+			r.record.Track = o.Track
 		}
 	}
-	if r.Kind == MusicClip {
-		if set(&r.Cover, o.Cover, CoverGenerated); o.Cover != "" {
-			r.OwnCover = o.OwnCover
+	if r.item.Kind == MusicClip {
+		if set(&r.item.Cover, o.Cover, CoverGenerated); o.Cover != "" {
+			r.record.OwnCover = o.OwnCover
 		}
 	}
-	return r.CheckTexts()
+	return r.record.CheckTexts()
 }
 
 // usualLength returns the default length of the shape: longer if its intro and outro take more than half of it.
-func (r Attempt) usualLength() int {
-	bounds := lengths[r.Shape]
-	return min(max(bounds.usual, 2*r.around()), bounds.most)
+func (r *Planner) usualLength() int {
+	bounds := lengths[r.attempt.Shape]
+	return min(max(bounds.usual, 2*r.writer.around()), bounds.most)
 }
 
 // checkBumpers refuses a length of which the intro and the outro take more than half.
-func (r Attempt) checkBumpers() error {
-	takes := r.bumpers()
-	if takes == 0 || takes <= r.between() {
+func (r *Planner) checkBumpers() error {
+	takes := r.writer.bumpers()
+	if takes == 0 || takes <= r.writer.between() {
 		return nil
 	}
 	about := fmt.Sprintf("the intro and the outro of the factory take %.1f seconds, and may take half of the %s at "+
 		"most",
-		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.Shape], "video"))
-	switch most := lengths[r.Shape].most; {
-	case r.Given.Has(Script) && r.Kind == Video && r.Excerpt == nil:
-		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
-			"settings of the factory", *r.DurationSeconds-r.around(), about)
-	case 2*r.around() > most:
+		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.attempt.Shape], "video"))
+	switch most := lengths[r.attempt.Shape].most; {
+	case r.given.Has(Script) && r.item.Kind == Video && r.attempt.Excerpt == nil:
+		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
+			"settings of the factory", *r.item.DurationSeconds-r.writer.around(), about)
+	case 2*r.writer.around() > most:
 		return errs.Invalid("/factory_id", "names a factory that cannot make a %s: %s, which is %d seconds long at "+
-			"most. Shorten them in its settings", r.Shape, about, most)
+			"most. Shorten them in its settings", r.attempt.Shape, about, most)
 	default:
-		return errs.Invalid("/duration_seconds", "must be at least %d: %s", 2*r.around(), about)
+		return errs.Invalid("/duration_seconds", "must be at least %d: %s", 2*r.writer.around(), about)
 	}
 }
 
 // planExcerpt plans the choice of the scenes anew for an attempt, if it is not made yet. Without copies, a writer
 // retells them. A script of the caller needs no choice.
-func (r Attempt) planExcerpt(w Options) {
-	if r.Excerpt == nil {
+func (r *Planner) planExcerpt(w Options) {
+	if r.attempt.Excerpt == nil {
 		return
 	}
 	if w.Script != "" || w.Scenes != nil {
-		r.Excerpt = nil
+		r.attempt.Excerpt = nil
 		return
 	}
-	r.Excerpt = &Excerpt{Numbers: r.Excerpt.Numbers}
+	r.attempt.Excerpt = &Excerpt{Numbers: r.attempt.Excerpt.Numbers}
 	if w.Copies == nil {
-		r.Given.Set(false, Script)
-		r.Script, r.Scenes = "", []Scene{}
+		r.given.Set(false, Script)
+		r.item.Script, r.item.Scenes = "", []Scene{}
 	}
 }
 
 // boundExcerpt sets the length of the choice, once that of the item is known. It returns validation_failed if copies of
 // the scenes cannot have it.
-func (r Attempt) boundExcerpt() error {
-	if r.Excerpt == nil {
+func (r *Planner) boundExcerpt() error {
+	if r.attempt.Excerpt == nil {
 		return nil
 	}
-	r.Excerpt.Seconds = *r.DurationSeconds - r.around()
-	if r.Copied && r.window(nil) == nil {
+	r.attempt.Excerpt.Seconds = *r.item.DurationSeconds - r.writer.around()
+	if r.attempt.Copied && r.writer.window(nil) == nil {
 		return errs.Invalid("/duration_seconds", "is too short for the scenes of %s, of which the service chooses "+
-			"some: allow more seconds, or name the scenes in from_parts", *r.FromContentItemID)
+			"some: allow more seconds, or name the scenes in from_parts", *r.item.FromContentItemID)
 	}
 	return nil
 }

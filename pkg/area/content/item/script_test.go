@@ -70,12 +70,12 @@ func TestCorrectedScriptsAreDividedAsBefore(t *testing.T) {
 // The samples of a training ask for what was written only: not for a script of the caller.
 func TestSamplesLeaveAGivenScriptOut(t *testing.T) {
 	r := recordOf(t, Video, FormatShort, "en", voiced())
-	if err := AttemptAt(r).Plan(all, Options{Script: strings.Repeat("We run up the hill. ", 8)}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{Script: strings.Repeat("We run up the hill. ", 8)}, true); err != nil {
 		t.Fatal(err)
 	}
-	r.State, r.Title, r.Caption = Generated, "Title", "Caption"
-	asked, text, ok := AttemptAt(r).Written()
-	if !ok || asked.Scenes != 0 || len(text.Scenes) != 0 || len(r.Scenes) < 2 {
+	r.Item.State, r.Item.Title, r.Item.Caption = Generated, "Title", "Caption"
+	asked, text, ok := r.Written()
+	if !ok || asked.Scenes != 0 || len(text.Scenes) != 0 || len(r.Item.Scenes) < 2 {
 		t.Errorf("%+v, %+v, %v", asked, text, ok)
 	}
 }

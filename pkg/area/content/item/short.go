@@ -24,57 +24,57 @@ func (a aim) limits(language string) prompt.Limits { return prompt.Strictest(a.m
 
 // aimAt divides the platforms that the item may be published on. Those with texts of their own, adapted or by the
 // caller, do not bound the caption, as long as there are others.
-func (r prompter) aimAt(names []string) aim {
+func (r *writer) aimAt(names []string) aim {
 	var all, shared []prompt.Named
 	for _, row := range registry.Rows() {
-		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(r.Kind))
+		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(r.item.Kind))
 		if !takes || !slices.Contains(names, row.Name) {
 			continue
 		}
-		named := prompt.Naming(row.Name, t, r.Language)
+		named := prompt.Naming(row.Name, t, r.item.Language)
 		if all = append(all, named); !r.hasOwn(row.Name) {
 			shared = append(shared, named)
 		}
 	}
 	var a aim
 	if len(shared) == 0 {
-		a.main, _ = prompt.Divide(all, r.Language)
+		a.main, _ = prompt.Divide(all, r.item.Language)
 	} else {
-		a.main, a.short = prompt.Divide(shared, r.Language)
+		a.main, a.short = prompt.Divide(shared, r.item.Language)
 	}
-	if r.Given.Has(Caption) {
+	if r.given.Has(Caption) {
 		a.short = nil
 	}
 	for i := range a.short {
 		l := &a.short[i].Limits
-		l.Caption = max(l.Caption-utf8.RuneCountInString(noticed(r.Record, a.short[i].Name)), 1)
+		l.Caption = max(l.Caption-utf8.RuneCountInString(noticed(r.record, a.short[i].Name)), 1)
 	}
 	return a
 }
 
 // hasOwn reports whether a platform has texts of its own: by the caller, or by the model that adapts them.
-func (r prompter) hasOwn(name string) bool {
-	v := r.Variants[name]
-	return slices.Contains(r.Adapt, name) || v.Caption != nil && !v.Adapted
+func (r *writer) hasOwn(name string) bool {
+	v := r.item.Variants[name]
+	return slices.Contains(r.attempt.Adapt, name) || v.Caption != nil && !v.Adapted
 }
 
 // derive makes the short versions that were written variants of the item. Members of variants that the caller has
 // given stay.
-func (r maker) derive(t provider.Text) {
+func (r *maker) derive(t provider.Text) {
 	for _, s := range t.Short {
 		row, known := registry.Find(s.Platform)
-		if v := r.Variants[s.Platform]; known && !r.hasOwn(s.Platform) {
-			tags := r.Hashtags
+		if v := r.item.Variants[s.Platform]; known && !r.writer.hasOwn(s.Platform) {
+			tags := r.item.Hashtags
 			if v.Hashtags != nil {
 				tags = v.Hashtags
 			}
-			v.Hashtags = tags[:min(len(tags), tagsOn(row, r.Kind))]
-			caption := fitted(r.Record, row, s.Caption, v.Hashtags)
-			v.Caption, v.Adapted, v.PromptVersion = &caption, true, r.PromptVersion
-			if r.Variants == nil {
-				r.Variants = map[string]Variant{}
+			v.Hashtags = tags[:min(len(tags), tagsOn(row, r.item.Kind))]
+			caption := fitted(r.record, row, s.Caption, v.Hashtags)
+			v.Caption, v.Adapted, v.PromptVersion = &caption, true, r.item.PromptVersion
+			if r.item.Variants == nil {
+				r.item.Variants = map[string]Variant{}
 			}
-			r.Variants[s.Platform] = v
+			r.item.Variants[s.Platform] = v
 		}
 	}
 }
@@ -87,14 +87,14 @@ func tagsOn(row registry.Row, kind Kind) int {
 
 // fitted shortens a text to the room that a platform has beside hashtags and notices, by its own count.
 func fitted(r *Record, row registry.Row, caption string, tags []string) string {
-	rule := row.Capabilities.Kinds[platform.Kind(r.Kind)]
+	rule := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)]
 	return rule.Caption.Unit.Cut(caption, rule.Caption.Max+rule.Rest.Max-taken(r, row, tags))
 }
 
 // taken returns the room that hashtags and notices take in the caption of a platform. A platform without a list of
 // hashtags has them in the caption.
 func taken(r *Record, row registry.Row, tags []string) int {
-	rule, n := row.Capabilities.Kinds[platform.Kind(r.Kind)], 0
+	rule, n := row.Capabilities.Kinds[platform.Kind(r.Item.Kind)], 0
 	if !row.Capabilities.Hashtags.Tags && len(tags) > 0 {
 		n = rule.Caption.Unit.Length("\n\n#" + strings.Join(tags, " #"))
 	}
@@ -103,22 +103,22 @@ func taken(r *Record, row registry.Row, tags []string) int {
 
 // bounds returns the limits of the texts on the platforms that the item may be published on. A platform that divides a
 // long caption takes both parts.
-func (r prompter) bounds(rows []registry.Row, t provider.Text) (all []guard.Limit) {
+func (r *writer) bounds(rows []registry.Row, t provider.Text) (all []guard.Limit) {
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.Name
 	}
 	a := r.aimAt(names)
 	for _, row := range rows {
-		rule := row.Capabilities.Kinds[platform.Kind(r.Kind)]
+		rule := row.Capabilities.Kinds[platform.Kind(r.item.Kind)]
 		caption, path, tags := rule.Caption, "/caption", t.Hashtags
 		switch {
 		case slices.ContainsFunc(a.short, func(p prompt.Named) bool { return p.Name == row.Name }):
-			path, tags = "/variants/"+row.Name+"/caption", tags[:min(len(tags), tagsOn(row, r.Kind))]
+			path, tags = "/variants/"+row.Name+"/caption", tags[:min(len(tags), tagsOn(row, r.item.Kind))]
 		case !slices.ContainsFunc(a.main, func(p prompt.Target) bool { return p.Label == row.Capabilities.Label }):
 			path = ""
 		}
-		if caption.Max = max(caption.Max+rule.Rest.Max-taken(r.Record, row, tags), 0); path != "" {
+		if caption.Max = max(caption.Max+rule.Rest.Max-taken(r.record, row, tags), 0); path != "" {
 			all = append(all, guard.Limit{Path: path, Text: caption, Target: row.Capabilities.Label})
 		}
 		all = append(all, guard.Limit{Path: "/title", Text: rule.Title, Target: row.Capabilities.Label})
@@ -128,7 +128,7 @@ func (r prompter) bounds(rows []registry.Row, t provider.Text) (all []guard.Limi
 
 // lacking returns the platforms that have no version of the caption although they need one: their accounts came after
 // the writer was asked.
-func (r prompter) lacking(rows []registry.Row, t provider.Text) (labels []string) {
+func (r *writer) lacking(rows []registry.Row, t provider.Text) (labels []string) {
 	var names []string
 	for _, row := range rows {
 		names = append(names, row.Name)

@@ -22,14 +22,14 @@ func rowsOf(names ...string) (rows []registry.Row) {
 }
 
 // asking returns the request to the writer of a post for platforms.
-func asking(t *testing.T, r *Record, platforms ...string) (Attempt, provider.Request) {
+func asking(t *testing.T, r *Record, platforms ...string) (*writer, provider.Request) {
 	t.Helper()
-	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
+	if err := PlannerOf(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	a := AttemptAt(r)
+	a := writerOf(r)
 	a.memory = &memory{platforms: platforms}
-	return a, a.foreseen(r.Parts[0])
+	return a, a.foreseen(r.Attempt.Parts[0])
 }
 
 // With X among the platforms, the caption is for the others, and X has a version of its own. Prompt, guards and variant
@@ -67,23 +67,23 @@ func TestShortVersionsOfACaption(t *testing.T) {
 		t.Errorf("%v lack a version", labels)
 	}
 	// The version is a variant, with the hashtags that are usual there.
-	r.Hashtags = text.Hashtags
-	a.derive(tooLong)
-	v := r.Variants["x"]
+	r.Item.Hashtags = text.Hashtags
+	makerOf(a.record).derive(tooLong)
+	v := r.Item.Variants["x"]
 	if v.Caption == nil || !v.Adapted || len(v.Hashtags) != 1 ||
 		rows[2].Capabilities.Kinds["post"].Caption.Unit.Length(*v.Caption+"\n\n#"+tag) > 280 {
 		t.Errorf("%+v", v)
 	}
 	// A variant of the caller stays, and X has no version that nobody asked for.
 	own := "私の言葉"
-	r.Variants["x"] = Variant{Caption: &own}
-	a.derive(tooLong)
-	if again, req := asking(t, r, "instagram", "x"); *r.Variants["x"].Caption != own || len(req.Short) != 0 ||
+	r.Item.Variants["x"] = Variant{Caption: &own}
+	makerOf(a.record).derive(tooLong)
+	if again, req := asking(t, r, "instagram", "x"); *r.Item.Variants["x"].Caption != own || len(req.Short) != 0 ||
 		len(again.bounds(rowsOf("instagram", "x"), text)) != 3 {
 		t.Errorf("%+v", req.Short)
 	}
 	// X alone takes the caption itself.
-	delete(r.Variants, "x")
+	delete(r.Item.Variants, "x")
 	if _, req := asking(t, r, "x"); len(req.Short) != 0 || !strings.Contains(req.System, "at most 118 characters") {
 		t.Errorf("%+v", req.Short)
 	}
@@ -100,9 +100,9 @@ func TestUnknownPlatformsDoNotShortenATextToTheShortest(t *testing.T) {
 // The adapter may state all facts of the item, not only those of its first text.
 func TestAdaptedTextsHaveAllFacts(t *testing.T) {
 	r := recordOf(t, Post, "", "en", voiced())
-	r.Prompt, r.Adapt, r.Accepted = "Nets from the pier of Elie, 3 kg", []string{"linkedin"},
+	r.Item.Prompt, r.Attempt.Adapt, r.Attempt.Accepted = "Nets from the pier of Elie, 3 kg", []string{"linkedin"},
 		time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
-	req, err := AttemptAt(r).adaptRequest(provider.Text{Title: "Nets", Caption: "By hand."})
+	req, err := writerOf(r).adaptRequest(provider.Text{Title: "Nets", Caption: "By hand."})
 	if err != nil || !strings.Contains(req.Prompt, "pier of Elie, 3 kg") ||
 		!strings.Contains(req.Prompt, "Friday, 2026-11-27") || strings.Contains(req.Form.System, "Elie") ||
 		!strings.Contains(req.Form.System, "The first two lines make the claim") {
@@ -116,7 +116,7 @@ func TestTheBestKindOfHookIsLearned(t *testing.T) {
 		for range n {
 			views, count := int64(1000), likes
 			r := &Record{Item: Item{Texts: Texts{Caption: "c"}, Language: "en"}}
-			r.HookKind, r.Publications = resource.Text(kind), []Publication{{Metrics: &Metrics{
+			r.Item.HookKind, r.Item.Publications = resource.Text(kind), []Publication{{Metrics: &Metrics{
 				Counts: Counts{Views: &views, Likes: &count}}}}
 			all = append(all, r)
 		}

@@ -34,15 +34,15 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 }
 
 // unread reports whether the item draws on sources that were not read for the attempt.
-func (w *work) unread() bool { return len(w.Brief.Sources) > 0 && !w.Read }
+func (w *work) unread() bool { return len(w.record.Brief.Sources) > 0 && !w.record.Attempt.Read }
 
 // readSources reads the sources of the factory, and chooses the articles for the item. A source that cannot be read is
 // left out, and so is what it had a day ago.
 func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
-	sources := w.Brief.Sources
+	sources := w.record.Brief.Sources
 	keys := make([]store.Key, len(sources))
 	for i, s := range sources {
-		keys[i] = cacheKey(w.FactoryID, s)
+		keys[i] = cacheKey(w.record.Item.FactoryID, s)
 	}
 	items, err := db.GetAll(ctx, keys...)
 	if err != nil {
@@ -63,13 +63,13 @@ func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (fu
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	told := source.Choose(all, w.Prompt, now, time.Duration(w.Brief.MaxAge)*time.Hour)
-	if len(told) == 0 && w.Brief.Sourced {
+	told := source.Choose(all, w.record.Item.Prompt, now, time.Duration(w.record.Brief.MaxAge)*time.Hour)
+	if len(told) == 0 && w.record.Brief.Sourced {
 		return nil, provider.FailureOf(provider.FailedSources)
 	}
 	return func(other generate.Work) {
-		r := other.(*work).Record
-		r.Told, r.Read = told, true
+		r := other.(*work).record
+		r.Attempt.Told, r.Attempt.Read = told, true
 	}, nil
 }
 
@@ -92,7 +92,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	}
 	permitted, err := quota.OfHost(ctx, db, now, w.item.Owner, s.URL)
 	if err != nil || !permitted {
-		slog.Info("source not read", "item", w.ID, "source", s.ID(), "permitted", permitted, "error", err)
+		slog.Info("source not read", "item", w.record.Item.ID, "source", s.ID(), "permitted", permitted, "error", err)
 		return last
 	}
 	c, err := w.reader.Read(ctx, s, cached)
@@ -100,7 +100,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	case errors.Is(err, context.Canceled): // not because of the source
 		return last
 	case err != nil:
-		slog.Info("source not read", "item", w.ID, "source", s.ID(), "error", err)
+		slog.Info("source not read", "item", w.record.Item.ID, "source", s.ID(), "error", err)
 		c = cached
 		c.Source, c.Failed = s, now
 	default:
@@ -108,11 +108,11 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	}
 	doc, err := json.Marshal(c)
 	if err == nil { // also after the time for reading, so that a slow source is not read at once again
-		err = db.Note(context.WithoutCancel(ctx), store.Item{Key: cacheKey(w.FactoryID, s), Kind: cacheKind,
+		err = db.Note(context.WithoutCancel(ctx), store.Item{Key: cacheKey(w.record.Item.FactoryID, s), Kind: cacheKind,
 			ExpireAt: now.Add(source.Keep), Attributes: map[string]string{cacheAttribute: string(doc)}})
 	}
 	if err != nil {
-		slog.Warn("source not kept", "item", w.ID, "source", s.ID(), "error", err)
+		slog.Warn("source not kept", "item", w.record.Item.ID, "source", s.ID(), "error", err)
 	}
 	return last
 }
@@ -123,7 +123,7 @@ var _ generate.Looking = (*work)(nil)
 // may be published to is of a platform that permits none, unless the settings have a place for the logo there. The
 // accounts are those of the item and of its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err error) {
-	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
+	if !w.record.Brief.Brand.Shows() && w.writer.offer() == nil && w.record.Brief.Logo == nil && w.writer.bumpers() == 0 {
 		return look, nil
 	}
 	rows, err := w.platforms(ctx, db)
@@ -133,10 +133,10 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err 
 	var platforms []string
 	for _, p := range rows {
 		platforms = append(platforms, p.Name)
-		look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
+		look.Plain = look.Plain || p.Capabilities.Plain && !w.record.Brief.Logo.shown(p.Name)
 	}
-	if w.Brief.Logo != nil {
-		look.Place = w.Brief.Logo.at(platforms)
+	if w.record.Brief.Logo != nil {
+		look.Place = w.record.Brief.Logo.at(platforms)
 	}
 	return look, nil
 }

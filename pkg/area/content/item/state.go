@@ -21,7 +21,7 @@ var moves = map[State][]State{
 }
 
 // Move changes the state. It returns an error if the state machine does not have the move.
-func (r *Record) Move(to State) error {
+func (r *Item) Move(to State) error {
 	if !slices.Contains(moves[to], r.State) {
 		return fmt.Errorf("item: %s cannot move from %s to %s", r.ID, r.State, to)
 	}
@@ -65,7 +65,7 @@ var actions = []struct {
 }
 
 // Permit returns an invalid_state error unless the item's state permits the action.
-func (r *Record) Permit(a Action) error {
+func (r *Item) Permit(a Action) error {
 	allowed, message := []string{}, ""
 	for _, known := range actions {
 		switch {

@@ -89,6 +89,9 @@ func (g Given) Has(names ...Text) bool {
 	return !slices.ContainsFunc(names, func(t Text) bool { return !slices.Contains(g.Texts, t) })
 }
 
+// slide reports whether the caller wrote the texts of a slide, by its index.
+func (g Given) slide(i int) bool { return slices.Contains(g.Slides, i) }
+
 // Set marks texts as written by the caller, or as not written.
 func (g *Given) Set(given bool, names ...Text) {
 	g.Texts = slices.DeleteFunc(slices.Clone(g.Texts), func(t Text) bool { return slices.Contains(names, t) })

@@ -17,8 +17,8 @@ var _ generate.Writing = (*work)(nil)
 // Write implements generate.Writing.
 func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 	ask generate.Asker) (m generate.Made, err error) {
-	w.settle(made)
-	switch p := w.Parts[n]; p.Role {
+	w.maker.settle(made)
+	switch p := w.record.Attempt.Parts[n]; p.Role {
 	case roleExcerpt:
 		return w.chooseScenes(ctx, ask)
 	case roleAdapt:
@@ -27,9 +27,9 @@ func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 				if err := w.recall(ctx, db); err != nil {
 					return provider.Request{}, err
 				}
-				w.write(made) // of a copy of the item, which is read anew for each step
-				req, err := w.adaptRequest(provider.Text{Title: string(w.Title), Caption: string(w.Caption),
-					Hashtags: w.Hashtags})
+				w.maker.write(made) // of a copy of the item, which is read anew for each step
+				req, err := w.writer.adaptRequest(provider.Text{Title: string(w.record.Item.Title), Caption: string(w.record.Item.Caption),
+					Hashtags: w.record.Item.Hashtags})
 				return w.rehearsed(req), err
 			},
 			Publishes: func(m generate.Made) string { return string(m.Object) },
@@ -42,19 +42,19 @@ func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 
 // LeavesOut implements generate.Writing: scenes that were not chosen are not copied.
 func (w *work) LeavesOut(n int, made []generate.Made) bool {
-	w.settle(made)
-	return w.leftOut(w.Parts[n])
+	w.maker.settle(made)
+	return w.maker.leftOut(w.record.Attempt.Parts[n])
 }
 
 // chooseScenes has the model choose scenes of a long video for a short one. Without an answer, they are chosen by their
 // length.
 func (w *work) chooseScenes(ctx context.Context, ask generate.Asker) (generate.Made, error) {
-	if !w.Excerpt.Read {
+	if !w.record.Attempt.Excerpt.Read {
 		return generate.Made{}, ask.Read(ctx, false,
 			func(ctx context.Context, db *store.DB, _ time.Time) (func(generate.Work), error) {
-				used, err := usedScenes(ctx, db, w.item.Owner, w.Record)
+				used, err := usedScenes(ctx, db, w.item.Owner, w.record)
 				return func(other generate.Work) {
-					e := other.(*work).Excerpt
+					e := other.(*work).record.Attempt.Excerpt
 					e.Used, e.Read = used, true
 				}, err
 			})
@@ -62,10 +62,10 @@ func (w *work) chooseScenes(ctx context.Context, ask generate.Asker) (generate.M
 	return ask.Ask(ctx, generate.First, generate.Question{
 		Optional: true,
 		Request: func(context.Context, *store.DB) (provider.Request, error) {
-			return w.rehearsed(w.excerptRequest()), nil
+			return w.rehearsed(w.writer.excerptRequest()), nil
 		},
 		Check: func(_ context.Context, _ *store.DB, _ time.Time, m generate.Made) (*generate.Refusal, error) {
-			if _, problems := w.chosen(m.Object); len(problems) > 0 {
+			if _, problems := w.writer.chosen(m.Object); len(problems) > 0 {
 				return &generate.Refusal{Code: "object", Problems: problems, Held: true}, nil
 			}
 			return nil, nil
@@ -91,7 +91,7 @@ func (t *texting) write(ctx context.Context) (*provider.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := t.draft(ctx, askSecond, best, func(req *provider.Request) { t.work.askAnother(req, hookOf(best)) })
+	second, err := t.draft(ctx, askSecond, best, func(req *provider.Request) { t.work.writer.askAnother(req, hookOf(best)) })
 	if err != nil {
 		return best, err
 	}
@@ -105,7 +105,7 @@ func (t *texting) write(ctx context.Context) (*provider.Text, error) {
 		}
 	}
 	verdict, err := t.review(ctx, best)
-	if err != nil || verdict == nil || verdict.Passes(t.work.Quality == QualityBest) {
+	if err != nil || verdict == nil || verdict.Passes(t.work.record.Item.Quality == QualityBest) {
 		return best, err
 	}
 	again, err := t.draft(ctx, askRewrite, best, func(req *provider.Request) {
@@ -134,10 +134,10 @@ func (t *texting) question(present *provider.Text, tell func(*provider.Request))
 			if present != nil {
 				text = *present
 			}
-			if err := t.work.checkWritten(t.work.worded(text)); err != nil {
+			if err := t.work.writer.checkWritten(t.work.writer.worded(text)); err != nil {
 				return req, err
 			}
-			req = t.work.foreseen(t.part)
+			req = t.work.writer.foreseen(t.part)
 			tell(&req)
 			return t.work.rehearsed(req), nil
 		}}
@@ -154,7 +154,7 @@ func (t *texting) draft(ctx context.Context, name string, present *provider.Text
 
 // review returns the result of a second look at a text, or nil if there is none.
 func (t *texting) review(ctx context.Context, text *provider.Text) (*prompt.Verdict, error) {
-	made, err := t.ask.Ask(ctx, askReview, t.question(text, func(req *provider.Request) { t.work.judge(req, *text) }))
+	made, err := t.ask.Ask(ctx, askReview, t.question(text, func(req *provider.Request) { t.work.writer.judge(req, *text) }))
 	if err != nil || made.Object == nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *texting) compare(ctx context.Context, order, back string, earlier, late
 		a, b        *provider.Text
 	}{{order, "b", earlier, later}, {back, "a", later, earlier}} {
 		made, err := t.ask.Ask(ctx, c.name, t.question(present, func(req *provider.Request) {
-			t.work.compare(req, *c.a, *c.b)
+			t.work.writer.compare(req, *c.a, *c.b)
 		}))
 		if err != nil {
 			return 0, err
@@ -196,8 +196,8 @@ func hookOf(t *provider.Text) string {
 
 // recall reads what the prompt says about the channel.
 func (w *work) recall(ctx context.Context, db *store.DB) (err error) {
-	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
-		w.memory = nil
+	if w.writer.memory, err = recall(ctx, db, w.item.Owner, w.record); err != nil {
+		w.writer.memory = nil
 	}
 	return err
 }
@@ -205,7 +205,7 @@ func (w *work) recall(ctx context.Context, db *store.DB) (err error) {
 // publishes returns the texts of an answer that readers see or hear.
 func (w *work) publishes(m generate.Made) string {
 	var all []string
-	for _, f := range w.fields(*m.Text) {
+	for _, f := range w.writer.fields(*m.Text) {
 		all = append(all, f.Text)
 	}
 	return strings.Join(all, "\n")

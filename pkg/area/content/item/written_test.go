@@ -13,9 +13,9 @@ func TestTextsOfItemsWithoutAShapeAreRead(t *testing.T) {
 	for kind, task := range map[Kind]prompt.Task{Post: prompt.Post, Carousel: prompt.Carousel, Video: prompt.Script,
 		Story: prompt.Story, MusicClip: prompt.Song} {
 		r := &Record{Item: Item{Kind: kind, State: Generated, Texts: Texts{Title: "Shoe", Caption: "A new shoe."}}}
-		r.Parts = []part{{Part: generate.Part{Kind: provider.KindText}, Role: roleText}}
-		asked, text, ok := AttemptAt(r).Written()
-		if !ok || text.Caption != string(r.Caption) || asked.PromptVersion != prompt.Version(task) ||
+		r.Attempt.Parts = []part{{Part: generate.Part{Kind: provider.KindText}, Role: roleText}}
+		asked, text, ok := r.Written()
+		if !ok || text.Caption != string(r.Item.Caption) || asked.PromptVersion != prompt.Version(task) ||
 			asked.System == "" {
 			t.Errorf("%s: %t %q %q", kind, ok, text.Caption, asked.PromptVersion)
 		}

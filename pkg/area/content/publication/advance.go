@@ -122,14 +122,14 @@ func (w *Worker) fallDue(ctx context.Context, r *task.Run, p advancing, c testcl
 		if err != nil {
 			return err
 		}
-		waits := of.State == item.Scheduled && of.PublishAt != nil && !of.PublishAt.After(clock)
-		if waits && at != "" && at != resource.SortableTime(of.PublishAt.Time) {
+		waits := of.Item.State == item.Scheduled && of.Item.PublishAt != nil && !of.Item.PublishAt.After(clock)
+		if waits && at != "" && at != resource.SortableTime(of.Item.PublishAt.Time) {
 			break
 		}
 		p.Due = it.Due.SK + "0" // what follows it: ids are of one length
 		if waits {
-			at = resource.SortableTime(of.PublishAt.Time)
-			p.Woken = append(p.Woken, of.ID)
+			at = resource.SortableTime(of.Item.PublishAt.Time)
+			p.Woken = append(p.Woken, of.Item.ID)
 			timers = append(timers, timerOf(it.Owner, of))
 		}
 	}
@@ -150,7 +150,7 @@ func underWay(it store.Item) bool {
 		return false
 	}
 	r, err := item.Decode(&it)
-	return err == nil && (r.State == item.Scheduled || r.State == item.Publishing)
+	return err == nil && (r.Item.State == item.Scheduled || r.Item.State == item.Publishing)
 }
 
 // rereadNext reads the metrics of the posts of the next items.
@@ -184,7 +184,7 @@ func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c 
 		return err
 	}
 	keys := []store.Key{}
-	for _, pub := range r.Publications {
+	for _, pub := range r.Item.Publications {
 		keys = append(keys, item.ReadingsKey(pub.ID))
 	}
 	histories, err := w.DB.GetAll(ctx, keys...)
@@ -192,8 +192,8 @@ func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c 
 		return err
 	}
 	now, changed := w.Now(), false
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		adapter, ok := w.Platforms.Of(tenant.Test, pub.Platform)
 		if !ok || pub.State != item.PublicationPublished {
 			continue
@@ -214,6 +214,6 @@ func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c 
 	if !changed {
 		return nil
 	}
-	r.Touch(now)
+	r.Item.Touch(now)
 	return item.Replace(tx, found, r)
 }

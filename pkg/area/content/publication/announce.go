@@ -14,7 +14,7 @@ import (
 func (w poster) announced(ctx context.Context, plan planner, pub *item.Publication, of store.Item,
 	adapter platform.Adapter) error {
 	_, announces := adapter.(platform.Announcer)
-	if !announces || plan.Mode != tenant.Live || pub.PlatformPostID == nil || plan.r.Kind == item.Story ||
+	if !announces || plan.Mode != tenant.Live || pub.PlatformPostID == nil || plan.r.Item.Kind == item.Story ||
 		!social.Is(of, plan.Owner) {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (w poster) announced(ctx context.Context, plan planner, pub *item.Publicati
 	if err != nil || known.Kind != "" {
 		return err // a publication that was found as an earlier post of the account
 	}
-	named := item.Announced{Item: plan.r.ID, Publication: pub.ID, Account: acct.ID}
+	named := item.Announced{Item: plan.r.Item.ID, Publication: pub.ID, Account: acct.ID}
 	entry, err := named.Entry(plan.now, plan.Owner, key)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func TestALostRightToPublishEndsTheAccount(t *testing.T) {
 		platform.CodeMissingPermission, "The account may not post.").Saying("need administrator rights")}}
 	w.publish()
 	r := w.end()
-	failed := r.Publications[0].Failure
+	failed := r.Item.Publications[0].Failure
 	account := w.social()
 	if failed == nil || failed.Code != "missing_permission" || failed.PlatformMessage == nil ||
 		*failed.PlatformMessage != "need administrator rights" {
@@ -118,15 +118,15 @@ func TestARefusalOfOnePostLeavesTheAccount(t *testing.T) {
 		w.worker.Platforms = only{answering{Adapter: adapter, start: kind}}
 		w.publish()
 		r := w.end()
-		if f := r.Publications[0].Failure; f == nil || f.Code != "content_refused" || f.PlatformMessage == nil ||
+		if f := r.Item.Publications[0].Failure; f == nil || f.Code != "content_refused" || f.PlatformMessage == nil ||
 			*f.PlatformMessage != "Too many cashtags." {
 			t.Errorf("%v: the publication has failed with %+v", kind, f)
 		}
 		w.worker.Platforms = only{adapter}
 		w.makeItem("cnt_2")
 		w.publish()
-		if r := w.end(); r.State != item.Published || w.social().State != social.Connected {
-			t.Errorf("%v: the next item is %s, and the account %s", kind, r.State, w.social().State)
+		if r := w.end(); r.Item.State != item.Published || w.social().State != social.Connected {
+			t.Errorf("%v: the next item is %s, and the account %s", kind, r.Item.State, w.social().State)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestTheCallsOfABrokenToken(t *testing.T) {
 				t.Errorf("the account is %s, want %s", r.State, c.state)
 			}
 			if _, r := w.read(); c.state == social.NeedsReconnect {
-				if f := r.Publications[0].Failure; f == nil || f.Code != "needs_reconnect" || f.PlatformMessage == nil ||
+				if f := r.Item.Publications[0].Failure; f == nil || f.Code != "needs_reconnect" || f.PlatformMessage == nil ||
 					*f.PlatformMessage != "The token is not valid." {
 					t.Errorf("the publication has failed with %+v", f)
 				}

@@ -29,7 +29,7 @@ const decideTime = time.Minute
 // approvals returns the decision in force about an item, if the audit log has the call that has made it: a record could
 // come by another door. Without an audit log the record is all there is.
 func (w *Worker) approvals(ctx context.Context, o tenant.Owner, r *item.Record) ([]DossierApproval, error) {
-	a := r.Approval
+	a := r.Item.Approval
 	if a.By == nil || a.At == nil {
 		return nil, nil
 	}
@@ -54,13 +54,13 @@ func (w *Worker) approvals(ctx context.Context, o tenant.Owner, r *item.Record) 
 			if err := it.Decode(&e); err != nil {
 				return nil, err
 			}
-			ofItem := e.OperationID == bulk || strings.Contains(e.Path+"/", "/"+r.ID+"/")
+			ofItem := e.OperationID == bulk || strings.Contains(e.Path+"/", "/"+r.Item.ID+"/")
 			if e.Actor.ID == one.By && e.Status < http.StatusBadRequest && ofItem {
 				return []DossierApproval{one}, nil
 			}
 		}
 		if q.After = page.Next; q.After == nil {
-			slog.Warn("a decision about an item is in no entry of the audit log", "content_item_id", r.ID, "by", one.By)
+			slog.Warn("a decision about an item is in no entry of the audit log", "content_item_id", r.Item.ID, "by", one.By)
 			return nil, nil
 		}
 	}

@@ -22,21 +22,21 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 	if err != nil {
 		return task.Again(err)
 	}
-	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
+	if r == nil || r.Item.State != item.Generated || r.Item.ContentPlanID != nil && r.Item.PublishAt == nil {
 		return nil // an item of a plan that has no time any more was unscheduled
 	}
 	at, err := testclock.Now(ctx, w.DB, t.Owner, w.Now())
 	if err != nil {
 		return task.Again(err)
 	}
-	if r.PublishAt != nil {
-		at = r.PublishAt.Time
+	if r.Item.PublishAt != nil {
+		at = r.Item.PublishAt.Time
 	}
 	g, of, err := w.gate(ctx, t.Owner, r, at)
 	if err != nil {
 		return task.Again(err)
 	}
-	if end := g.By.QuietUntil(at); r.PublishAt == nil && !end.IsZero() {
+	if end := g.By.QuietUntil(at); r.Item.PublishAt == nil && !end.IsZero() {
 		return t.Sleep(end.Sub(at))
 	}
 	targets, omitted, lacks, err := w.wanted(ctx, t.Owner, g, of)
@@ -48,25 +48,25 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 	}
 	return t.End(func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, t.Step)
-		if err != nil || r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
+		if err != nil || r == nil || r.Item.State != item.Generated || r.Item.ContentPlanID != nil && r.Item.PublishAt == nil {
 			return err
 		}
 		now := w.Now()
 		if lacks == "" || lacks == item.WaitsForAccount {
-			r.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
+			r.Item.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
 		}
 		if len(targets) == 0 {
 			r.Lack(lacks)
-			r.Touch(now)
+			r.Item.Touch(now)
 			return item.Replace(tx, it, r)
 		}
-		r.Ordered, r.SocialAccountIDs = nil, nil
+		r.Ordered, r.Item.SocialAccountIDs = nil, nil
 		for _, t := range targets {
-			r.SocialAccountIDs = append(r.SocialAccountIDs, t.Account.ID)
+			r.Item.SocialAccountIDs = append(r.Item.SocialAccountIDs, t.Account.ID)
 		}
-		if r.PublishAt != nil {
-			err = errors.Join(Schedule(tx, now, t.Owner, r, targets, r.PublishAt.Time),
-				WarnOfOthers(ctx, w.DB, r, r.PublishAt.Time))
+		if r.Item.PublishAt != nil {
+			err = errors.Join(Schedule(tx, now, t.Owner, r, targets, r.Item.PublishAt.Time),
+				WarnOfOthers(ctx, w.DB, r, r.Item.PublishAt.Time))
 			if err == nil {
 				err = r.Notify(tx, t.Owner, event.ContentScheduled)
 			}
@@ -101,8 +101,8 @@ func (w *Worker) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.It
 	}
 	switch paused := factoryrecord.State(of) == factoryrecord.StatePaused; {
 	case r.Ordered != nil: // the timer holds it while the factory is paused
-		if len(r.SocialAccountIDs) > 0 {
-			ids = r.SocialAccountIDs
+		if len(r.Item.SocialAccountIDs) > 0 {
+			ids = r.Item.SocialAccountIDs
 		}
 	case paused || !factory.AutoPublish:
 		return nil, nil, item.WaitsForSlot, nil

@@ -33,7 +33,7 @@ func (w *world) states(ids []string) map[item.State]int {
 	found := map[item.State]int{}
 	for _, w.item = range ids {
 		_, r := w.read()
-		found[r.State]++
+		found[r.Item.State]++
 	}
 	return found
 }

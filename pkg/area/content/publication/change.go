@@ -59,10 +59,10 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 		At: resource.Instant(now)}
 	pub.Posting.Changes++
 	pub.Touch(now)
-	r.Touch(now)
+	r.Item.Touch(now)
 	return task.Create(tx, now, task.Task{
 		Message: task.Message{ID: task.ID(Alter, pub.ID, pub.Posting.Changes), Kind: Alter, Queue: topology.Publish,
-			Subject: r.ID, Owner: o},
+			Subject: r.Item.ID, Owner: o},
 		Deadline: now.Add(alterWithin),
 	}, altering{Publication: pub.ID, Number: pub.Posting.Changes})
 }
@@ -70,7 +70,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 // fitsEdit refuses a new text that the platform does not take.
 func fitsEdit(r *item.Record, pub *item.Publication, caption string, limits platform.Capabilities) error {
 	own := options(pub, limits)
-	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Kind), Options: platform.Options{Own: own}})
+	rule := limits.Rule(platform.Post{Kind: platform.Kind(r.Item.Kind), Options: platform.Options{Own: own}})
 	limit := rule.Caption
 	if files, _ := r.Posted(); len(files) == 0 && rule.Rest.Max > 0 {
 		limit = rule.Rest
@@ -87,7 +87,7 @@ func (p altering) of(r *item.Record) *item.Publication {
 	if r == nil {
 		return nil
 	}
-	pub := r.Publication(p.Publication)
+	pub := r.Item.Publication(p.Publication)
 	if pub == nil || pub.Change == nil || pub.Change.State != item.ChangePending ||
 		pub.Posting.Changes != p.Number {
 		return nil
@@ -179,7 +179,7 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 // send makes the call of a change.
 func send(ctx context.Context, adapter platform.Adapter, token platform.Account, r *item.Record,
 	pub *item.Publication) error {
-	post, err := placed(platform.Kind(r.Kind), pub, adapter.Capabilities())
+	post, err := placed(platform.Kind(r.Item.Kind), pub, adapter.Capabilities())
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (w *Worker) altered(tx *store.Tx, o tenant.Owner, r *item.Record, pub *item
 	}
 	pub.Change = &done
 	pub.Touch(now)
-	r.Touch(now)
+	r.Item.Touch(now)
 	switch {
 	case f != nil:
 	case done.Kind == item.ChangeDelete:

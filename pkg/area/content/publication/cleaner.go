@@ -47,19 +47,19 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 
 // withdraw removes an account from a scheduled item. If it was the last account, the item is no longer scheduled.
 func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
-	pub := r.PublicationTo(accountID)
-	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
+	pub := r.Item.PublicationTo(accountID)
+	if r.Item.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
 		return false, nil
 	}
-	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs),
+	r.Item.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.Item.SocialAccountIDs),
 		func(id string) bool { return id == accountID })
-	if len(r.Publications) == 1 {
+	if len(r.Item.Publications) == 1 {
 		return true, unschedule(tx, now, o, r)
 	}
 	planner{tx, now, o, r}.leave(pub, true)
-	r.Publications = slices.DeleteFunc(r.Publications,
+	r.Item.Publications = slices.DeleteFunc(r.Item.Publications,
 		func(p item.Publication) bool { return p.SocialAccountID == accountID })
-	r.Touch(now)
+	r.Item.Touch(now)
 	return true, r.Notify(tx, o, event.ContentScheduled)
 }
 
@@ -101,7 +101,7 @@ func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID str
 		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce}
 	return c.DB.Some(ctx, q, func(it store.Item) error {
 		_, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
-			if r.State != item.Scheduled {
+			if r.Item.State != item.Scheduled {
 				return false, nil
 			}
 			return true, unschedule(tx, c.Now(), o, r)

@@ -15,8 +15,8 @@ import (
 func TestWhatDoesNotFitIsNotSent(t *testing.T) {
 	w := newWorld(t, "instagram")
 	before := w.fake.Calls()
-	r := w.run(func(r *item.Record) { r.Hashtags = []string{"a", "b", "c", "d", "e", "f"} })
-	failed := r.Publications[0].Failure
+	r := w.run(func(r *item.Record) { r.Item.Hashtags = []string{"a", "b", "c", "d", "e", "f"} })
+	failed := r.Item.Publications[0].Failure
 	if failed == nil || failed.Code != "content_refused" ||
 		!strings.Contains(failed.Message, "up to 5 hashtags; there are 6") || w.fake.Calls() != before {
 		t.Errorf("it ended as %+v after %d calls", failed, w.fake.Calls()-before)

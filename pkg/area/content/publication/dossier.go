@@ -156,18 +156,18 @@ type Proof struct {
 
 // dossier returns the dossier of a publication that was just published.
 func dossier(o tenant.Owner, r *item.Record, pub *item.Publication, rules []DossierRule, proof Proof) Dossier {
-	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.ID, FactoryID: r.FactoryID, AccountID: o.Account,
+	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.Item.ID, FactoryID: r.Item.FactoryID, AccountID: o.Account,
 		Mode: o.Mode, SocialAccountID: pub.SocialAccountID, Platform: pub.Platform, PlatformPostID: pub.PlatformPostID,
 		URL: pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID,
 		Region: resource.Text(r.Brief.Region),
-		Rules:  rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.AIGenerated,
-		Models: []DossierModel{}, Imported: r.Imported && len(r.Parts) == 0,
-		PromptVersion: r.PromptVersion, Files: append([]DossierFile{}, proof.Files...),
+		Rules:  rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.Item.AIGenerated,
+		Models: []DossierModel{}, Imported: r.Imported && len(r.Attempt.Parts) == 0,
+		PromptVersion: r.Item.PromptVersion, Files: append([]DossierFile{}, proof.Files...),
 		Texts: DossierTexts{Hashtags: []string{}}}
 	if d.Rules == nil {
 		d.Rules = []DossierRule{}
 	}
-	for _, p := range r.Parts {
+	for _, p := range r.Attempt.Parts {
 		m := DossierModel{p.Model, string(p.Kind), p.Provider}
 		if p.Model != "" && !slices.Contains(d.Models, m) {
 			d.Models = append(d.Models, m)
@@ -225,7 +225,7 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 	}
 	e := chain.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
 		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha, RequestID: p.tx.Origin,
-		FactoryID: &p.r.FactoryID, Kind: new(string(p.r.Kind))}
+		FactoryID: &p.r.Item.FactoryID, Kind: new(string(p.r.Item.Kind))}
 	if p.Profile != "" {
 		e.ProfileID = new(string(p.Profile))
 	}

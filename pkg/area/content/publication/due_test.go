@@ -142,8 +142,8 @@ func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	}
 	_, made := w.read()
 	r := *made
-	r.Resource = resource.New(fmt.Sprint("cnt_many", n), now, nil)
-	r.Publications, r.State = nil, item.Generated
+	r.Item.Resource = resource.New(fmt.Sprint("cnt_many", n), now, nil)
+	r.Item.Publications, r.Item.State = nil, item.Generated
 	w.commit(func(tx *store.Tx) error {
 		held, err := acct.Item(o)
 		if err != nil {

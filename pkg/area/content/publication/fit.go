@@ -24,8 +24,8 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 	words := r.Words(pub.Platform, pub.SocialAccountID)
 	files, poster := words.Files, words.Poster
 	p = platform.Post{
-		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: string(words.Title),
-		Caption: string(words.Caption), Hashtags: words.Hashtags, Language: r.Language,
+		Key: pub.ID, Kind: platform.Kind(r.Item.Kind), Topic: topics[r.Brief.Type], Title: string(words.Title),
+		Caption: string(words.Caption), Hashtags: words.Hashtags, Language: r.Item.Language,
 	}
 	var alt []string
 	if pub.Options != nil {
@@ -33,7 +33,7 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 			return p, err
 		}
 	}
-	p.Options.Generated = p.Options.Generated || r.AIGenerated
+	p.Options.Generated = p.Options.Generated || r.Item.AIGenerated
 	images := 0
 	for _, f := range files {
 		m := fileOf(f)
@@ -54,7 +54,7 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 		captions := fileOf(*words.Captions)
 		p.Captions = &captions
 	}
-	p.Rehearsal.Hook = cmp.Or(r.Experiment.Arm(experiment.FactorHook), string(r.HookKind))
+	p.Rehearsal.Hook = cmp.Or(r.Item.Experiment.Arm(experiment.FactorHook), string(r.Item.HookKind))
 	if s := r.Rehearsed; s != nil {
 		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
 		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {

@@ -130,7 +130,7 @@ func (g Gate) Ask(targets ...Target) []Refusal {
 }
 
 // unmade reports whether the item is not generated yet, so that its files and texts are not known.
-func (g Gate) unmade() bool { return g.Item.GeneratedAt == nil && g.Item.Runs() }
+func (g Gate) unmade() bool { return g.Item.Item.GeneratedAt == nil && g.Item.Item.Runs() }
 
 // ofItem returns the refusals of the item itself. Violated are the rules of law that it violates wherever it goes.
 func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
@@ -140,10 +140,10 @@ func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
 		}
 	}
 	if g.Action != "" {
-		add(ReasonState, "", g.Item.Permit(g.Action))
+		add(ReasonState, "", g.Item.Item.Permit(g.Action))
 	}
-	if !g.unmade() && g.Item.Blocked(g.Approval) {
-		add(ReasonApproval, "/approval", g.Item.Unapproved())
+	if !g.unmade() && g.Item.Item.Blocked(g.Approval) {
+		add(ReasonApproval, "/approval", g.Item.Item.Unapproved())
 	}
 	if g.Ended != nil {
 		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another key.", g.Ended))
@@ -169,19 +169,19 @@ func (g Gate) ofTarget(seen *item.Record, t Target, alone []law.Violation) (all 
 		add(ReasonAttached, t.Param, "", err)
 		return all
 	}
-	before, day := g.Item.PublicationTo(acct.ID), Day(g.At)
+	before, day := g.Item.Item.PublicationTo(acct.ID), Day(g.At)
 	if before != nil && before.Taken() {
 		add(ReasonTaken, t.Param, "", errs.New(errs.InvalidState, "The account %s has taken the content item already.",
-			acct.ID).In(string(g.Item.State), string(item.Delete)))
+			acct.ID).In(string(g.Item.Item.State), string(item.Delete)))
 	}
 	if !acct.Usable() {
 		add(ReasonAccount, t.Param, string(acct.State), errs.Invalid(t.Param, "The account %s is %s, not connected: "+
 			"connect it first, by POST /v1/social/accounts with its social_account_id.", acct.ID, acct.State))
 	}
-	_, takes := limits.Kinds[platform.Kind(g.Item.Kind)]
+	_, takes := limits.Kinds[platform.Kind(g.Item.Item.Kind)]
 	if !takes {
 		add(ReasonKind, t.Param, item.OmittedKind, errs.Invalid("/kind", "%s does not take the kind %s.",
-			cmp.Or(limits.Label, acct.Platform), g.Item.Kind))
+			cmp.Or(limits.Label, acct.Platform), g.Item.Item.Kind))
 	}
 	if err := g.By.RequirePlatform(acct.Platform); err != nil {
 		add(ReasonMandate, t.Param, item.OmittedMandate, errs.As(err))
@@ -221,7 +221,7 @@ func (g Gate) fits(seen *item.Record, t Target, pub *item.Publication) (all []Re
 	for _, d := range found {
 		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Item.Given.Has(item.Title) ||
 			d.Param == "/caption" && !g.Item.Given.Has(item.Caption)
-		if !unknown || !g.unmade() || g.Item.Provided() {
+		if !unknown || !g.unmade() || g.Item.Item.Provided() {
 			all = append(all, Refusal{ReasonPost, t.Account.ID, d.Param, errs.InvalidFields(d), ""})
 		}
 	}
@@ -233,28 +233,28 @@ func (g Gate) fits(seen *item.Record, t Target, pub *item.Publication) (all []Re
 func Foreseen(r *item.Record) *item.Record {
 	c := *r
 	switch {
-	case r.Provided() && !r.Fitted(), len(r.Files) > 0:
+	case r.Item.Provided() && !r.Item.Fitted(), len(r.Files) > 0:
 		return &c
-	case r.Provided():
+	case r.Item.Provided():
 		c.Files = slices.Repeat([]media.File{{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1,
 			Width: 1080, Height: 1350}}, len(r.Own))
-		if r.Kind != item.Carousel && r.Own[0].Type == media.Video {
+		if r.Item.Kind != item.Carousel && r.Own[0].Type == media.Video {
 			c.Files[0] = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1, Width: 1080,
 				Height: 1920, DurationSeconds: r.Own[0].DurationSeconds}
-			if r.Format != nil && *r.Format == item.FormatLong {
+			if r.Item.Format != nil && *r.Item.Format == item.FormatLong {
 				c.Files[0].Width, c.Files[0].Height = 1920, 1080
 			}
 		}
 		return &c
 	}
 	f := media.File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1}
-	if r.Kind == item.Video || r.Kind == item.MusicClip || r.Shape == "story clip" {
+	if r.Item.Kind == item.Video || r.Item.Kind == item.MusicClip || r.Attempt.Shape == "story clip" {
 		f = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1}
-		if r.DurationSeconds != nil {
-			f.DurationSeconds = float64(*r.DurationSeconds)
+		if r.Item.DurationSeconds != nil {
+			f.DurationSeconds = float64(*r.Item.DurationSeconds)
 		}
 	}
-	c.Files = slices.Repeat([]media.File{f}, max(1, len(r.Slides)))
+	c.Files = slices.Repeat([]media.File{f}, max(1, len(r.Item.Slides)))
 	return &c
 }
 
@@ -278,7 +278,7 @@ func (g Gate) Targets(o tenant.Owner, ids []string, named bool, read map[string]
 		counter := read[QuotaKey(accountID, Day(g.At)).PK]
 		t.Limits, t.Posts, t.Options = limits(t.Account.Platform), counter.Count(), options[t.Account.Platform]
 		t.TimeParam = g.TimeParam
-		if before := g.Item.PublicationTo(accountID); t.Options == nil && before != nil {
+		if before := g.Item.Item.PublicationTo(accountID); t.Options == nil && before != nil {
 			t.Options = before.Options
 		}
 		if ordered := g.Item.Ordered; t.Options == nil && ordered != nil {
@@ -362,8 +362,8 @@ func (w *Worker) ask(ctx context.Context, o tenant.Owner, r *item.Record, began 
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.PublishAt != nil && r.PublishAt.Before(at) {
-		at = r.PublishAt.Time
+	if r.Item.PublishAt != nil && r.Item.PublishAt.Before(at) {
+		at = r.Item.PublishAt.Time
 	}
 	g, _, err := w.gate(ctx, o, r, at)
 	if err != nil {
@@ -377,7 +377,7 @@ func (w *Worker) ask(ctx context.Context, o tenant.Owner, r *item.Record, began 
 // quiet reports whether an item that was held past its time comes into hours in which the mandate permits no
 // publication. The clock of a sandbox jumps, so that nothing there is late.
 func (w *Worker) quiet(ctx context.Context, o tenant.Owner, r *item.Record) (bool, error) {
-	if o.Mode != tenant.Live || w.Now().Sub(r.PublishAt.Time) < orderFor {
+	if o.Mode != tenant.Live || w.Now().Sub(r.Item.PublishAt.Time) < orderFor {
 		return false, nil
 	}
 	g, _, err := w.gate(ctx, o, r, w.Now())

@@ -17,9 +17,9 @@ import (
 // reads with it. An empty one stands for a factory that was deleted: the item keeps its rules then.
 func Obey(ctx context.Context, db *store.DB, o tenant.Owner, r *item.Record,
 	others ...store.Key) (of store.Item, beside []store.Item, err error) {
-	keys := append(slices.Clone(others), factoryrecord.Key(r.FactoryID))
-	if r.PromotionID != nil && r.ProductID != nil {
-		keys = append(keys, store.IDKey(*r.ProductID))
+	keys := append(slices.Clone(others), factoryrecord.Key(r.Item.FactoryID))
+	if r.Item.PromotionID != nil && r.Item.ProductID != nil {
+		keys = append(keys, store.IDKey(*r.Item.ProductID))
 	}
 	items, err := db.GetAll(ctx, keys...)
 	if err != nil {

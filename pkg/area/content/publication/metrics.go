@@ -46,11 +46,11 @@ type reading struct {
 // watch starts the task that reads the metrics of a publication.
 func watch(p planner, pub *item.Publication) error {
 	due := pub.PublishedAt.Add(firstReadings[0])
-	if p.r.PublishAt != nil && p.r.PublishAt.After(pub.PublishedAt.Time) && p.Mode == tenant.Test {
+	if p.r.Item.PublishAt != nil && p.r.Item.PublishAt.After(pub.PublishedAt.Time) && p.Mode == tenant.Test {
 		due = p.now // the clock of the sandbox was moved: the post may be days old
 	}
 	return task.Create(p.tx, p.now, task.Task{
-		Message: task.Message{ID: task.ID(Read, pub.ID, 1), Kind: Read, Queue: topology.Publish, Subject: p.r.ID,
+		Message: task.Message{ID: task.ID(Read, pub.ID, 1), Kind: Read, Queue: topology.Publish, Subject: p.r.Item.ID,
 			Owner: p.Owner},
 		DueAt: due,
 	}, reading{Publication: pub.ID, Account: pub.SocialAccountID, At: pub.PublishedAt.Time})
@@ -67,10 +67,10 @@ func (w *Worker) metrics(ctx context.Context, r *task.Run) error {
 	if err != nil {
 		return task.Again(err)
 	}
-	if of == nil || of.Publication(p.Publication) == nil {
+	if of == nil || of.Item.Publication(p.Publication) == nil {
 		return nil // the item was deleted
 	}
-	pub := of.Publication(p.Publication)
+	pub := of.Item.Publication(p.Publication)
 	clock, err := testclock.Of(&beside[1])
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (w *Worker) keepMetrics(ctx context.Context, tx *store.Tx, r *task.Run, p r
 	if err != nil || of == nil {
 		return err
 	}
-	pub := of.Publication(p.Publication)
+	pub := of.Item.Publication(p.Publication)
 	if pub == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (w *Worker) keepMetrics(ctx context.Context, tx *store.Tx, r *task.Run, p r
 		return err
 	}
 	pub.Touch(now)
-	of.Touch(now)
+	of.Item.Touch(now)
 	return item.Replace(tx, it, of)
 }
 

@@ -84,7 +84,7 @@ func (w *world) lose() {
 // attempt needs to know.
 func (w *world) inDoubt(r *item.Record) {
 	w.t.Helper()
-	pub := r.Publications[0]
+	pub := r.Item.Publications[0]
 	doubt := pub.Posting.Doubt
 	if pub.Failure == nil || pub.Failure.Code != string(platform.CodeOutcomeUnknown) || len(doubt) == 0 {
 		w.t.Errorf("it ended with %+v, and %d bytes about the doubt", pub.Failure, len(doubt))
@@ -112,7 +112,7 @@ func TestAnEarlierAttemptDoesNotPost(t *testing.T) {
 	w := newWorld(t, "telegram")
 	w.publish()
 	w.change(func(r *item.Record) {
-		r.Publications[0].Posting.Attempt++
+		r.Item.Publications[0].Posting.Attempt++
 	})
 	for range 10 {
 		w.deliver(w.due(), 1)
@@ -154,12 +154,12 @@ func TestATimerOfAnEarlierScheduleIsIgnored(t *testing.T) {
 			w.deliver([]task.Message{m}, 1)
 		}
 	}
-	if _, r := w.read(); r.State != item.Scheduled {
-		t.Errorf("the earlier timer makes it %s", r.State)
+	if _, r := w.read(); r.Item.State != item.Scheduled {
+		t.Errorf("the earlier timer makes it %s", r.Item.State)
 	}
 	w.deliver(w.due(publication.Timer), 1)
-	if r := w.end(); r.State != item.Published {
-		t.Errorf("it is %s", r.State)
+	if r := w.end(); r.Item.State != item.Published {
+		t.Errorf("it is %s", r.Item.State)
 	}
 }
 
@@ -175,11 +175,11 @@ func TestWhatWasTakenIsNotPostedAgain(t *testing.T) {
 		return w.end()
 	}
 	w.setState(second.ID, social.NeedsReconnect)
-	first := publish().Publications[0].PublishedAt
+	first := publish().Item.Publications[0].PublishedAt
 	w.setState(second.ID, social.Connected)
 	r := publish()
-	if posts := w.fake.Posts(); len(posts) != 2 || first == nil || !r.Publications[0].PublishedAt.Equal(first.Time) ||
-		r.Publications[1].State != item.PublicationPublished {
-		t.Errorf("there are %d posts of two publications: %+v", len(posts), r.Publications)
+	if posts := w.fake.Posts(); len(posts) != 2 || first == nil || !r.Item.Publications[0].PublishedAt.Equal(first.Time) ||
+		r.Item.Publications[1].State != item.PublicationPublished {
+		t.Errorf("there are %d posts of two publications: %+v", len(posts), r.Item.Publications)
 	}
 }

@@ -25,11 +25,11 @@ func TestTheCoverOfAVariantAndCaptions(t *testing.T) {
 				Bytes: 9},
 			media.File{ID: "cnt_1_3", Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt", Key: "words",
 				Bytes: 11})
-		r.Variants = map[string]item.Variant{"youtube": {Cover: &own.ID}}
+		r.Item.Variants = map[string]item.Variant{"youtube": {Cover: &own.ID}}
 		r.VariantFiles = map[string]media.File{own.ID: own}
 	})
 	f := w.fake.(*fakeyoutube.Fake)
-	pub := done.Publications[0]
+	pub := done.Item.Publications[0]
 	read, err := w.worker.Files.Range(t.Context(), own.Key, 0, own.Bytes)
 	if err != nil {
 		t.Fatal(err)
@@ -59,14 +59,14 @@ func (w *world) change(change func(*item.Record)) {
 func (w *world) end() *item.Record {
 	w.t.Helper()
 	for range 400 {
-		if _, r := w.read(); r.State == item.Published || r.State == item.Failed {
+		if _, r := w.read(); r.Item.State == item.Published || r.Item.State == item.Failed {
 			return r
 		}
 		w.deliver(w.due(), 1)
 		w.clock.Advance(10 * time.Second)
 	}
 	_, r := w.read()
-	w.t.Fatalf("it has not ended: %+v", r.Publications)
+	w.t.Fatalf("it has not ended: %+v", r.Item.Publications)
 	return nil
 }
 
@@ -84,12 +84,12 @@ func TestTheTypeOfTheFactoryIsTheTopic(t *testing.T) {
 func TestWhatAPlatformNoLongerSaysStays(t *testing.T) {
 	w := newWorld(t, "telegram")
 	w.fake.(*faketelegram.Fake).Allow("message_reaction_count")
-	at := w.run(func(*item.Record) {}).PublishedAt
+	at := w.run(func(*item.Record) {}).Item.PublishedAt
 	for _, after := range []time.Duration{time.Hour, 25 * time.Hour, 8 * 24 * time.Hour} {
 		w.clock.Advance(at.Add(after).Sub(w.clock.Now()))
 		w.deliver(w.due(publication.Read), 1)
 		_, r := w.read()
-		if m := r.Publications[0].Metrics; m == nil || m.Likes == nil || *m.Likes != 7 ||
+		if m := r.Item.Publications[0].Metrics; m == nil || m.Likes == nil || *m.Likes != 7 ||
 			!m.ReadAt.Equal(w.clock.Now()) {
 			t.Errorf("after %v: %+v", after, m)
 		}

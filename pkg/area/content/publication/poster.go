@@ -99,7 +99,7 @@ func (p *posting) of(r *item.Record) *item.Publication {
 	if r == nil {
 		return nil
 	}
-	pub := r.Publication(p.Publication)
+	pub := r.Item.Publication(p.Publication)
 	if pub == nil || pub.State != item.PublicationPublishing || pub.Posting.Attempt != p.Attempt {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // it is what the platform gets of any account.
 func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities) item.Preview {
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	post := platform.Post{Kind: platform.Kind(r.Kind), Title: string(words.Title), Caption: string(words.Caption),
+	post := platform.Post{Kind: platform.Kind(r.Item.Kind), Title: string(words.Title), Caption: string(words.Caption),
 		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files)),
 		Options: platform.Options{Own: options(pub, limits)}}
 	rule, text := limits.Rule(post), platform.Arrange(post, limits)
@@ -72,13 +72,13 @@ func Previews(r *item.Record, capabilities func(platform string) (platform.Capab
 			all = append(all, Preview(r, &pub, limits))
 		}
 	}
-	for _, pub := range r.Publications {
+	for _, pub := range r.Item.Publications {
 		add(pub)
 	}
 	if len(all) > 0 {
 		return all
 	}
-	for _, key := range r.VariantKeys() {
+	for _, key := range r.Item.VariantKeys() {
 		if of := r.VariantPlatforms[key]; of != "" {
 			add(item.Publication{Platform: of, SocialAccountID: key})
 		} else {

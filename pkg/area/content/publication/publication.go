@@ -81,8 +81,8 @@ type planner struct {
 // published to the targets at a time. The caller writes the item.
 func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target, at time.Time) error {
 	p := planner{tx, now, o, r}
-	if r.State != item.Scheduled {
-		if err := r.Move(item.Scheduled); err != nil {
+	if r.Item.State != item.Scheduled {
+		if err := r.Item.Move(item.Scheduled); err != nil {
 			return err
 		}
 	}
@@ -103,16 +103,16 @@ func slotsOf(targets []Target, at time.Time) (all []item.Slot) {
 // timer starts the task that begins to publish the item.
 func (p planner) timer(at time.Time) error {
 	due := resource.Instant(at)
-	p.r.PublishAt = &due
+	p.r.Item.PublishAt = &due
 	p.r.Round++
-	p.r.Touch(p.now)
+	p.r.Item.Touch(p.now)
 	begins := due.Time
 	if p.Mode == tenant.Test {
 		begins = p.now // the clock of the sandbox may be ahead: the task knows
 	}
 	return task.Create(p.tx, p.now, task.Task{
-		Message: task.Message{ID: task.ID(Timer, p.r.ID, p.r.Round), Kind: Timer, Queue: topology.Publish,
-			Subject: p.r.ID, Owner: p.Owner},
+		Message: task.Message{ID: task.ID(Timer, p.r.Item.ID, p.r.Round), Kind: Timer, Queue: topology.Publish,
+			Subject: p.r.Item.ID, Owner: p.Owner},
 		DueAt: begins,
 	}, timing{p.r.Round})
 }
@@ -121,25 +121,25 @@ func (p planner) timer(at time.Time) error {
 // published. The caller writes the item.
 func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	keepSlots(tx, now, o, r, nil)
-	r.PublishAt, r.Ordered, r.Stays = nil, nil, item.WaitsForSlot
+	r.Item.PublishAt, r.Ordered, r.Stays = nil, nil, item.WaitsForSlot
 	return unplan(planner{tx, now, o, r})
 }
 
 // unplan removes the publications of an item that is not yet published.
 func unplan(p planner) error {
 	p.replace(nil, time.Time{})
-	p.r.Touch(p.now)
-	if p.r.State == item.Generated {
+	p.r.Item.Touch(p.now)
+	if p.r.Item.State == item.Generated {
 		return nil
 	}
-	return p.r.Move(item.Generated)
+	return p.r.Item.Move(item.Generated)
 }
 
 // Postpone adds to the transaction that a scheduled item waits for its approval. It is scheduled again, for its time
 // and on its accounts, when it is approved. The caller writes the item.
 func Postpone(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	r.Ordered = &item.Ordered{Options: map[string]*item.PublishOptions{}}
-	for _, pub := range r.Publications {
+	for _, pub := range r.Item.Publications {
 		r.Ordered.Options[pub.Platform] = pub.Options
 	}
 	return unplan(planner{tx, now, o, r})
@@ -151,19 +151,19 @@ func Await(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets 
 	r.Stays = ""
 	r.Lack(item.WaitsForApproval)
 	due := resource.Instant(at)
-	r.PublishAt, r.Ordered = &due, &item.Ordered{Options: map[string]*item.PublishOptions{}}
+	r.Item.PublishAt, r.Ordered = &due, &item.Ordered{Options: map[string]*item.PublishOptions{}}
 	for _, t := range targets {
 		r.Ordered.Options[t.Account.Platform] = t.Options
 	}
-	r.Touch(now)
+	r.Item.Touch(now)
 }
 
 // Forget adds to the transaction that an item that is deleted is no longer published.
 func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	p := planner{tx, now, o, r}
 	keepSlots(tx, now, o, r, nil)
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		if p.leave(pub, true); pub.Metrics != nil {
 			tx.Expire(item.ReadingsKey(pub.ID), now)
 		}
@@ -178,7 +178,7 @@ func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 // it. The caller writes the item.
 func Publish(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target) error {
 	p := planner{tx, now, o, r}
-	if r.State == item.Scheduled || r.State == item.Generated {
+	if r.Item.State == item.Scheduled || r.Item.State == item.Generated {
 		p.replace(targets, now)
 		keepSlots(tx, now, o, r, nil)
 	}
@@ -203,12 +203,12 @@ func (p planner) replace(targets []Target, at time.Time) {
 	wanted := func(pub item.Publication) bool {
 		return slices.ContainsFunc(targets, func(t Target) bool { return t.Account.ID == pub.SocialAccountID })
 	}
-	for i := range p.r.Publications {
-		if pub := &p.r.Publications[i]; !wanted(*pub) {
+	for i := range p.r.Item.Publications {
+		if pub := &p.r.Item.Publications[i]; !wanted(*pub) {
 			p.leave(pub, true)
 		}
 	}
-	p.r.Publications = slices.DeleteFunc(p.r.Publications, func(pub item.Publication) bool { return !wanted(pub) })
+	p.r.Item.Publications = slices.DeleteFunc(p.r.Item.Publications, func(pub item.Publication) bool { return !wanted(pub) })
 	for _, t := range targets {
 		p.book(p.publication(t), t, at)
 	}
@@ -216,15 +216,15 @@ func (p planner) replace(targets []Target, at time.Time) {
 
 // publication returns the publication to a target, or a new one if there is none.
 func (p planner) publication(t Target) *item.Publication {
-	pub := p.r.PublicationTo(t.Account.ID)
+	pub := p.r.Item.PublicationTo(t.Account.ID)
 	if pub == nil {
-		p.r.Publications = append(p.r.Publications, item.Publication{
-			Resource:      resource.New(id.New(id.Publication, p.r.CreatedAt.Time), p.now, nil),
-			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform,
+		p.r.Item.Publications = append(p.r.Item.Publications, item.Publication{
+			Resource:      resource.New(id.New(id.Publication, p.r.Item.CreatedAt.Time), p.now, nil),
+			ContentItemID: p.r.Item.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform,
 			State:    item.PublicationPending,
 			Warnings: []item.PublicationWarning{},
 		})
-		pub = &p.r.Publications[len(p.r.Publications)-1]
+		pub = &p.r.Item.Publications[len(p.r.Item.Publications)-1]
 	} else {
 		pub.Touch(p.now)
 	}
@@ -240,7 +240,7 @@ func (p planner) start(pub *item.Publication) error {
 	pub.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
 		Message: task.Message{
-			ID: task.ID(Post, pub.ID, out.Attempt), Kind: Post, Queue: topology.Publish, Subject: p.r.ID,
+			ID: task.ID(Post, pub.ID, out.Attempt), Kind: Post, Queue: topology.Publish, Subject: p.r.Item.ID,
 			Owner: p.Owner,
 		},
 		Deadline: p.now.Add(postWithin),

@@ -179,9 +179,9 @@ func (w *world) makeItem(id string, files ...media.File) {
 		Type: media.Video, MIMEType: "video/mp4", Key: "video",
 		Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
 	if len(files) > 0 {
-		r.Kind, r.Files = item.Carousel, files
+		r.Item.Kind, r.Files = item.Carousel, files
 	}
-	w.item = r.ID
+	w.item = r.Item.ID
 	it, err := r.Entry(owner)
 	if err != nil {
 		w.t.Fatal(err)
@@ -336,16 +336,16 @@ func wander(t *testing.T, name string, seed uint64) string {
 		if len(posts) > 1 {
 			t.Fatalf("seed %d: there are %d posts: %v", seed, len(posts), posts)
 		}
-		switch pub := r.Publications[0]; {
-		case r.State == item.Published:
+		switch pub := r.Item.Publications[0]; {
+		case r.Item.State == item.Published:
 			if len(posts) != 1 || !strings.Contains(posts[0], varied) || pub.State != item.PublicationPublished ||
 				pub.Posted == nil {
 				t.Fatalf("seed %d: it is published, with %d posts: %+v", seed, len(posts), pub)
 			}
 			return "published"
-		case r.State == item.Failed && again == 2:
+		case r.Item.State == item.Failed && again == 2:
 			return pub.Failure.Code
-		case r.State == item.Failed:
+		case r.Item.State == item.Failed:
 			again++
 			w.reconnect()
 			w.publish()
@@ -381,7 +381,7 @@ func TestHandlesAreSealed(t *testing.T) {
 		w.deliver(w.due(), 1)
 		w.clock.Advance(5 * time.Second)
 	}
-	if _, r := w.read(); r.State != item.Published {
-		t.Errorf("it is %s", r.State)
+	if _, r := w.read(); r.Item.State != item.Published {
+		t.Errorf("it is %s", r.Item.State)
 	}
 }

@@ -105,10 +105,10 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 		From: resource.SortableTime(from), To: resource.SortableTime(to), Limit: 100, OldestFirst: true}
 	err := db.Each(ctx, q, func(it store.Item) error {
 		r, err := item.Decode(&it)
-		if err != nil || r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
+		if err != nil || r.Item.FactoryID != t.Factory || r.Item.PublishAt == nil || !r.Item.Runs() && r.Item.State != item.Generated {
 			return err
 		}
-		accounts := r.SocialAccountIDs
+		accounts := r.Item.SocialAccountIDs
 		if len(accounts) == 0 {
 			accounts = t.Accounts
 		}
@@ -116,7 +116,7 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 			if planned[accountID] == nil {
 				planned[accountID] = Taken{}
 			}
-			planned[accountID][resource.SortableTime(r.PublishAt.Time)] = r.ID
+			planned[accountID][resource.SortableTime(r.Item.PublishAt.Time)] = r.Item.ID
 		}
 		return nil
 	})
@@ -149,7 +149,7 @@ func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, r *
 			free := true
 			for i, accountID := range accounts {
 				by := cmp.Or(all[i].At(slot), planned[accountID].At(slot))
-				free = free && (by == "" || by == r.ID) &&
+				free = free && (by == "" || by == r.Item.ID) &&
 					!slices.Contains(besides, item.Slot{Account: accountID, At: resource.Instant(slot)})
 			}
 			if free {
@@ -164,8 +164,8 @@ func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, r *
 // minute.
 func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Time) error {
 	minute := at.UTC().Truncate(time.Minute)
-	for i := range r.Publications {
-		pub := &r.Publications[i]
+	for i := range r.Item.Publications {
+		pub := &r.Item.Publications[i]
 		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10, OldestFirst: true,
 			Partition: item.AccountPartition(pub.SocialAccountID),
 			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute))})
@@ -174,7 +174,7 @@ func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Tim
 		}
 		pub.Warnings = []item.PublicationWarning{}
 		for _, it := range page.Items {
-			if it.PK != r.ID {
+			if it.PK != r.Item.ID {
 				pub.Warnings = append(pub.Warnings, item.PublicationWarning{Code: item.SameMinute,
 					Message: fmt.Sprintf("The content item %s is scheduled on the account for the same minute. Choose "+
 						"another time, such as next_slot.", it.PK)})
@@ -195,7 +195,7 @@ func Claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, at time.
 	keepSlots(tx, now, o, r, wanted)
 	for _, s := range wanted {
 		if !slices.Contains(r.Slots, s) {
-			tx.Create(claim(o, r.ID, s, 0), store.ErrConflict)
+			tx.Create(claim(o, r.Item.ID, s, 0), store.ErrConflict)
 			r.Slots = append(r.Slots, s)
 		}
 	}
@@ -208,7 +208,7 @@ func keepSlots(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, want
 			return false
 		}
 		if s.At.After(now) { // an earlier claim may have expired
-			tx.Delete(claim(o, r.ID, s, 1))
+			tx.Delete(claim(o, r.Item.ID, s, 1))
 		}
 		return true
 	})

@@ -63,8 +63,8 @@ func (w *world) posted() time.Time {
 	w.t.Helper()
 	w.publish()
 	for range 100 {
-		if _, r := w.read(); r.State == item.Published {
-			return r.Publications[0].PublishedAt.Time
+		if _, r := w.read(); r.Item.State == item.Published {
+			return r.Item.Publications[0].PublishedAt.Time
 		}
 		w.deliver(w.due(), 1)
 		w.clock.Advance(10 * time.Second)
@@ -87,7 +87,7 @@ func (w *world) to(at time.Time, age time.Duration) []item.Metrics {
 func (w *world) history() []item.Metrics {
 	w.t.Helper()
 	_, r := w.read()
-	return w.historyOf(r.Publications[0].ID)
+	return w.historyOf(r.Item.Publications[0].ID)
 }
 
 func (w *world) historyOf(publicationID string) []item.Metrics {
@@ -153,7 +153,7 @@ func TestReadingsOfADeletedItem(t *testing.T) {
 	}
 	_, r := w.read()
 	w.commit(func(tx *store.Tx) error { return publication.Forget(tx, w.clock.Now(), owner, r) })
-	if all := w.historyOf(r.Publications[0].ID); len(all) != 0 {
+	if all := w.historyOf(r.Item.Publications[0].ID); len(all) != 0 {
 		t.Errorf("there are %+v", all)
 	}
 }

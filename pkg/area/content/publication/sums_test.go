@@ -30,7 +30,7 @@ func TestB2AReplacedFileIsNotPublished(t *testing.T) {
 		w := newWorld(t, "telegram")
 		w.worker.Files = summed{files{9000}, c.sum}
 		r := w.run(func(r *item.Record) { r.Files[0].SHA256 = "recorded" })
-		if pub := r.Publications[0]; pub.State != c.state {
+		if pub := r.Item.Publications[0]; pub.State != c.state {
 			t.Errorf("%s: it is %s, %+v", name, pub.State, pub.Failure)
 		}
 	}

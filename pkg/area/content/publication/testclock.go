@@ -14,10 +14,10 @@ func aged(c testclock.Clock, r *item.Record, pub *item.Publication) time.Duratio
 		return 0
 	}
 	after := c.Since(pub.PublishedAt.Time)
-	if r.PublishAt == nil {
+	if r.Item.PublishAt == nil {
 		return after
 	}
-	early, all := r.PublishAt.Sub(pub.PublishedAt.Time), c.Ahead()
+	early, all := r.Item.PublishAt.Sub(pub.PublishedAt.Time), c.Ahead()
 	if early <= 0 || all-after < early { // it was published at its time, or before it by a call
 		return after
 	}

@@ -78,10 +78,10 @@ func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 	if err != nil {
 		return err
 	}
-	if wait := r.PublishAt.Sub(w.Now()) - moved.Ahead(); wait > 0 {
+	if wait := r.Item.PublishAt.Sub(w.Now()) - moved.Ahead(); wait > 0 {
 		return t.Sleep(wait)
 	}
-	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
+	factory, err := w.DB.Lookup(ctx, factoryrecord.Key(r.Item.FactoryID))
 	if err != nil {
 		return task.Again(err)
 	}
@@ -92,7 +92,7 @@ func (w *Worker) begin(ctx context.Context, t *task.Run) error {
 		return w.hold(t, p)
 	}
 	var ids []string
-	for _, pub := range r.Publications {
+	for _, pub := range r.Item.Publications {
 		ids = append(ids, pub.SocialAccountID)
 	}
 	read, err := w.accountItems(ctx, ids)
@@ -123,7 +123,7 @@ func (w *Worker) publish(ctx context.Context, plan planner, it store.Item, read 
 		return err
 	}
 	for _, t := range targets {
-		pub := r.PublicationTo(t.Account.ID)
+		pub := r.Item.PublicationTo(t.Account.ID)
 		if pub == nil || pub.State != item.PublicationPending {
 			continue
 		}
@@ -132,12 +132,12 @@ func (w *Worker) publish(ctx context.Context, plan planner, it store.Item, read 
 			continue
 		}
 		if late := t.Account.LateAfterSeconds; late != nil &&
-			plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+			plan.now.Sub(r.Item.PublishAt.Time) > time.Duration(*late)*time.Second {
 			plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
 				"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
 			continue
 		}
-		plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
+		plan.book(pub, Target{}, r.Item.PublishAt.Time) // again, if it was held
 		if err := plan.start(pub); err != nil {
 			return err
 		}
@@ -170,8 +170,8 @@ func (w *Worker) hold(t *task.Run, p timing) error {
 			return err
 		}
 		plan := planner{tx, w.Now(), t.Owner, r}
-		for i := range r.Publications {
-			if pub := &r.Publications[i]; pub.State == item.PublicationPending {
+		for i := range r.Item.Publications {
+			if pub := &r.Item.Publications[i]; pub.State == item.PublicationPending {
 				plan.book(pub, Target{}, plan.now.Add(holdTime))
 			}
 		}
@@ -183,7 +183,7 @@ func (w *Worker) hold(t *task.Run, p timing) error {
 // WakeHeld adds to the transaction that an item whose time came while its factory was paused is
 // published now. It does nothing if the item is not scheduled.
 func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
-	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
+	if r.Item.State != item.Scheduled || r.Item.PublishAt == nil || r.Item.PublishAt.After(now) {
 		return nil
 	}
 	return task.Wake(tx, now, timerOf(o, r))
@@ -191,13 +191,13 @@ func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 
 // timerOf returns the message of the task that begins to publish a scheduled item.
 func timerOf(o tenant.Owner, r *item.Record) task.Message {
-	return task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.ID,
+	return task.Message{ID: task.ID(Timer, r.Item.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.Item.ID,
 		Owner: o}
 }
 
 // waits reports whether the item waits for the timer.
 func (p timing) waits(r *item.Record) bool {
-	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
+	return r != nil && r.Item.State == item.Scheduled && r.Round == p.Round && r.Item.PublishAt != nil
 }
 
 func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
