@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/transfer"
@@ -163,12 +164,20 @@ func (c *check) readWork(of erasure.KindOf, r row) error {
 	if len(of.Unfinished) == 0 && of.Parts == "" {
 		return nil
 	}
-	var doc struct {
+	type worked struct {
 		ID        string `json:"id"`
 		State     string `json:"state"`
 		FactoryID string `json:"factory_id"`
 	}
-	if err := r.decode(&doc); err != nil {
+	var doc worked
+	var err error
+	if r.text("kind") == item.ItemKind {
+		stored := struct{ Item *worked }{&doc}
+		err = r.decode(&stored)
+	} else {
+		err = r.decode(&doc)
+	}
+	if err != nil {
 		return err
 	}
 	if slices.Contains(of.Unfinished, doc.State) {

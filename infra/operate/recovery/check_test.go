@@ -80,7 +80,8 @@ func (w *world) accept(id string) {
 	balance, err := w.db.Get(w.t.Context(), ledger.BalanceKey(owner.Account))
 	w.must(err)
 	tx := &store.Tx{}
-	it, err := store.NewItem(item.ItemKind, owner, id, map[string]any{"id": id, "state": item.Queued})
+	it, err := store.NewItem(item.ItemKind, owner, id, map[string]any{
+		"item": map[string]any{"id": id, "state": item.Queued}})
 	w.must(err)
 	tx.Create(it, nil)
 	_, err = ledger.Reserve(tx, w.now, ledger.Reservation{Account: owner.Account, Subject: id, Credits: 7},

@@ -260,15 +260,26 @@ func (w *world) whole() []string {
 // attempt has cost nothing, unless the caller's input or the publication caused the failure.
 func (w *world) checkFiles(it attributes, fail func(format string, args ...any)) {
 	pk := textOf(it, "pk")
-	var doc struct {
+	type cost struct {
 		Attempt     int
 		CostCredits int64 `json:"cost_credits"`
 		Failure     struct{ Stage, Message string }
-		Files       []media.File
 	}
-	must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+	var files struct{ Files []media.File }
+	must(json.Unmarshal([]byte(textOf(it, "doc")), &files))
+	var doc cost
+	if textOf(it, "kind") == item.ItemKind {
+		var r item.Record
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		doc.Attempt, doc.CostCredits = r.Item.Attempt, r.Item.CostCredits
+		if f := r.Item.Failure; f != nil {
+			doc.Failure.Stage, doc.Failure.Message = f.Stage, f.Message
+		}
+	} else {
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+	}
 	seen := map[string]bool{}
-	for _, f := range doc.Files {
+	for _, f := range files.Files {
 		if !w.files[f.Key] || seen[f.Key] {
 			fail("%s has the file %s, stored: %v", pk, f.Key, w.files[f.Key])
 		}

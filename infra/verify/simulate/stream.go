@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -172,9 +173,12 @@ func (w *world) observe(c memtable.Change) {
 }
 
 func stateOf(a attributes) string {
-	var doc struct{ State string }
+	var doc struct {
+		State string
+		Item  struct{ State string } // of a content item
+	}
 	_ = json.Unmarshal([]byte(textOf(a, "doc")), &doc)
-	return doc.State
+	return cmp.Or(doc.State, doc.Item.State)
 }
 
 // bus is the customer's bus. Its only rule sends all events to dispatch.

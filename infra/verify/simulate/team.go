@@ -190,7 +190,8 @@ func (w *world) observeTeam(c memtable.Change) {
 			t.slots[at] = pk
 		}
 	}
-	if now.Item.State == item.Publishing && was.Item.State != item.Publishing && now.Item.Blocked(t.setting[now.Item.FactoryID]) {
+	if now.Item.State == item.Publishing && was.Item.State != item.Publishing &&
+		now.Item.Blocked(t.setting[now.Item.FactoryID]) {
 		t.fail("%s is being published, and its approval is %s", pk, now.Item.Approval.State)
 	}
 	if a := now.Item.Approval; known && a.At != nil && (was.Item.Approval.At == nil || *a.At != *was.Item.Approval.At) {
@@ -209,7 +210,8 @@ func (w *world) noteMade(pk string, r item.Record) {
 	}
 	if of := r.Item.Metadata["automation"]; of != "" {
 		t.made[of+" "+r.Item.Metadata["entry"]]++
-		if at := r.Item.CreatedAt.Time; at.Sub(at.Truncate(24*time.Hour)) > 15*time.Minute { // a step may last over midnight
+		// a step may last over midnight
+		if at := r.Item.CreatedAt.Time; at.Sub(at.Truncate(24*time.Hour)) > 15*time.Minute {
 			t.day[of+" "+at.Format(time.DateOnly)]++
 		}
 	}

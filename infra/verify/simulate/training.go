@@ -51,11 +51,12 @@ func (c *caller) found() {
 	for n := range training.MinSamples + c.random.IntN(4) {
 		now := time.Now()
 		var r item.Record
-		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
-		r.Item.Resource, r.Item.FactoryID, r.Item.Kind, r.Item.State, r.Item.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID,
-			item.Post, item.Generated, 1
-		r.Item.Prompt, r.Item.Language, r.Item.Title, r.Item.Caption, r.Item.Hashtags = "A shoe", "en", resource.Text(fmt.Sprint("Shoe ", n)),
-			"A new shoe.", []string{}
+		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro",
+			"provider":"bedrock"}]}`), &r.Attempt))
+		r.Item = item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil), FactoryID: f.ID,
+			Kind: item.Post, State: item.Generated, Attempt: 1, Content: item.Content{Prompt: "A shoe"}, Language: "en",
+			Texts: item.Texts{Title: resource.Text(fmt.Sprint("Shoe ", n)), Caption: "A new shoe.",
+				Hashtags: []string{}}}
 		it, err := r.Entry(c.principal.Owner)
 		must(err)
 		tx.Create(it, nil)

@@ -22,7 +22,8 @@ func TestTheModelLearnsFromTheBestAndTheWorstTexts(t *testing.T) {
 		views, likes := int64(1000), int64(10*(i+1))
 		r.Item.State, r.Item.Title, r.Item.Caption = item.Published, resource.Text(fmt.Sprintf("Text %d", i)),
 			resource.Text(fmt.Sprintf("Text %d. %s", i, hostile))
-		r.Item.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}}
+		r.Item.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views,
+			Likes: &likes}}}}
 	})
 	w.diagnosed(w.Caller, factoryID, nil)
 	if len(w.model.asked) == 0 {
@@ -74,7 +75,8 @@ func TestTheGuideSaysWhatTheModelGets(t *testing.T) {
 		views, likes := int64(1000), int64(10*(i+1))
 		r.Item.State, r.Item.Title, r.Item.Caption = item.Published, "A title", "A caption."
 		r.Slot, r.Item.HookKind = &prompt.Plan{Pillar: "People"}, "question"
-		r.Item.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}}
+		r.Item.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views,
+			Likes: &likes}}}}
 	})
 	w.diagnosed(w.Caller, factoryID, nil)
 	if len(w.model.asked) == 0 {

@@ -139,7 +139,8 @@ func postsOf(r *item.Record, topics []string) (all []Post) {
 
 func itemOf(r *item.Record) Item {
 	it := Item{
-		Kind: string(r.Item.Kind), State: string(r.Item.State), Caption: string(r.Item.Caption), Hashtags: r.Item.Hashtags,
+		Kind: string(r.Item.Kind), State: string(r.Item.State), Caption: string(r.Item.Caption),
+		Hashtags:  r.Item.Hashtags,
 		Accounts:  r.Item.SocialAccountIDs,
 		CreatedAt: r.Item.CreatedAt.Time, MadeAt: r.Item.GeneratedAt.OrZero(), PublishAt: r.Item.PublishAt.OrZero(),
 	}

@@ -73,7 +73,8 @@ func (c *posts) add(r *item.Record) {
 			continue
 		}
 		if m := pub.SettledMetrics(); m != nil {
-			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Item.Kind), pub.PublishedAt.Time, m.Counts})
+			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Item.Kind), pub.PublishedAt.Time,
+				m.Counts})
 		}
 	}
 }

@@ -89,7 +89,8 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 		calls("draft_content_item_change", object{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q",
 			"body": object{"caption": "Two shoes"}}),
 		calls("draft_content_item_change", object{"content_item_id": r.Item.ID, "body": object{"prompt": "Two shoes"}}),
-		calls("draft_content_item_change", object{"content_item_id": r.Item.ID, "body": object{"caption": "Two shoes"}}),
+		calls("draft_content_item_change", object{"content_item_id": r.Item.ID,
+			"body": object{"caption": "Two shoes"}}),
 		text("Done"))
 	reply := w.send(live, path, "Mend the caption")
 	if len(reply.DraftIDs) != 1 || !slices.Contains(reply.Sources, r.Item.ID) {

@@ -235,8 +235,9 @@ func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 		d.read(r.Item.ID)
 		all = append(all, map[string]any{
 			"id": r.Item.ID, "kind": r.Item.Kind, "state": r.Item.State, "title": r.Item.Title,
-			"prompt": provider.Clip(r.Item.Prompt, maxQuoted), "created_at": r.Item.CreatedAt, "publish_at": r.Item.PublishAt,
-			"failure": r.Item.Failure,
+			"prompt": provider.Clip(r.Item.Prompt, maxQuoted), "created_at": r.Item.CreatedAt,
+			"publish_at": r.Item.PublishAt,
+			"failure":    r.Item.Failure,
 		})
 	}
 	return map[string]any{"content_items": all, "more": page.Next != nil}, nil

@@ -156,7 +156,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	r.Item.Texts, r.Item.Metadata, r.Item.AdMarking = set.Texts, set.Metadata.OrEmpty(), set.AdMarking
 	r.Item.Hashtags = append([]string{}, set.Hashtags...)
 	if given, ok := sent["title"]; ok {
-		if err = r.CheckTexts(); given && set.Title != before && r.Item.GeneratedAt != nil && !r.Item.Runs() && r.Item.InMedia() {
+		if err = r.CheckTexts(); given && set.Title != before && r.Item.GeneratedAt != nil && !r.Item.Runs() &&
+			r.Item.InMedia() {
 			err = errs.Invalid("/title", "is part of the finished media. POST "+
 				"/v1/content-items/{content_item_id}/regenerate with reuse and title composes them again, free of "+
 				"charge")

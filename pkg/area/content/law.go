@@ -52,7 +52,8 @@ func (s ruler) lawful(ctx context.Context, r *item.Record, accounts []string, at
 
 // permitted refuses advertising that none of the accounts may publish. It reads them only if that can be.
 func (s ruler) permitted(ctx context.Context, r *item.Record, accounts []string, at time.Time) (refused error) {
-	if r.Item.AdMarking == nil && r.Item.PromotionID == nil || !law.RuleOf(law.AdPlatforms).InForce(r.Brief.Region, at) {
+	if r.Item.AdMarking == nil && r.Item.PromotionID == nil || !law.RuleOf(law.AdPlatforms).InForce(r.Brief.Region,
+		at) {
 		return nil
 	}
 	items, err := s.db.GetAll(ctx, store.IDKeys(accounts)...)

@@ -72,7 +72,8 @@ func refusedItem(b createBody, now time.Time) item.Item {
 
 // itemOf returns the item of a rehearsal that a record makes, without its publications.
 func itemOf(r *item.Record) rehearsal.Item {
-	i := rehearsal.Item{PublishAt: r.Item.PublishAt, Kind: string(r.Item.Kind), Format: r.Item.Format, Models: []rehearsal.Model{},
+	i := rehearsal.Item{PublishAt: r.Item.PublishAt, Kind: string(r.Item.Kind), Format: r.Item.Format,
+		Models:  []rehearsal.Model{},
 		Credits: cmp.Or(r.Attempt.Credits, item.PlannerOf(r).LivePrice()), Publications: []rehearsal.Publication{}}
 	for _, p := range r.Attempt.Parts {
 		if p.Model != "" && p.Reuse == nil {

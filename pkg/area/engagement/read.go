@@ -167,8 +167,9 @@ func (w *Worker) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item
 	now := w.Now()
 	r := &Record{Remote: c.ID, Parent: c.ParentID, Comment: Comment{
 		Resource:      resource.New(commentID, c.At, nil),
-		PublicationID: pub.ID, ContentItemID: of.Item.ID, FactoryID: of.Item.FactoryID, SocialAccountID: pub.SocialAccountID,
-		Platform: pub.Platform, Author: Author{Handle: resource.Text(line(c.Author.Handle)),
+		PublicationID: pub.ID, ContentItemID: of.Item.ID, FactoryID: of.Item.FactoryID,
+		SocialAccountID: pub.SocialAccountID,
+		Platform:        pub.Platform, Author: Author{Handle: resource.Text(line(c.Author.Handle)),
 			Name: resource.Text(line(c.Author.Name))},
 		Text: Clean(c.Text, maxText), Own: c.Own, State: Visible}}
 	if parentID != "" {

@@ -53,7 +53,8 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Tr
 	// Each has a millisecond of its own, so that lists have them in the order of the plan.
 	made := now.Add(time.Duration(len(b.records)) * time.Millisecond)
 	r.Item.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
-	r.Item.Prompt, r.Item.ContentPlanID, r.Item.PublishAt, r.Attempt.Accepted = c.Topic, &j.plan.ID, resource.InstantOrNil(&c.At), now
+	r.Item.Prompt, r.Item.ContentPlanID, r.Item.PublishAt, r.Attempt.Accepted = c.Topic, &j.plan.ID,
+		resource.InstantOrNil(&c.At), now
 	inPlan := *c.Slot
 	if inPlan.Brief = string(j.plan.Brief); c.About != "" {
 		inPlan.Campaign += ". " + c.About

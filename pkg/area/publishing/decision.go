@@ -137,7 +137,8 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 // done reports whether the link has made the decision before: the form was sent twice.
 func done(all []*item.Record, d decision, linkID string) bool {
 	return slices.ContainsFunc(all, func(r *item.Record) bool {
-		return r.Item.ID == d.itemID && d.what == item.Approved && r.Item.Approval.State == d.what && r.Item.Approval.By != nil &&
+		return r.Item.ID == d.itemID && d.what == item.Approved && r.Item.Approval.State == d.what &&
+			r.Item.Approval.By != nil &&
 			*r.Item.Approval.By == linkID && r.Item.Version > d.version
 	})
 }

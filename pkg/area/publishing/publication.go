@@ -347,7 +347,8 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 		if err != nil {
 			return nil, it, history, err
 		}
-		keys, versions[one.Item.ID] = append(append(keys, listed[i].Key), one.Item.PublicationKeys()...), listed[i].Version
+		keys, versions[one.Item.ID] = append(append(keys, listed[i].Key), one.Item.PublicationKeys()...),
+			listed[i].Version
 	}
 	found, err := s.db.GetAll(ctx, keys...)
 	if err != nil {

@@ -142,8 +142,9 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 		if with.todo && decided && r.Item.ID != with.last {
 			continue
 		}
-		one := pageItem{ID: r.Item.ID, Version: r.Item.Version, Name: nameOf(r), Kind: kindText(r.Item.Kind), StateText: stateText(r),
-			Open: p.Decide && open, Approved: r.Item.Approval.State == item.Approved, Decided: decided,
+		one := pageItem{ID: r.Item.ID, Version: r.Item.Version, Name: nameOf(r), Kind: kindText(r.Item.Kind),
+			StateText: stateText(r),
+			Open:      p.Decide && open, Approved: r.Item.Approval.State == item.Approved, Decided: decided,
 			Undo: p.Decide && own,
 			Last: r.Item.ID == with.last, Typed: with.notes[r.Item.ID]}
 		one.Made, one.Signer = madeOf(r.Files)

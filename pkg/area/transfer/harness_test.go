@@ -302,7 +302,8 @@ func (w *world) copies(n int) {
 			w.T.Fatal(err)
 		}
 		r.Item.Resource = resource.New(id.New(id.ContentItem, w.Now()), w.Now(), r.Item.Metadata)
-		r.Item.Caption, r.Item.ContentPlanID, r.Files = resource.Text(fmt.Sprintf("Copy %d", n)), nil, slices.Clone(r.Files[:0])
+		r.Item.Caption, r.Item.ContentPlanID, r.Files = resource.Text(fmt.Sprintf("Copy %d", n)), nil,
+			slices.Clone(r.Files[:0])
 		entry, err := r.Entry(it.Owner)
 		if err != nil {
 			w.T.Fatal(err)

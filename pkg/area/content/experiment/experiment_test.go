@@ -103,8 +103,9 @@ func (w *world) posted(itemID string, likes int64) {
 		w.T.Fatal(err)
 	}
 	at, shown := resource.Instant(w.Now()), int64(1000)
-	r.Item.Publications = []item.Publication{{Resource: resource.New("pub_"+itemID[4:], at.Time, nil), ContentItemID: itemID,
-		Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at,
+	r.Item.Publications = []item.Publication{{Resource: resource.New("pub_"+itemID[4:], at.Time, nil),
+		ContentItemID: itemID,
+		Platform:      "instagram", State: item.PublicationPublished, PublishedAt: &at,
 		Metrics: &item.Metrics{Counts: item.Counts{Likes: &likes, Impressions: &shown}, ReadAt: at}}}
 	r.Item.State = item.Published
 	tx := &store.Tx{}

@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
-// Attempt is the current attempt at an item: its parts, its price, and what is known of them. A Planner plans it, a writer
-// says what its models are asked, and a maker makes the item of their results.
+// Attempt is the current attempt at an item: its parts, its price, and what is known of them. A Planner plans it, a
+// writer says what its models are asked, and a maker makes the item of their results.
 type Attempt struct {
 	// Accepted is the time at which the attempt was accepted. Shape names what is made, Parts are its generations,
 	// Credits is its price, and Ticket its accepted work.

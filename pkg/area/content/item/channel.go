@@ -128,7 +128,8 @@ func (m *memory) learn(r *Record, all []*Record) {
 			opening, _, _ := strings.Cut(string(other.Item.Caption), "\n")
 			m.recent = append(m.recent, clipBytes(string(other.Item.Title)+": "+opening, recentSize))
 		}
-		if _, measured := other.Item.Engagement(); sameLanguage(other.Item.Language, r.Item.Language) && (measured || other.Edited()) {
+		if _, measured := other.Item.Engagement(); sameLanguage(other.Item.Language, r.Item.Language) &&
+			(measured || other.Edited()) {
 			good = append(good, other)
 		}
 	}
@@ -269,7 +270,8 @@ func usedScenes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (u
 		if err != nil {
 			return nil, err
 		}
-		if other.Item.ID != r.Item.ID && other.Item.origin() == r.Item.origin() && sameLanguage(other.Item.Language, r.Item.Language) {
+		if other.Item.ID != r.Item.ID && other.Item.origin() == r.Item.origin() &&
+			sameLanguage(other.Item.Language, r.Item.Language) {
 			used = append(used, other.Item.FromParts...)
 		}
 	}

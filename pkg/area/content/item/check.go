@@ -3,13 +3,16 @@ package item
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -26,7 +29,8 @@ func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generat
 	}
 	rules.Limits = w.writer.bounds(rows, t)
 	if !w.repeats && !sandbox {
-		if rules.Past, err = pastTexts(ctx, db, w.record.Item.FactoryID, w.record.Item.ID, w.record.Item.origin()); err != nil {
+		if rules.Past, err = pastTexts(ctx, db, w.record.Item.FactoryID, w.record.Item.ID,
+			w.record.Item.origin()); err != nil {
 			return nil, err
 		}
 	}
@@ -85,4 +89,55 @@ func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, e
 		c = v
 	}
 	return withNotice(c, shownNotice(w.record)), err
+}
+
+// Gave implements generate.Composing.
+func (w *work) Gave(e *provider.Error) bool {
+	r := w.record
+	var n int
+	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
+		e.Code == string(provider.FailedInput)
+	switch part := e.Part; {
+	case part == "":
+		return false
+	case part == "/music":
+		return r.Track != nil && r.Item.Music != nil && *r.Item.Music != MusicGenerated
+	case part == "/cover":
+		return r.OwnCover != nil && *r.Item.Cover != CoverGenerated
+	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
+		return true
+	case part == "/path" && text && r.Item.Kind == Post:
+		return r.Given.Has(Headline)
+	case part == "/title", part == "/path" && text:
+		return r.Given.Has(Title)
+	case scan(part, "/scenes/%d/on_screen", &n):
+		return r.Given.Has(Script) && r.Item.Kind == Video || r.Given.Has(Title) && r.Item.Kind == Story
+	case scan(part, "/slides/%d/body", &n):
+		return r.Given.slide(n)
+	case part == "/path":
+		return r.Attempt.photo(1) != nil
+	case scan(part, "/slides/%d", &n) && text:
+		return r.Given.slide(n)
+	case scan(part, "/slides/%d", &n), scan(part, "/scenes/%d/picture", &n):
+		return r.Attempt.photo(n+1) != nil
+	default:
+		return r.brought(part)
+	}
+}
+
+// scan reads the number in a JSON pointer.
+func scan(pointer, format string, n *int) bool {
+	_, err := fmt.Sscanf(pointer, format, n)
+	return err == nil && fmt.Sprintf(format, *n) == pointer
+}
+
+// brought reports whether the file of a key is one that the caller has brought in.
+func (r *Record) brought(key string) bool {
+	is := func(f *media.File) bool { return f != nil && f.Key == key }
+	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
+		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
+		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
+		return true
+	}
+	return slices.ContainsFunc(r.Attempt.Shown, func(p shownPhoto) bool { return p.File.Key == key })
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -50,8 +49,8 @@ func (r *maker) composition(made []generate.Made) (generate.Composition, error) 
 		}
 		return c, nil
 	case "story":
-		return generate.Picture{Use: generate.Story, File: pictures[0], Text: string(r.item.Title), Language: r.item.Language,
-			Brand: brand, Whole: r.attempt.photo(1) != nil, Offer: r.writer.offer()}, nil
+		return generate.Picture{Use: generate.Story, File: pictures[0], Text: string(r.item.Title),
+			Language: r.item.Language, Brand: brand, Whole: r.attempt.photo(1) != nil, Offer: r.writer.offer()}, nil
 	case "music clip":
 		_, cover := r.attempt.madeBy(made, roleCover, 0)
 		if r.record.OwnCover != nil && *r.item.Cover != CoverGenerated {
@@ -99,7 +98,8 @@ func (r *maker) pictures(made []generate.Made) (all []*media.File) {
 // video describes a video of scenes.
 func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
 	v := generate.Video{Format: generate.Portrait, Language: r.item.Language, Fade: true, Cuts: r.brief.Cuts,
-		Brand: r.brief.Brand, Music: r.record.Track, Offer: r.writer.offer(), Intro: r.brief.Intro, Outro: r.brief.Outro}
+		Brand: r.brief.Brand, Music: r.record.Track, Offer: r.writer.offer(), Intro: r.brief.Intro,
+		Outro: r.brief.Outro}
 	if r.attempt.Shape == "long video" {
 		v.Format = generate.Landscape
 	}
@@ -108,10 +108,12 @@ func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.Fi
 	}
 	n, voice := r.attempt.madeBy(made, roleVoice, 0)
 	if voice == nil || len(seen) != len(text.Scenes) {
-		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.item.ID, len(text.Scenes), len(seen))
+		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.item.ID, len(text.Scenes),
+			len(seen))
 	}
 	v.Narration = voice
-	if v.Headline = string(cmp.Or(resource.Text(text.Scenes[0].OnScreen), r.item.Title)); !script.Slide.Fits(v.Headline) {
+	if v.Headline = string(cmp.Or(resource.Text(text.Scenes[0].OnScreen),
+		r.item.Title)); !script.Slide.Fits(v.Headline) {
 		v.Headline = script.Slide.Clip(v.Headline)
 	}
 	if !r.given.Has(Script) { // which determines the length itself
@@ -141,26 +143,6 @@ func (r *maker) video(text provider.Text, made []generate.Made, seen []*media.Fi
 	return v, nil
 }
 
-// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
-func (r *writer) offer() *generate.Offer {
-	p, style := r.brief.Product, r.brief.Badge
-	if p == nil || style == nil {
-		return nil
-	}
-	o := &generate.Offer{Shop: style.Shop, Action: style.Action}
-	if r.brief.Prices != PricesNone {
-		price := p.Price
-		if p.Promotion != nil {
-			price, o.Promotion = p.reduced(), p.Promotion.Name
-			if was, lower := p.before(); lower {
-				o.Was = &was
-			}
-		}
-		o.Price = &price
-	}
-	return o
-}
-
 // ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
 func (r *maker) ownComposition() generate.Composition {
 	whole := *r.item.Fit == FitPad
@@ -184,54 +166,4 @@ func (r *maker) ownComposition() generate.Composition {
 		c.Slides = append(c.Slides, generate.Slide{File: &r.record.Own[i], Whole: whole})
 	}
 	return c
-}
-
-func (w *work) Gave(e *provider.Error) bool {
-	r := w.record
-	var n int
-	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
-		e.Code == string(provider.FailedInput)
-	switch part := e.Part; {
-	case part == "":
-		return false
-	case part == "/music":
-		return r.Track != nil && r.Item.Music != nil && *r.Item.Music != MusicGenerated
-	case part == "/cover":
-		return r.OwnCover != nil && *r.Item.Cover != CoverGenerated
-	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
-		return true
-	case part == "/path" && text && r.Item.Kind == Post:
-		return r.Given.Has(Headline)
-	case part == "/title", part == "/path" && text:
-		return r.Given.Has(Title)
-	case scan(part, "/scenes/%d/on_screen", &n):
-		return r.Given.Has(Script) && r.Item.Kind == Video || r.Given.Has(Title) && r.Item.Kind == Story
-	case scan(part, "/slides/%d/body", &n):
-		return r.Given.slide(n)
-	case part == "/path":
-		return r.Attempt.photo(1) != nil
-	case scan(part, "/slides/%d", &n) && text:
-		return r.Given.slide(n)
-	case scan(part, "/slides/%d", &n), scan(part, "/scenes/%d/picture", &n):
-		return r.Attempt.photo(n+1) != nil
-	default:
-		return r.brought(part)
-	}
-}
-
-// scan reads the number in a JSON pointer.
-func scan(pointer, format string, n *int) bool {
-	_, err := fmt.Sscanf(pointer, format, n)
-	return err == nil && fmt.Sprintf(format, *n) == pointer
-}
-
-// brought reports whether the file of a key is one that the caller has brought in.
-func (r *Record) brought(key string) bool {
-	is := func(f *media.File) bool { return f != nil && f.Key == key }
-	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
-		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
-		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
-		return true
-	}
-	return slices.ContainsFunc(r.Attempt.Shown, func(p shownPhoto) bool { return p.File.Key == key })
 }

@@ -124,5 +124,6 @@ func (r *writer) excerptRequest() provider.Request {
 	}
 	answer, _ := json.Marshal(sample) // it has numbers and a text
 	return provider.Request{Kind: provider.KindText, Prompt: asked.User, PromptVersion: asked.Version,
-		Language: r.item.Language, Form: &provider.Form{System: asked.System, Tokens: prompt.ExcerptTokens, Sample: answer}}
+		Language: r.item.Language, Form: &provider.Form{System: asked.System, Tokens: prompt.ExcerptTokens,
+			Sample: answer}}
 }

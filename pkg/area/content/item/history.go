@@ -46,8 +46,8 @@ const keepEnd = 7 * 24 * time.Hour
 
 // End returns the item that stays after a deleted item, for analytics. It has a version of its own.
 func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
-	left := Record{Item: Item{Resource: resource.Resource{ID: r.Item.ID, Version: r.Item.Version + 1}, FactoryID: r.Item.FactoryID,
-		Kind: r.Item.Kind}, History: r.History}
+	left := Record{Item: Item{Resource: resource.Resource{ID: r.Item.ID, Version: r.Item.Version + 1},
+		FactoryID: r.Item.FactoryID, Kind: r.Item.Kind}, History: r.History}
 	it, err := store.NewItem(EndKind, o, "end#"+r.Item.ID, left)
 	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
 	it.ExpireAt = now.Add(keepEnd)

@@ -24,13 +24,20 @@ func TestWhatFinishedMediaHaveToShow(t *testing.T) {
 		r    *Record
 		want string
 	}{
-		"nothing":               {in("DE", func(*Record) {}), ""},
-		"a deep fake":           {in("DE", func(r *Record) { r.Item.DeepFake = true }), "KI-generiert"},
-		"elsewhere":             {in("US", func(r *Record) { r.Item.DeepFake = true }), ""},
-		"advertising":           {in("RU", func(r *Record) { r.Item.AdMarking = ad }), "Реклама"},
-		"both":                  {in("DE", func(r *Record) { r.Item.AdMarking, r.Item.DeepFake = ad, true }), "Реклама · KI-generiert"},
-		"own media, fitted":     {in("DE", func(r *Record) { r.Item.DeepFake, r.Item.Source, r.Item.Fit = true, SourceProvided, &pad }), "KI-generiert"},
-		"own media as they are": {in("DE", func(r *Record) { r.Item.DeepFake, r.Item.Source, r.Item.Fit = true, SourceProvided, &none }), ""},
+		"nothing":     {in("DE", func(*Record) {}), ""},
+		"a deep fake": {in("DE", func(r *Record) { r.Item.DeepFake = true }), "KI-generiert"},
+		"elsewhere":   {in("US", func(r *Record) { r.Item.DeepFake = true }), ""},
+		"advertising": {in("RU", func(r *Record) { r.Item.AdMarking = ad }), "Реклама"},
+		"both": {in("DE", func(r *Record) { r.Item.AdMarking, r.Item.DeepFake = ad, true }),
+			"Реклама · KI-generiert"},
+		"own media, fitted": {in("DE", func(r *Record) {
+			r.Item.DeepFake, r.Item.Source, r.Item.Fit = true,
+				SourceProvided, &pad
+		}), "KI-generiert"},
+		"own media as they are": {in("DE", func(r *Record) {
+			r.Item.DeepFake, r.Item.Source, r.Item.Fit = true,
+				SourceProvided, &none
+		}), ""},
 		"own media with a label": {in("DE", func(r *Record) {
 			r.Item.DeepFake, r.Item.Source, r.Item.Fit, r.Item.Labelled = true, SourceProvided, &pad, true
 		}), ""},

@@ -71,8 +71,9 @@ func Lessons(all []*Record) []*Record {
 }
 
 func (r *Record) performance() Performance {
-	p := Performance{ID: r.Item.ID, Kind: r.Item.Kind, Title: string(r.Item.Title), Opening: provider.Clip(string(r.Item.Caption),
-		maxQuoted),
+	p := Performance{ID: r.Item.ID, Kind: r.Item.Kind, Title: string(r.Item.Title),
+		Opening: provider.Clip(string(r.Item.Caption),
+			maxQuoted),
 		Hook: string(r.Item.HookKind)}
 	if r.Slot != nil {
 		p.Pillar = r.Slot.Pillar

@@ -20,7 +20,8 @@ func TestAPostCostsAtMostItsPriceInEachRegion(t *testing.T) {
 			r := recordOf(t, Post, "", "en", voiced())
 			r.Item.Quality = resource.Text(quality)
 			if err := PlannerOf(r).Plan(offer, Options{}, true); err != nil || r.Attempt.Credits > price {
-				t.Errorf("a %s post in %s costs %d, want at most %d: %v", quality, region, r.Attempt.Credits, price, err)
+				t.Errorf("a %s post in %s costs %d, want at most %d: %v", quality, region, r.Attempt.Credits, price,
+					err)
 			}
 			t.Logf("%s %s: %d", region, quality, r.Attempt.Credits)
 		}

@@ -18,21 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Planner plans the current attempt at an item.
-type Planner struct {
-	record  *Record
-	item    *Item
-	attempt *Attempt
-	brief   *Brief
-	given   *Given
-	writer  *writer
-}
-
-// PlannerOf returns the planner of the current attempt at an item.
-func PlannerOf(r *Record) *Planner {
-	return &Planner{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given, writer: writerOf(r)}
-}
-
 // Plan sets the parts of the record's attempt, their models and the price. Options without
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
@@ -63,10 +48,12 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 	}
 	p := r.partOf(lead, m)
 	if err := m.Check(r.writer.foreseen(p), ""); err != nil && unable == nil {
-		unable = ofFactory(cannot(m, r.attempt.Shape, p.Ratio, err), w.Model == "" && r.brief.Models[string(lead.kind)] != "")
+		unable = ofFactory(cannot(m, r.attempt.Shape, p.Ratio, err), w.Model == "" &&
+			r.brief.Models[string(lead.kind)] != "")
 	}
 	if p.Seconds > 0 && p.Seconds < lead.seconds && unable == nil {
-		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.writer.around(), m.ID)
+		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.writer.around(),
+			m.ID)
 	}
 	if unable != nil && !w.Reuse {
 		return unable
@@ -84,23 +71,13 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
 	}
 	for _, st := range steps {
-		if p := r.copied(st, w); p != nil {
-			if st.role != roleStill {
-				r.attempt.Parts = append(r.attempt.Parts, *p)
-			}
-			continue
-		}
-		if made := r.reused(st, w); made != nil {
-			again := r.partOf(st, catalog.Model{})
-			again.Reuse = made
-			r.attempt.Parts = append(r.attempt.Parts, again)
+		if r.addMade(st, w) {
 			continue
 		}
 		var err error
 		switch {
 		case st.role == roleFinal:
-			r.attempt.Parts = append(r.attempt.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
-				Role: st.role})
+			r.attempt.Parts = append(r.attempt.Parts, finalPart())
 		case unable != nil && (st.role == roleItem || st.role == roleStill):
 			err = unable
 		case st.role == roleItem:
@@ -119,6 +96,28 @@ func (r *Planner) Plan(offer catalog.Offer, w Options, live bool) error {
 		return err
 	}
 	return r.checkCovered(w)
+}
+
+// addMade adds the part of a step whose result is copied or used again. It reports whether there is one.
+func (r *Planner) addMade(st step, w Options) bool {
+	if p := r.copied(st, w); p != nil {
+		if st.role != roleStill {
+			r.attempt.Parts = append(r.attempt.Parts, *p)
+		}
+		return true
+	}
+	made := r.reused(st, w)
+	if made != nil {
+		again := r.partOf(st, catalog.Model{})
+		again.Reuse = made
+		r.attempt.Parts = append(r.attempt.Parts, again)
+	}
+	return made != nil
+}
+
+// finalPart returns the part that makes the finished media.
+func finalPart() part {
+	return part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed}, Role: roleFinal}
 }
 
 // lead returns the step of the item's own model.
@@ -244,7 +243,8 @@ func (r *Planner) Retell(from *Record, numbers []int) error {
 // Excerpts reports whether the service chooses the scenes of another item that this one retells: for a short video, or
 // a story that is a clip, of a longer video of which the caller names no scenes, and writes no script.
 func (r *Planner) Excerpts(from *Record, w Options, reuse bool) bool {
-	if len(from.Item.Scenes) < 2 || from.Item.Format == nil || from.Item.DurationSeconds == nil || w.Script != "" || w.Scenes != nil {
+	if len(from.Item.Scenes) < 2 || from.Item.Format == nil || from.Item.DurationSeconds == nil || w.Script != "" ||
+		w.Scenes != nil {
 		return false
 	}
 	format, long := "", *from.Item.Format == FormatLong
@@ -319,8 +319,7 @@ func (r *Planner) Provide(files []media.File) {
 	r.record.Own = files
 	r.given.Set(true, Title, Caption, Hashtags)
 	if len(r.record.Own) > 0 && r.item.Fitted() {
-		r.attempt.Parts = append(r.attempt.Parts, part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed},
-			Role: roleFinal})
+		r.attempt.Parts = append(r.attempt.Parts, finalPart())
 		return
 	}
 	r.record.Files = r.record.own(media.Final) // which the item also shows while its texts are adapted
@@ -379,8 +378,8 @@ func (r *Planner) Present(p *Product) (saved int64) {
 
 // Order returns the order of the record's current attempt.
 func (r *Planner) Order(o tenant.Owner) generate.Order {
-	a := generate.Order{Owner: o, Subject: r.item.ID, Attempt: r.item.Attempt, About: r.record.About(), Quoted: r.attempt.Quoted,
-		Makes: "content_item." + string(r.item.Kind), Keeps: true}
+	a := generate.Order{Owner: o, Subject: r.item.ID, Attempt: r.item.Attempt, About: r.record.About(),
+		Quoted: r.attempt.Quoted, Makes: "content_item." + string(r.item.Kind), Keeps: true}
 	for _, planned := range r.attempt.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

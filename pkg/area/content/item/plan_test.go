@@ -161,12 +161,14 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 		if r.Attempt.Credits != credits || credits == 0 {
 			t.Errorf("%s costs %d, its parts %d", name, r.Attempt.Credits, credits)
 		}
-		if m, _ := catalog.Find(string(r.Item.Model)); c.options.Model != "" && string(r.Item.Model) != c.options.Model ||
+		if m, _ := catalog.Find(string(r.Item.Model)); c.options.Model != "" &&
+			string(r.Item.Model) != c.options.Model ||
 			m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Item.Model)
 		}
 		before := shownAll(r.Attempt.Parts)
-		if err := PlannerOf(r).Plan(all, Options{Model: string(r.Item.Model)}, false); err != nil || r.Attempt.Credits != 0 ||
+		if err := PlannerOf(r).Plan(all, Options{Model: string(r.Item.Model)}, false); err != nil ||
+			r.Attempt.Credits != 0 ||
 			shownAll(r.Attempt.Parts) != before {
 			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Attempt.Credits, err, shownAll(r.Attempt.Parts))
 		}
@@ -199,7 +201,10 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 		var made []generate.Made
 		var total int64
 		for n, p := range r.Attempt.Parts[:len(r.Attempt.Parts)-1] {
-			req, err := makerOf(r).request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+			req, err := makerOf(r).request(n, made, func(f media.File) (string, error) {
+				return "https://signed/" +
+					f.ID, nil
+			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -311,7 +316,8 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := PlannerOf(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), Options{}, true); err != nil ||
+	if err := PlannerOf(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), Options{},
+		true); err != nil ||
 		r.Attempt.Parts[0].Model != "nova-pro" || r.Attempt.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Attempt.Parts, err)
 	}

@@ -80,23 +80,6 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 	return files, poster
 }
 
-// Publication returns the publication of an id, or nil if there is none.
-func (r *Item) Publication(id string) *Publication {
-	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
-}
-
-// PublicationTo returns the publication to a social account, or nil if there is none.
-func (r *Item) PublicationTo(accountID string) *Publication {
-	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
-}
-
-func (r *Item) publicationWhere(is func(Publication) bool) *Publication {
-	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
-		return &r.Publications[i]
-	}
-	return nil
-}
-
 // PostOf returns a publication of the item as its own GET shows it. It is the item at its ReadingsKey.
 func (r *Record) PostOf(pub *Publication, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
 	history, err := History(it)

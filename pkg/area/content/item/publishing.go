@@ -32,7 +32,8 @@ func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error 
 // PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
 // ahead. The argument once distinguishes the task from earlier ones.
 func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
-	if r.Item.ContentPlanID == nil || r.Item.State != Generated || r.withheld() || r.Item.PublishAt == nil || !r.Item.PublishAt.After(now) {
+	if r.Item.ContentPlanID == nil || r.Item.State != Generated || r.withheld() || r.Item.PublishAt == nil ||
+		!r.Item.PublishAt.After(now) {
 		return nil
 	}
 	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.Item.ID+"#"+once, r.Item.Attempt))

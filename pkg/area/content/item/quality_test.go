@@ -82,12 +82,15 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 			sum += p.Price()
 		}
 		if sum != r.Attempt.Credits || PlannerOf(r).LivePrice() != r.Attempt.Credits {
-			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Attempt.Credits, sum, PlannerOf(r).LivePrice())
+			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Attempt.Credits, sum,
+				PlannerOf(r).LivePrice())
 		}
 		before := r.Attempt.Credits
-		if err := PlannerOf(r).Plan(c.offer, Options{Model: string(r.Item.Model)}, false); err != nil || r.Attempt.Credits != 0 ||
+		if err := PlannerOf(r).Plan(c.offer, Options{Model: string(r.Item.Model)}, false); err != nil ||
+			r.Attempt.Credits != 0 ||
 			PlannerOf(r).LivePrice() != before {
-			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Attempt.Credits, PlannerOf(r).LivePrice(), err)
+			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Attempt.Credits,
+				PlannerOf(r).LivePrice(), err)
 		}
 	}
 }
@@ -127,7 +130,8 @@ func writes(t *testing.T, quality string, answers map[string]generate.Made) (*me
 		t.Fatal(err)
 	}
 	a := &memorized{answers: answers}
-	w := &work{record: r, writer: writerOf(r), maker: makerOf(r), item: store.Item{Owner: tenant.Of("acc_1", tenant.Live)}}
+	w := &work{record: r, writer: writerOf(r), maker: makerOf(r), item: store.Item{Owner: tenant.Of("acc_1",
+		tenant.Live)}}
 	made, err := w.Write(t.Context(), 0, nil, a)
 	if (err == nil) != (a.name == "") {
 		t.Fatal(a.name, err)
@@ -271,7 +275,8 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	foreseen := provider.TextTokens(a.foreseen(r.Attempt.Parts[0]))
 	a.memory = longestMemory()
 	a.memory.platforms = []string{"instagram", "telegram", "vk"}
-	if got := provider.TextTokens(a.foreseen(r.Attempt.Parts[0])); got.Input > foreseen.Input || got.Output > foreseen.Output {
+	if got := provider.TextTokens(a.foreseen(r.Attempt.Parts[0])); got.Input > foreseen.Input ||
+		got.Output > foreseen.Output {
 		t.Errorf("%+v, foreseen %+v", got, foreseen)
 	}
 	req := a.foreseen(r.Attempt.Parts[0])

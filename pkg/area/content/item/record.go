@@ -105,8 +105,8 @@ func ParentPartition(o tenant.Owner, factoryID string) string {
 
 // Filters returns the values by which lists filter the item.
 func (r *Record) Filters() map[string]string {
-	f := map[string]string{"kind": string(r.Item.Kind), "state": string(r.Item.State), ApprovalFilter: r.Item.Approval.State,
-		FactoryFilter: r.Item.FactoryID}
+	f := map[string]string{"kind": string(r.Item.Kind), "state": string(r.Item.State),
+		ApprovalFilter: r.Item.Approval.State, FactoryFilter: r.Item.FactoryID}
 	if r.Item.ContentPlanID != nil {
 		f["plan"] = *r.Item.ContentPlanID
 	}
@@ -122,6 +122,9 @@ const (
 	FactoryFilter   = "factory"
 	PublishAtFilter = "publish_at"
 )
+
+// Describe returns the metadata by which lists filter the item.
+func (r *Record) Describe() map[string]string { return r.Item.Describe() }
 
 // Index sets the values by which lists find the item of the record.
 func (r *Record) Index(it *store.Item) {

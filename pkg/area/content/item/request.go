@@ -18,21 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// writer says what models are asked for the parts of an attempt, and what their texts must keep to.
-type writer struct {
-	record  *Record
-	item    *Item
-	attempt *Attempt
-	brief   *Brief
-	given   *Given
-	// memory is what the prompt says about the channel. It is read when the texts are written.
-	memory *memory
-}
-
-func writerOf(r *Record) *writer {
-	return &writer{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given}
-}
-
 const (
 	// The tokens of an answer: of each platform, and of the rest.
 	tokensPerVariant, tokensOfVariants = 800, 100

@@ -19,20 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maker makes an item of the results of the parts of its attempt.
-type maker struct {
-	record  *Record
-	item    *Item
-	attempt *Attempt
-	brief   *Brief
-	given   *Given
-	writer  *writer
-}
-
-func makerOf(r *Record) *maker {
-	return &maker{record: r, item: &r.Item, attempt: &r.Attempt, brief: &r.Brief, given: &r.Given, writer: writerOf(r)}
-}
-
 // request returns the request of the n-th part of the record, which is no text. made holds the results of the parts
 // before it.
 func (r *maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
@@ -134,7 +120,8 @@ func (r *maker) assemble(made []generate.Made, now time.Time) {
 		parts = append(parts, r.record.own(as)...)
 	}
 	r.describe(finished.Files)
-	r.record.Files, r.attempt.Kept, r.record.Branded, r.attempt.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
+	r.record.Files, r.attempt.Kept, r.record.Branded, r.attempt.Results = append(finished.Files, parts...), nil,
+		finished.Branded, r.results(made)
 	r.showSlides()
 }
 
@@ -285,7 +272,8 @@ func (r *maker) vary(made []generate.Made, now time.Time) {
 // refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
 func (r *writer) refuses(post adapted, now time.Time) bool {
 	rules := r.rules(now)
-	rules.Facts, rules.Sourced = append(rules.Facts, string(r.item.Title), string(r.item.Caption), strings.Join(r.item.Hashtags, " ")),
+	rules.Facts, rules.Sourced = append(rules.Facts, string(r.item.Title), string(r.item.Caption),
+		strings.Join(r.item.Hashtags, " ")),
 		false
 	if len(guard.Check([]guard.Field{{Text: string(r.item.Caption)}}, guard.Rules{Language: r.item.Language, Now: now,
 		Facts: []string{string(r.item.Caption)}})) > 0 {

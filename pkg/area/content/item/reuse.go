@@ -63,9 +63,11 @@ func (r *Planner) checkCovered(w Options) error {
 			covers += covered(time.Duration(p.Seconds) * time.Second)
 		}
 	}
-	if takes := provider.SpokenLength(string(r.item.Script)); covers > 0 && takes+lead+tail > covers && len(r.attempt.Shown) == 0 {
-		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown "+
-			"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
+	if takes := provider.SpokenLength(string(r.item.Script)); covers > 0 && takes+lead+tail > covers &&
+		len(r.attempt.Shown) == 0 {
+		return errs.Invalid(r.writer.scriptParam(),
+			"takes about %d seconds to say, and the clips of the item can be shown "+
+				"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
 	}
 	return nil
 }

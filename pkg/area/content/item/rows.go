@@ -133,6 +133,23 @@ func (r *Item) sortPublications() {
 	})
 }
 
+// Publication returns the publication of an id, or nil if there is none.
+func (r *Item) Publication(id string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
+}
+
+// PublicationTo returns the publication to a social account, or nil if there is none.
+func (r *Item) PublicationTo(accountID string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
+}
+
+func (r *Item) publicationWhere(is func(Publication) bool) *Publication {
+	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
+		return &r.Publications[i]
+	}
+	return nil
+}
+
 // Attach reads the publications of records, which come from a list, in one batch.
 func Attach(ctx context.Context, db *store.DB, records ...*Record) error {
 	var keys []store.Key

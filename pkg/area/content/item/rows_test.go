@@ -21,8 +21,9 @@ func publishing(t *testing.T, db *store.DB, now time.Time) {
 	r := &item.Record{Item: item.Item{Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1", Kind: item.Post,
 		State: item.Publishing}}
 	for _, accountID := range []string{"soc_1", "soc_2"} {
-		r.Item.Publications = append(r.Item.Publications, item.Publication{ContentItemID: r.Item.ID, SocialAccountID: accountID,
-			Resource: resource.New("pub_"+accountID, now, nil), State: item.PublicationPublishing})
+		r.Item.Publications = append(r.Item.Publications, item.Publication{ContentItemID: r.Item.ID,
+			SocialAccountID: accountID,
+			Resource:        resource.New("pub_"+accountID, now, nil), State: item.PublicationPublishing})
 	}
 	tx := &store.Tx{}
 	if err := errors.Join(r.Create(tx, rowsOwner), db.Commit(t.Context(), tx)); err != nil {
@@ -85,7 +86,8 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 		}
 		it, seen, _, err := item.Lookup(t.Context(), db, "cnt_1")
 		if err != nil || seen.Item.Version != r.Item.Version || !seen.Item.UpdatedAt.Equal(now) {
-			t.Errorf("the version is %d of %s, want %d: %v", seen.Item.Version, seen.Item.UpdatedAt, r.Item.Version, err)
+			t.Errorf("the version is %d of %s, want %d: %v", seen.Item.Version, seen.Item.UpdatedAt, r.Item.Version,
+				err)
 		}
 		if strings.Contains(string(it.Doc), "soc_1#") || strings.Contains(string(it.Doc), "pub_") {
 			t.Errorf("the item has its publications: %s", it.Doc)

@@ -172,7 +172,8 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 				t.Fatalf("%s: part %d: %v", name, n, err)
 			}
 			switch view := fmt.Sprintf("This one shows: view %d.", p.Number); {
-			case p.Kind == provider.KindText && (req.Scenes != scenes || req.ScriptSeconds != *r.Item.DurationSeconds-1),
+			case p.Kind == provider.KindText && (req.Scenes != scenes ||
+				req.ScriptSeconds != *r.Item.DurationSeconds-1),
 				p.Kind == provider.KindVoice && (req.Prompt != done[0].Text.Script() || !req.Marks ||
 					req.Seconds != *r.Item.DurationSeconds-1),
 				p.Number > 0 && (!strings.Contains(req.Prompt, view) ||

@@ -67,7 +67,8 @@ func (r *Planner) takeScript(o Options) error {
 		if r.writer.bumpers() > 0 {
 			with = fmt.Sprintf(", and the intro and the outro of the factory take %.1f", r.writer.bumpers().Seconds())
 		}
-		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long%s", spoken,
+		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long%s",
+			spoken,
 			r.attempt.Shape, leastSpoken, bounds.most, with)
 	}
 	r.item.DurationSeconds = &length
@@ -255,8 +256,9 @@ func (r *Planner) checkBumpers() error {
 		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.attempt.Shape], "video"))
 	switch most := lengths[r.attempt.Shape].most; {
 	case r.given.Has(Script) && r.item.Kind == Video && r.attempt.Excerpt == nil:
-		return errs.Invalid(r.writer.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
-			"settings of the factory", *r.item.DurationSeconds-r.writer.around(), about)
+		return errs.Invalid(r.writer.scriptParam(),
+			"takes about %d seconds to say; %s. Write more, or shorten them in the "+
+				"settings of the factory", *r.item.DurationSeconds-r.writer.around(), about)
 	case 2*r.writer.around() > most:
 		return errs.Invalid("/factory_id", "names a factory that cannot make a %s: %s, which is %d seconds long at "+
 			"most. Shorten them in its settings", r.attempt.Shape, about, most)

@@ -123,7 +123,8 @@ var _ generate.Looking = (*work)(nil)
 // may be published to is of a platform that permits none, unless the settings have a place for the logo there. The
 // accounts are those of the item and of its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err error) {
-	if !w.record.Brief.Brand.Shows() && w.writer.offer() == nil && w.record.Brief.Logo == nil && w.writer.bumpers() == 0 {
+	if !w.record.Brief.Brand.Shows() && w.writer.offer() == nil && w.record.Brief.Logo == nil &&
+		w.writer.bumpers() == 0 {
 		return look, nil
 	}
 	rows, err := w.platforms(ctx, db)

@@ -127,7 +127,8 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	}
 	w.record.note(past)
 	w.record.Item.State = Generating // the first step may also be the last
-	if err := errors.Join(w.record.Item.Move(Generated), w.record.Notify(tx, w.item.Owner, event.ContentGenerated)); err != nil {
+	if err := errors.Join(w.record.Item.Move(Generated), w.record.Notify(tx, w.item.Owner,
+		event.ContentGenerated)); err != nil {
 		return err
 	}
 	if past.Published > 0 {
@@ -149,7 +150,8 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 func (w *work) hold(t provider.Text, now time.Time) {
 	rules := w.writer.rules(now)
 	rules.Sourced = false
-	found := slices.DeleteFunc(guard.Check(w.writer.fields(t), rules), func(f guard.Finding) bool { return !f.Decidable() })
+	found := slices.DeleteFunc(guard.Check(w.writer.fields(t), rules),
+		func(f guard.Finding) bool { return !f.Decidable() })
 	var steered []string
 	for _, reason := range w.record.Item.Approval.Reasons {
 		if w.record.Item.Approval.State != Approved && (reason == SteeredFactory || reason == SteeredProduct) {
@@ -159,7 +161,8 @@ func (w *work) hold(t provider.Text, now time.Time) {
 	switch held := len(w.record.Item.Approval.Reasons) > 0; {
 	case len(found)+len(steered) > 0:
 		w.record.Item.Approval = ApprovalIn(ApprovalPending, append(steered, guard.Listed(found)...)...)
-	case held && w.record.Item.Approval.State != Approved: // by an earlier attempt; what its factory requires is seen later
+	// by an earlier attempt; what its factory requires is seen later
+	case held && w.record.Item.Approval.State != Approved:
 		w.record.Item.Approval = ApprovalIn(ApprovalNone)
 	}
 }
@@ -174,7 +177,8 @@ func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
 	if err != nil {
 		return fmt.Errorf("item: signature of %s: %w", w.record.Item.ID, err)
 	}
-	tx.Create(store.Item{Key: store.Key{PK: textsPartition(w.record.Item.FactoryID), SK: fmt.Sprintf("%s#%d", w.record.Item.ID, w.record.Item.Attempt)},
+	tx.Create(store.Item{Key: store.Key{PK: textsPartition(w.record.Item.FactoryID),
+		SK: fmt.Sprintf("%s#%d", w.record.Item.ID, w.record.Item.Attempt)},
 		Kind: textKind, Owner: w.item.Owner, Doc: doc, ExpireAt: now.Add(keepText)}, nil)
 	return nil
 }
@@ -228,7 +232,8 @@ func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row,
 }
 
 func (w *work) Credit(made []generate.Made) generate.Credit {
-	c := generate.Credit{Line: w.record.Brief.Name, Prompt: string(w.record.Item.PromptVersion), Generated: w.record.Item.Provided() && w.record.Item.AIGenerated}
+	c := generate.Credit{Line: w.record.Brief.Name, Prompt: string(w.record.Item.PromptVersion),
+		Generated: w.record.Item.Provided() && w.record.Item.AIGenerated}
 	if b := w.record.Brief.Brand; b != nil && b.Name != "" {
 		c.Line = b.Name
 	}

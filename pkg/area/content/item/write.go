@@ -28,7 +28,8 @@ func (w *work) Write(ctx context.Context, n int, made []generate.Made,
 					return provider.Request{}, err
 				}
 				w.maker.write(made) // of a copy of the item, which is read anew for each step
-				req, err := w.writer.adaptRequest(provider.Text{Title: string(w.record.Item.Title), Caption: string(w.record.Item.Caption),
+				req, err := w.writer.adaptRequest(provider.Text{Title: string(w.record.Item.Title),
+					Caption:  string(w.record.Item.Caption),
 					Hashtags: w.record.Item.Hashtags})
 				return w.rehearsed(req), err
 			},
@@ -91,7 +92,9 @@ func (t *texting) write(ctx context.Context) (*provider.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := t.draft(ctx, askSecond, best, func(req *provider.Request) { t.work.writer.askAnother(req, hookOf(best)) })
+	second, err := t.draft(ctx, askSecond, best, func(req *provider.Request) {
+		t.work.writer.askAnother(req, hookOf(best))
+	})
 	if err != nil {
 		return best, err
 	}
@@ -154,7 +157,9 @@ func (t *texting) draft(ctx context.Context, name string, present *provider.Text
 
 // review returns the result of a second look at a text, or nil if there is none.
 func (t *texting) review(ctx context.Context, text *provider.Text) (*prompt.Verdict, error) {
-	made, err := t.ask.Ask(ctx, askReview, t.question(text, func(req *provider.Request) { t.work.writer.judge(req, *text) }))
+	made, err := t.ask.Ask(ctx, askReview, t.question(text, func(req *provider.Request) {
+		t.work.writer.judge(req, *text)
+	}))
 	if err != nil || made.Object == nil {
 		return nil, err
 	}

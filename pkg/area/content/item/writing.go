@@ -74,8 +74,9 @@ func tell(req *provider.Request, told prompt.Writing) {
 func (r *writer) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.brief.Type, Channel: r.brief.Voice, Language: r.item.Language, Subject: r.item.Prompt,
-		Rules: append(r.productRules(), r.retold()...), Origin: r.record.Origin, Slides: req.Slides, Pictures: req.Pictures,
-		Scenes: req.Scenes, Seconds: req.ScriptSeconds, Long: r.attempt.Shape == "long video", Headline: req.Headline,
+		Rules: append(r.productRules(), r.retold()...), Origin: r.record.Origin, Slides: req.Slides,
+		Pictures: req.Pictures, Scenes: req.Scenes, Seconds: req.ScriptSeconds,
+		Long: r.attempt.Shape == "long video", Headline: req.Headline,
 	}
 	if product := r.brief.Product; product != nil {
 		w.Product = product.facts(r.brief.Prices != PricesNone, r.item.Language)
@@ -259,7 +260,8 @@ func (r *writer) worded(t provider.Text) provider.Text {
 // texts returns the present texts of the item.
 func (r *writer) texts() *provider.Text {
 	t := r.item.Texts.written()
-	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.attempt.Art.Style, r.attempt.Art.Characters, r.attempt.Art.Sound
+	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.attempt.Art.Style, r.attempt.Art.Characters,
+		r.attempt.Art.Sound
 	t.Hook, t.Hooks, t.HookKinds = r.attempt.Art.Hook, r.attempt.Art.Hooks, r.attempt.Art.HookKinds
 	if len(r.item.Slides) == 0 {
 		t.Pictures = r.attempt.Art.Pictures

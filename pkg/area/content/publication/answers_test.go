@@ -165,7 +165,8 @@ func TestTheCallsOfABrokenToken(t *testing.T) {
 				t.Errorf("the account is %s, want %s", r.State, c.state)
 			}
 			if _, r := w.read(); c.state == social.NeedsReconnect {
-				if f := r.Item.Publications[0].Failure; f == nil || f.Code != "needs_reconnect" || f.PlatformMessage == nil ||
+				if f := r.Item.Publications[0].Failure; f == nil || f.Code != "needs_reconnect" ||
+					f.PlatformMessage == nil ||
 					*f.PlatformMessage != "The token is not valid." {
 					t.Errorf("the publication has failed with %+v", f)
 				}

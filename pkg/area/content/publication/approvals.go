@@ -60,7 +60,8 @@ func (w *Worker) approvals(ctx context.Context, o tenant.Owner, r *item.Record) 
 			}
 		}
 		if q.After = page.Next; q.After == nil {
-			slog.Warn("a decision about an item is in no entry of the audit log", "content_item_id", r.Item.ID, "by", one.By)
+			slog.Warn("a decision about an item is in no entry of the audit log", "content_item_id", r.Item.ID, "by",
+				one.By)
 			return nil, nil
 		}
 	}

@@ -48,7 +48,8 @@ func (w *Worker) automatic(ctx context.Context, t *task.Run) error {
 	}
 	return t.End(func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, t.Step)
-		if err != nil || r == nil || r.Item.State != item.Generated || r.Item.ContentPlanID != nil && r.Item.PublishAt == nil {
+		if err != nil || r == nil || r.Item.State != item.Generated || r.Item.ContentPlanID != nil &&
+			r.Item.PublishAt == nil {
 			return err
 		}
 		now := w.Now()

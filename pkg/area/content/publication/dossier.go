@@ -156,9 +156,11 @@ type Proof struct {
 
 // dossier returns the dossier of a publication that was just published.
 func dossier(o tenant.Owner, r *item.Record, pub *item.Publication, rules []DossierRule, proof Proof) Dossier {
-	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.Item.ID, FactoryID: r.Item.FactoryID, AccountID: o.Account,
-		Mode: o.Mode, SocialAccountID: pub.SocialAccountID, Platform: pub.Platform, PlatformPostID: pub.PlatformPostID,
-		URL: pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID,
+	d := Dossier{Version: 1, PublicationID: pub.ID, ContentItemID: r.Item.ID, FactoryID: r.Item.FactoryID,
+		AccountID: o.Account,
+		Mode:      o.Mode, SocialAccountID: pub.SocialAccountID, Platform: pub.Platform,
+		PlatformPostID: pub.PlatformPostID,
+		URL:            pub.URL, PublishedAt: *pub.PublishedAt, PublishedFor: r.Authority.Actor.ID,
 		Region: resource.Text(r.Brief.Region),
 		Rules:  rules, Approvals: append([]DossierApproval{}, proof.Approvals...), AIGenerated: r.Item.AIGenerated,
 		Models: []DossierModel{}, Imported: r.Imported && len(r.Attempt.Parts) == 0,

@@ -178,7 +178,8 @@ func TestWhatWasTakenIsNotPostedAgain(t *testing.T) {
 	first := publish().Item.Publications[0].PublishedAt
 	w.setState(second.ID, social.Connected)
 	r := publish()
-	if posts := w.fake.Posts(); len(posts) != 2 || first == nil || !r.Item.Publications[0].PublishedAt.Equal(first.Time) ||
+	if posts := w.fake.Posts(); len(posts) != 2 || first == nil ||
+		!r.Item.Publications[0].PublishedAt.Equal(first.Time) ||
 		r.Item.Publications[1].State != item.PublicationPublished {
 		t.Errorf("there are %d posts of two publications: %+v", len(posts), r.Item.Publications)
 	}

@@ -208,7 +208,8 @@ func (p planner) replace(targets []Target, at time.Time) {
 			p.leave(pub, true)
 		}
 	}
-	p.r.Item.Publications = slices.DeleteFunc(p.r.Item.Publications, func(pub item.Publication) bool { return !wanted(pub) })
+	p.r.Item.Publications = slices.DeleteFunc(p.r.Item.Publications,
+		func(pub item.Publication) bool { return !wanted(pub) })
 	for _, t := range targets {
 		p.book(p.publication(t), t, at)
 	}

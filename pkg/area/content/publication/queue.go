@@ -105,7 +105,8 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 		From: resource.SortableTime(from), To: resource.SortableTime(to), Limit: 100, OldestFirst: true}
 	err := db.Each(ctx, q, func(it store.Item) error {
 		r, err := item.Decode(&it)
-		if err != nil || r.Item.FactoryID != t.Factory || r.Item.PublishAt == nil || !r.Item.Runs() && r.Item.State != item.Generated {
+		if err != nil || r.Item.FactoryID != t.Factory || r.Item.PublishAt == nil || !r.Item.Runs() &&
+			r.Item.State != item.Generated {
 			return err
 		}
 		accounts := r.Item.SocialAccountIDs

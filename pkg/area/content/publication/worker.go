@@ -191,8 +191,8 @@ func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 
 // timerOf returns the message of the task that begins to publish a scheduled item.
 func timerOf(o tenant.Owner, r *item.Record) task.Message {
-	return task.Message{ID: task.ID(Timer, r.Item.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.Item.ID,
-		Owner: o}
+	return task.Message{ID: task.ID(Timer, r.Item.ID, r.Round), Kind: Timer, Queue: topology.Publish,
+		Subject: r.Item.ID, Owner: o}
 }
 
 // waits reports whether the item waits for the timer.

@@ -1,0 +1,23 @@
+package item
+
+import "github.com/content-automation/api/pkg/generate"
+
+// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
+func (r *writer) offer() *generate.Offer {
+	p, style := r.brief.Product, r.brief.Badge
+	if p == nil || style == nil {
+		return nil
+	}
+	o := &generate.Offer{Shop: style.Shop, Action: style.Action}
+	if r.brief.Prices != PricesNone {
+		price := p.Price
+		if p.Promotion != nil {
+			price, o.Promotion = p.reduced(), p.Promotion.Name
+			if was, lower := p.before(); lower {
+				o.Was = &was
+			}
+		}
+		o.Price = &price
+	}
+	return o
+}
