@@ -48,7 +48,7 @@ var errLater = errors.New("task: the task goes on later")
 func (f Func) Step(ctx context.Context, s *Step) (Outcome, error) { return f.call(ctx, s, nil) }
 
 // Fail calls the function a last time.
-func (f Func) Fail(ctx context.Context, s *Step, cause error) (Outcome, error) { return f.call(ctx, s, cause) }
+func (f Func) Fail(ctx context.Context, s *Step, why error) (Outcome, error) { return f.call(ctx, s, why) }
 
 func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err error) {
 	r := &Run{Step: s, cause: cause, payload: map[string]json.RawMessage{}, memory: map[string]*memo{}}
