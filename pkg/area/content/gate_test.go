@@ -171,13 +171,9 @@ func (g *gated) plan() string {
 // write changes the record of the item.
 func (g *gated) write(change func(*item.Record)) {
 	g.T.Helper()
-	it, err := g.DB.Get(g.T.Context(), store.IDKey(g.item))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
-		g.T.Fatal(err)
+	it, r, _, err := item.Lookup(g.T.Context(), g.DB, g.item)
+	if err != nil || r == nil {
+		g.T.Fatal(r, err)
 	}
 	change(r)
 	r.Touch(g.Now())
