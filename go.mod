@@ -61,6 +61,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	github.com/tidwall/btree v1.8.2
 	github.com/yuin/goldmark v1.7.17
 	go.etcd.io/bbolt v1.4.3
 	golang.org/x/image v0.47.0

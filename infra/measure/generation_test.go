@@ -53,11 +53,11 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 			fetches: 1, puts: 2, spends: true},
 		"image, answered at once": {steps: 3, runs: 8, calls: 1, records: 2, events: 1, submits: 1, puts: 2,
 			spends: true},
-		"post": {steps: 13, runs: 19, calls: 1, records: 3, events: 1, submits: 3, polls: 3,
+		"post": {steps: 10, runs: 16, calls: 1, records: 3, events: 1, submits: 3, polls: 3,
 			fetches: 1, puts: 3, spends: true},
-		// The steps are script, a second look at it in two steps and at its rewriting in two, voice, four clips (17
+		// The steps are script, a second look at it, voice, four clips (17
 		// steps each), a look at the accounts, compose and finish.
-		"short video": {steps: 77, runs: 83, calls: 1, records: 3, events: 1, submits: 7, polls: 60, fetches: 4,
+		"short video": {steps: 74, runs: 80, calls: 1, records: 3, events: 1, submits: 7, polls: 60, fetches: 4,
 			puts: 10, spends: true},
 		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
 		// The steps are submit, poll and give up.

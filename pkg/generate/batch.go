@@ -3,6 +3,7 @@ package generate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -15,11 +16,16 @@ import (
 // batch is the payload of a Start task, which starts the work of many resources that were accepted together: one
 // transaction has no room for all of them and their tasks.
 type batch struct {
+	// Hold is the reservation for all resources.
+	Hold   ledger.Hold `json:"hold,omitzero"`
+	Orders []Order     `json:"orders"`
+}
+
+// started is what a Start task has done.
+type started struct {
+	Orders int `json:"orders"`
 	// Hold is the reservation for the resources that have not been started.
 	Hold ledger.Hold `json:"hold,omitzero"`
-	// Orders are the pieces of work. Started is the number of those that were started.
-	Orders  []Order `json:"orders"`
-	Started int     `json:"started"`
 }
 
 // startAtOnce is the number of pieces of work that one step starts. Each writes its resource, its task and its
@@ -89,42 +95,52 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders
 	return rest, tickets, nil
 }
 
-// starter is the handler of Start.
-type starter struct{ *Worker }
+// errNotStarted reports a batch that could not be started, which only a defect of this service can cause. Its resources
+// still wait, and its money stays held until a person looks at it.
+var errNotStarted = errors.New("generate: a batch could not be started")
 
-// Step starts the next pieces of a batch.
-func (w starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err error) {
-	var before, after batch
-	if err := s.Decode(&before); err != nil {
-		return o, err
+// startBatch starts the next pieces of a batch. A task that fails stays in the dead letters.
+func (w *Worker) startBatch(_ context.Context, s *task.Run) error {
+	if s.Cause() != nil {
+		return fmt.Errorf("%w: %v", errNotStarted, s.Cause())
 	}
-	o.Done = before.Started+startAtOnce >= len(before.Orders)
-	o.Payload = &after
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		after = before
-		return w.start(ctx, tx, &after)
+	var b batch
+	if err := s.Decode(&b); err != nil {
+		return err
 	}
-	return o, nil
+	before := started{Hold: b.Hold}
+	if err := s.Kept("started", &before); err != nil {
+		return err
+	}
+	after := min(before.Orders+startAtOnce, len(b.Orders))
+	s.Also(func(ctx context.Context, tx *store.Tx) error {
+		rest, err := w.start(ctx, tx, before.Hold, b.Orders[before.Orders:after])
+		return errors.Join(err, s.Keep("started", started{after, rest}))
+	})
+	if after < len(b.Orders) {
+		return s.Sleep(0)
+	}
+	return nil
 }
 
-// start adds the next pieces to the transaction. It releases the money of a resource that was canceled or deleted since
-// it was accepted.
-func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
-	some := b.Orders[b.Started:min(b.Started+startAtOnce, len(b.Orders))]
+// start adds pieces of a batch to the transaction, and returns what is left of the reservation. It releases the money
+// of a resource that was canceled or deleted since it was accepted.
+func (w *Worker) start(ctx context.Context, tx *store.Tx, hold ledger.Hold, some []Order) (rest ledger.Hold,
+	err error) {
 	keys := make([]store.Key, len(some))
 	for i, o := range some {
 		keys[i] = store.IDKey(o.Subject)
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return err
+		return rest, err
 	}
 	now := w.Now()
 	wanted, parts, canceled := make([]Work, len(some)), make([]ledger.Part, len(some)), int64(0)
 	for i, o := range some {
 		if items[i].Kind != "" {
 			if wanted[i], err = w.open(items[i], o.Attempt); err != nil {
-				return err
+				return rest, err
 			}
 		}
 		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.price(), Free: wanted[i] == nil}
@@ -136,8 +152,8 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 	}
 	unrisk(tx, some[0].Owner, canceled)
 	var holds []ledger.Hold
-	if b.Hold, holds, err = ledger.Split(tx, now, some[0].Account, b.Hold, parts); err != nil {
-		return err
+	if rest, holds, err = ledger.Split(tx, now, some[0].Account, hold, parts); err != nil {
+		return rest, err
 	}
 	for i, o := range some {
 		if wanted[i] == nil {
@@ -146,23 +162,13 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 		*wanted[i].Ticket() = Ticket{Hold: holds[i]}
 		changed, err := wanted[i].Item()
 		if err != nil {
-			return err
+			return rest, err
 		}
 		tx.Replace(changed)
 		o.About = wanted[i].About() // the payload of the task does not have it
 		if err := begin(tx, now, o); err != nil {
-			return err
+			return rest, err
 		}
 	}
-	b.Started += len(some)
-	return nil
-}
-
-// errNotStarted reports a batch that could not be started, which only a defect of this service can cause. Its resources
-// still wait, and its money stays held until a person looks at it.
-var errNotStarted = errors.New("generate: a batch could not be started")
-
-// Fail keeps the task in the dead letters.
-func (starter) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outcome, err error) {
-	return o, errors.Join(errNotStarted, cause)
+	return rest, nil
 }

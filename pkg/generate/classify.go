@@ -67,11 +67,11 @@ func failureOf(cause error) Failure {
 	}
 }
 
-// classify turns the error of a step of part n into one that decides how to continue: by another attempt after a wait,
+// classify turns the error of a step into one that decides how to continue: by another attempt after a wait,
 // or by failing the work.
-func classify(r *run, n int, cause error) error {
+func classify(t *turn, cause error) error {
 	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
-	if p := r.Parts[n]; p.Kind.Finishes() {
+	if t.Parts[t.n].Kind.Finishes() {
 		return classifyComposition(cause)
 	}
 	if errors.Is(cause, task.ErrDeaths) {
@@ -97,7 +97,7 @@ func classify(r *run, n int, cause error) error {
 		return final(Failure{Code: provider.FailureCode(e.Code), Message: e.Message + advice,
 			Retryable: e.Kind == provider.Rejected})
 	case provider.UnknownOutcome:
-		if r.lost(n); r.Parts[n].Lost >= maxLost {
+		if t.call().lose(); t.call().Lost >= maxLost {
 			return final(unavailable)
 		}
 	case provider.Quota:

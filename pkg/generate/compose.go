@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/media"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -66,15 +65,15 @@ const reportTimeout = 900 * time.Millisecond
 // compose makes a part of those before it, under a lease, so that a message that arrives twice composes once. If the
 // function dies, the part is composed again, and replaces the files that were stored. The composition ends early if the
 // task was canceled.
-func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	part := &a.Parts[a.n]
+func (w *Worker) compose(ctx context.Context, t *turn) (o task.Outcome, err error) {
+	part := &t.Parts[t.n]
 	switch {
-	case part.Kind == provider.KindCompose && !part.is(looked):
-		return w.look(ctx, a)
+	case part.Kind == provider.KindCompose && !t.call().is(looked):
+		return w.look(ctx, t)
 	case w.Composer == nil:
 		return o, nil // the next step is on the queue of the function that composes
 	}
-	work, err := w.work(ctx, a.Step, a.Attempt)
+	work, err := w.work(ctx, t.Step, t.Attempt)
 	if err != nil {
 		return o, err
 	}
@@ -83,26 +82,26 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case work == nil:
 		return o, task.ErrOrphaned
 	case !ok:
-		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", a.ID))
+		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", t.ID))
 	}
 	if looking, ok := work.(Looking); ok {
 		looking.Show(part.Look)
 	}
-	if a.Interrupted {
-		metric.Count("InterruptedCompositions", "task", string(a.Kind))
+	if t.Interrupted {
+		metric.Count("InterruptedCompositions", "task", string(t.Kind))
 	}
-	what, err := composing.Composition(a.n, a.made())
+	what, err := composing.Composition(t.n, t.made())
 	if err != nil {
 		return o, err
 	}
-	if err := a.Guard(ctx, a.run); err != nil {
+	if err := t.Guard(ctx, t.run); err != nil {
 		return o, err
 	}
-	held, end := a.WhileHeld(ctx)
+	held, end := t.WhileHeld(ctx)
 	defer end(nil)
 	var made Made
 	save := func(as media.File, body io.Reader, thumbnail []byte) error {
-		f, err := w.Objects.Save(held, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n)+len(made.Files), body,
+		f, err := w.Objects.Save(held, placeOf(t.Owner, t.Subject, t.Attempt), t.firstFile(t.n)+len(made.Files), body,
 			nil)
 		if f.Thumb = thumbnail != nil; f.Thumb && err == nil {
 			err = putThumbnail(held, w.Objects, f, thumbnail)
@@ -115,10 +114,10 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	progress := func(percent int) {
 		if percent >= reported+compositionProgress {
 			reported = percent
-			w.report(held, a, percent, end)
+			w.report(held, t, percent, end)
 		}
 	}
-	err = w.Composer.Compose(held, what, a.origin(work), progress, save)
+	err = w.Composer.Compose(held, what, t.origin(work), progress, save)
 	switch {
 	case errors.Is(context.Cause(held), task.ErrMoved):
 		return o, task.ErrMoved
@@ -129,7 +128,7 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	}
 	made.Branded = Branded(what)
 	part.Made = made
-	return o, part.move(done)
+	return o, t.call().move(done)
 }
 
 // putThumbnail stores the thumbnail of a file.
@@ -141,24 +140,17 @@ func putThumbnail(ctx context.Context, to Objects, f media.File, content []byte)
 }
 
 // look reads the resources that a composition depends on. If all other parts are reused, the work begins with it.
-func (w *Worker) look(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	work, factory, err := w.begins(ctx, a)
-	switch {
-	case err != nil:
-		return o, err
-	case work == nil:
-		return o, task.ErrOrphaned
-	case factory == factoryrecord.StatePaused:
-		return w.postpone(a), nil
-	case factory == factoryrecord.StateDeleted:
-		return w.end(a), nil
-	}
-	part := &a.Parts[a.n]
-	if err := part.move(looked); err != nil {
+func (w *Worker) look(ctx context.Context, t *turn) (o task.Outcome, err error) {
+	work, begun, err := w.begin(ctx, t, &o)
+	if err != nil || !begun {
 		return o, err
 	}
-	if a.n == a.first() {
-		o.Join = w.shows(a, work, true)
+	part := &t.Parts[t.n]
+	if err := t.call().move(looked); err != nil {
+		return o, err
+	}
+	if t.n == t.first() {
+		o.Join = w.shows(t, work, true)
 	}
 	if looking, ok := work.(Looking); ok {
 		part.Look, err = looking.Look(ctx, w.DB)
@@ -189,18 +181,18 @@ func isCallerError(cause error) bool {
 
 // report updates the progress of a composition in the resource. It ends the composition if the resource no longer waits
 // for it. After a failure, a later report shows the progress.
-func (w *Worker) report(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
-	a.Parts[a.n].Progress = percent
+func (w *Worker) report(ctx context.Context, t *turn, percent int, end context.CancelCauseFunc) {
+	t.call().Progress = percent
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	work, err := w.work(ctx, a.Step, a.Attempt)
+	work, err := w.work(ctx, t.Step, t.Attempt)
 	switch {
 	case err != nil:
 		return
 	case work == nil:
 		end(task.ErrMoved)
 		return
-	case !work.Progress(w.Now(), a.percent()):
+	case !work.Progress(w.Now(), t.percent()):
 		return
 	}
 	it, err := work.Item()

@@ -19,19 +19,38 @@ import (
 // earlier.
 const pausedWait = time.Hour
 
-// begins reads the resource that a part is submitted for, as work does. In the same round trip it reads the state of
-// the providers for live work and, before the first part, the state of the factory.
-func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string, err error) {
-	keys := []store.Key{store.IDKey(a.Subject)}
-	live, first := a.Mode == tenant.Live, a.n <= a.first() && a.Factory != ""
+// begin reads the resource that a part is made for. In the same round trip it reads the state of the providers for live
+// work and, before the first call, the state of the factory. It reports false if nothing is to be made now, as the
+// outcome says.
+func (w *Worker) begin(ctx context.Context, t *turn, o *task.Outcome) (_ Work, begun bool, err error) {
+	work, factory, err := w.read(ctx, t)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case work == nil:
+		return nil, false, task.ErrOrphaned
+	case factory == factoryrecord.StatePaused:
+		*o = w.postpone(t)
+		return nil, false, nil
+	case factory == factoryrecord.StateDeleted:
+		*o = w.end(t)
+		return nil, false, nil
+	}
+	return work, true, nil
+}
+
+func (w *Worker) read(ctx context.Context, t *turn) (_ Work, factory string, err error) {
+	keys := []store.Key{store.IDKey(t.Subject)}
+	live := t.Mode == tenant.Live && t.call().is(planned, prepared)
+	first := t.n <= t.first() && t.i == 0 && t.call().is(planned, prepared) && t.Factory != ""
 	if live {
-		keys = append(keys, pace.Key(a.Owner.Account))
+		keys = append(keys, pace.Key(t.Owner.Account))
 	}
 	if first {
-		keys = append(keys, factoryrecord.Key(a.Factory))
+		keys = append(keys, factoryrecord.Key(t.Factory))
 	}
 	if len(keys) == 1 {
-		work, err := w.work(ctx, a.Step, a.Attempt)
+		work, err := w.work(ctx, t.Step, t.Attempt)
 		return work, "", err
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
@@ -39,36 +58,36 @@ func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string
 		return nil, "", err
 	}
 	if live {
-		a.providers = items[1]
+		t.providers = items[1]
 	}
 	if first {
 		factory = factoryrecord.State(items[len(items)-1])
 	}
-	work, err := w.open(items[0], a.Attempt)
+	work, err := w.open(items[0], t.Attempt)
 	return work, factory, err
 }
 
 // postpone puts off work, and its deadline with it.
-func (w *Worker) postpone(a *attempt) task.Outcome {
-	return task.Outcome{Wait: pausedWait, Deadline: w.Now().Add(pausedWait + a.longest())}
+func (w *Worker) postpone(t *turn) task.Outcome {
+	return task.Outcome{Wait: pausedWait, Deadline: w.Now().Add(pausedWait + t.longest())}
 }
 
 // longest returns the longest time that the parts may take.
 func (r *run) longest() time.Duration {
 	o := Order{Delay: time.Minute} // the longest that a rehearsal takes
 	for _, p := range r.Parts {
-		o.Parts = append(o.Parts, p.Part)
+		o.Parts = append(o.Parts, Part{Kind: p.Kind, Further: make([]Call, len(p.Calls)-1)})
 	}
 	return o.longest()
 }
 
 // end cancels work of a factory that was deleted before the work began, if it was accepted at that moment. All other
 // work of the factory is canceled by a task of its own.
-func (w *Worker) end(a *attempt) task.Outcome {
-	return task.Outcome{Done: true, Join: w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
-		leave(tx, a.Owner, a.Risk)
-		ledger.Lose(tx, w.Now(), a.Owner.Account, a.paid(false))
-		if err := ledger.Release(tx, w.Now(), a.Owner.Account, work.Ticket().Hold, 0); err != nil {
+func (w *Worker) end(t *turn) task.Outcome {
+	return task.Outcome{Done: true, Join: w.join(t.Step, t.Attempt, func(tx *store.Tx, work Work) error {
+		leave(tx, t.Owner, t.Risk)
+		ledger.Lose(tx, w.Now(), t.Owner.Account, t.paid(false))
+		if err := ledger.Release(tx, w.Now(), t.Owner.Account, work.Ticket().Hold, 0); err != nil {
 			return err
 		}
 		return work.Cancel(tx, w.Now(), 0, nil)
@@ -90,21 +109,12 @@ type Canceler struct {
 	Now     func() time.Time
 }
 
-// cancelTries bounds the attempts to cancel work that keeps moving on.
-const cancelTries = 5
-
 // Cancel cancels the work of a resource. It does nothing if no work runs.
 func (c *Canceler) Cancel(ctx context.Context, key store.Key) error {
-	for range cancelTries {
-		err := c.cancel(ctx, key)
-		if !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
+	return c.DB.Change(ctx, func(tx *store.Tx) error { return c.cancel(ctx, tx, key) })
 }
 
-func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
+func (c *Canceler) cancel(ctx context.Context, tx *store.Tx, key store.Key) error {
 	items, err := c.DB.GetAll(ctx, key, TaskKey(key.PK, 1))
 	if err != nil || items[0].Kind == "" {
 		return err
@@ -126,7 +136,7 @@ func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
 			return err
 		}
 	}
-	tx, now := &store.Tx{}, c.Now()
+	now := c.Now()
 	charged, made, err := Cancel(tx, now, items[0].Owner, work.Ticket(), items[1])
 	if err != nil {
 		return err
@@ -135,9 +145,6 @@ func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
 		return err
 	}
 	changed, err := work.Item()
-	if err != nil {
-		return err
-	}
 	tx.Replace(changed)
-	return c.DB.Commit(ctx, tx)
+	return err
 }

@@ -29,13 +29,41 @@ type Part struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.
 	Provider string `json:"provider"`
-	// Credits is the price of the part, 0 with a test key.
+	// Credits is the price of the part, 0 with a test key. That of a text is the price of its first question.
 	Credits int64 `json:"credits,omitempty"`
+	// Further are the questions that a text may ask after its first one, in the order in which it asks them.
+	Further []Call `json:"further,omitempty"`
 	// Reuse is the result of an earlier attempt that is used again instead of a new one, or nil. Orders of a batch have
 	// none.
 	Reuse *Made `json:"-"`
 	// Copy is a file of another resource that the part is a copy of, or nil.
 	Copy *media.File `json:"copy,omitempty"`
+}
+
+// Call is one call of a provider: the one that makes a part, or a question of a text.
+type Call struct {
+	// Name is the name of the question. A part that is no text has one call, which is First.
+	Name     string `json:"name"`
+	Model    string `json:"model,omitempty"`
+	Endpoint string `json:"endpoint,omitempty"`
+	Provider string `json:"provider"`
+	Credits  int64  `json:"credits,omitempty"`
+}
+
+// First is the name of the first question of a text.
+const First = "first"
+
+// Calls returns the calls that the part may take.
+func (p Part) Calls() []Call {
+	return append([]Call{{First, p.Model, p.Endpoint, p.Provider, p.Credits}}, p.Further...)
+}
+
+// Price returns the price of all calls together.
+func (p Part) Price() (credits int64) {
+	for _, c := range p.Calls() {
+		credits += c.Credits
+	}
+	return credits
 }
 
 // Made is the result of a part.
@@ -101,7 +129,7 @@ type Work interface {
 	About() ledger.About
 	// Request returns the request of part n (from 0) to its provider, as far as the resource decides it. The handler
 	// adds model, options and client token. The argument made has the results of the parts before it. Request is not
-	// called for parts of the kind compose.
+	// called for texts and for parts of the kind compose.
 	Request(n int, made []Made) (provider.Request, error)
 	// Start notes that the first part has begun.
 	Start(now time.Time)
@@ -118,22 +146,6 @@ type Work interface {
 	Cancel(tx *store.Tx, now time.Time, charged int64, made []Made) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
-}
-
-// Recalling is Work whose texts depend on other resources: on what was published before, for example.
-type Recalling interface {
-	Work
-	// Recall reads the other resources before the request of a text.
-	Recall(ctx context.Context, db *store.DB) error
-}
-
-// Reviewing is Work with parts that look at the texts again. Their price is charged in any case.
-type Reviewing interface {
-	Work
-	// Skips reports whether part n is left out, since the results of the parts before it do not need it.
-	Skips(n int, made []Made) bool
-	// Spares reports whether the work goes on without part n if the part fails.
-	Spares(n int) bool
 }
 
 // Providers finds providers.

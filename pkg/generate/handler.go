@@ -30,103 +30,128 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Generate: handler{w}, Start: starter{w}, Remove: remover{w}}
+	return map[task.Kind]task.Handler{Generate: handler{w}, Start: task.Func(w.startBatch),
+		Remove: task.Func(w.removeFiles)}
 }
 
 // handler is the handler of Generate.
 type handler struct{ *Worker }
 
-// attempt is a step that the handler takes.
-type attempt struct {
+// turn is a step of a run that the handler takes.
+type turn struct {
 	*task.Step
 	run
-	n int // the current part
+	n, i int // the current part, and its current call
 	// providers is the item of package pace, once a submission of live work has read it.
 	providers store.Item
 }
 
-// Step submits, polls or stores the current part, or finishes the work.
-func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	a := attempt{Step: s}
-	if err := s.Decode(&a.run); err != nil {
+// turnOf returns the turn of a step.
+func turnOf(s *task.Step) (*turn, error) {
+	t := &turn{Step: s}
+	err := s.Decode(&t.run)
+	if t.n = t.current(); t.n < len(t.Parts) {
+		t.i = t.Parts[t.n].next()
+	}
+	return t, err
+}
+
+// call returns the current call.
+func (t *turn) call() *call { return &t.Parts[t.n].Calls[t.i] }
+
+// moveTo makes call i of part n the current one. The calls of the part before it were not needed.
+func (t *turn) moveTo(n, i int) {
+	for before := range i {
+		if c := &t.Parts[n].Calls[before]; !c.ended() {
+			c.State = skipped
+		}
+	}
+	t.n, t.i = n, i
+}
+
+// Step submits, polls or stores the current call, or finishes the work.
+func (h handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	t, err := turnOf(s)
+	if err != nil {
 		return o, err
 	}
-	if a.n = a.current(); a.n == len(a.Parts) {
-		return w.finish(ctx, a)
+	if t.n == len(t.Parts) {
+		return h.finish(ctx, t)
 	}
-	switch p := a.Parts[a.n]; {
+	switch p, c := &t.Parts[t.n], t.call(); {
 	case p.Kind.Finishes():
-		o, err = w.compose(ctx, &a)
-	case p.is(held):
-		o, err = w.moderate(ctx, &a)
-	case p.is(ready):
-		o, err = w.store(ctx, &a)
-	case p.is(submitted):
-		o, err = w.poll(ctx, &a)
+		o, err = h.compose(ctx, t)
+	case c.is(submitted):
+		o, err = h.poll(ctx, t)
+	case p.Kind == provider.KindText:
+		o, err = h.write(ctx, t)
+	case c.is(ready):
+		err = h.fetch(ctx, t, Question{})
 	default:
-		o, err = w.submit(ctx, &a)
+		o, err = h.make(ctx, t)
 	}
 	if err == nil {
-		o.Payload, o.Queue = a.run, a.queue()
+		o.Payload, o.Queue = t.run, t.queue()
 		return o, nil
 	}
 	if errors.Is(err, task.ErrMoved) || errors.Is(err, task.ErrOrphaned) || ctx.Err() != nil {
 		return o, err
 	}
 	// Keep nothing of a failed step but its losses.
-	var kept run
-	if err := s.Decode(&kept); err != nil {
-		return o, err
+	kept, failed := turnOf(s)
+	if failed != nil {
+		return o, failed
 	}
-	err = classify(&kept, a.n, err)
-	return task.Outcome{Payload: kept}, err
+	kept.moveTo(t.n, t.i)
+	err = classify(kept, err)
+	return task.Outcome{Payload: kept.run}, err
 }
 
 // finish ends the work with success: the resource, its events, its charge and its place among the waiting work. If the
 // result has cost more than was reserved, the difference is charged, too, or the work fails. A quote bounds the charge:
 // the difference is lost.
-func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err error) {
-	made, extra := a.made(), a.extra()
-	if extra > 0 && !a.Quoted {
-		if err := w.covered(ctx, a, extra); err != nil {
+func (h handler) finish(ctx context.Context, t *turn) (o task.Outcome, err error) {
+	made, extra := t.made(), t.extra()
+	if extra > 0 && !t.Quoted {
+		if err := h.covered(ctx, t, extra); err != nil {
 			return o, err
 		}
 	}
 	o.Done = true
-	o.Join = w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
+	o.Join = h.join(t.Step, t.Attempt, func(tx *store.Tx, work Work) error {
 		hold := work.Ticket().Hold
-		ledger.Charge(tx, w.Now(), a.Owner.Account, hold)
-		if a.Quoted {
-			ledger.Lose(tx, w.Now(), a.Owner.Account, extra)
+		ledger.Charge(tx, h.Now(), t.Owner.Account, hold)
+		if t.Quoted {
+			ledger.Lose(tx, h.Now(), t.Owner.Account, extra)
 			extra = 0
 		}
 		if extra > 0 {
-			balance, err := w.DB.Get(ctx, ledger.BalanceKey(a.Owner.Account))
+			balance, err := h.DB.Get(ctx, ledger.BalanceKey(t.Owner.Account))
 			if err != nil {
 				return err
 			}
-			if err := ledger.ChargeMore(tx, w.Now(), a.Owner.Account, hold, extra,
+			if err := ledger.ChargeMore(tx, h.Now(), t.Owner.Account, hold, extra,
 				ledger.BalanceOf(balance)); err != nil {
 				return err
 			}
 		}
-		leave(tx, a.Owner, a.Risk)
-		if err := Register(tx, a.Owner, a.entries(w.Now())); err != nil {
+		leave(tx, t.Owner, t.Risk)
+		if err := Register(tx, t.Owner, t.entries(h.Now())); err != nil {
 			return err
 		}
-		return work.Succeed(tx, w.Now(), made, hold.Credits+extra)
+		return work.Succeed(tx, h.Now(), made, hold.Credits+extra)
 	})
 	return o, nil
 }
 
 // covered returns the failure of work whose result has cost more than the balance or the limit of the API key covers.
-func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
-	work, err := w.work(ctx, a.Step, a.Attempt)
+func (h handler) covered(ctx context.Context, t *turn, extra int64) error {
+	work, err := h.work(ctx, t.Step, t.Attempt)
 	if err != nil || work == nil {
 		return err // without a resource the commit finds the task canceled
 	}
 	payer := work.Ticket().Hold.Payer
-	items, err := w.DB.GetAll(ctx, append(payer.Counters(a.Owner.Account), ledger.BalanceKey(a.Owner.Account))...)
+	items, err := h.DB.GetAll(ctx, append(payer.Counters(t.Owner.Account), ledger.BalanceKey(t.Owner.Account))...)
 	if err != nil {
 		return err
 	}
@@ -142,58 +167,58 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 }
 
 // Fail ends the work without success, and releases its money.
-func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
-	a := attempt{Step: s}
-	if err := s.Decode(&a.run); err != nil {
+func (h handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
+	t, err := turnOf(s)
+	if err != nil {
 		return o, err
 	}
 	if errors.Is(cause, task.ErrDeadline) {
-		w.stop(ctx, &a)
+		h.stop(ctx, t)
 	}
-	kept := a.Keeps && isCallerError(cause)
-	if !kept && a.hasResults() {
+	kept := t.Keeps && isCallerError(cause)
+	if !kept && t.hasResults() {
 		// Another delivery may have gone on with the step, and need the files.
 		if err := s.Lease(ctx, nil); err != nil {
 			return o, err
 		}
-		w.removeResults(ctx, &a)
+		h.removeResults(ctx, t)
 	}
 	f := failureOf(cause)
-	f.Stage = a.stage(f.Code)
-	lost := a.paid(false)
-	if n := a.current(); n < len(a.Parts) {
-		switch {
+	f.Stage = t.stage(f.Code)
+	lost := t.paid(false)
+	if t.n < len(t.Parts) {
+		switch c := t.call(); {
 		case unanswered(cause):
-			lost += a.Parts[n].Credits
-		case refused(cause) && a.Parts[n].is(submitted):
-			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill generations that they refuse
+			lost += c.Credits
+		case refused(cause) && c.is(submitted):
+			lost -= c.Credits + c.Extra // providers do not bill generations that they refuse
 		}
 	}
-	o.Join = w.join(s, a.Attempt, func(tx *store.Tx, work Work) error {
-		leave(tx, s.Owner, a.Risk)
+	o.Join = h.join(s, t.Attempt, func(tx *store.Tx, work Work) error {
+		leave(tx, s.Owner, t.Risk)
 		f, hold := f, work.Ticket().Hold
 		if isCallerError(cause) {
-			f.Cost, f.Made = a.cancelCost(work.Ticket()), a.kept()
+			f.Cost, f.Made = t.cancelCost(work.Ticket()), t.kept()
 			f.Message += fmt.Sprintf(" The parts that were completed have cost %d credits.", f.Cost)
 		}
-		if err := ledger.Release(tx, w.Now(), s.Owner.Account, hold, f.Cost); err != nil {
+		if err := ledger.Release(tx, h.Now(), s.Owner.Account, hold, f.Cost); err != nil {
 			return err
 		}
-		ledger.Lose(tx, w.Now(), s.Owner.Account, lost-f.Cost)
-		return work.Fail(tx, w.Now(), f)
+		ledger.Lose(tx, h.Now(), s.Owner.Account, lost-f.Cost)
+		return work.Fail(tx, h.Now(), f)
 	})
 	return o, nil
 }
 
 // Cancel stops the provider, if it can be stopped, and removes the files that the resource does not show.
-func (w handler) Cancel(ctx context.Context, s *task.Step) error {
-	a := attempt{Step: s}
-	if err := s.Decode(&a.run); err != nil {
+func (h handler) Cancel(ctx context.Context, s *task.Step) error {
+	t, err := turnOf(s)
+	if err != nil {
 		return err
 	}
-	w.stop(ctx, &a)
-	if !a.Keeps {
-		w.removeResults(ctx, &a)
+	h.stop(ctx, t)
+	if !t.Keeps {
+		h.removeResults(ctx, t)
 	}
 	return nil
 }
@@ -244,12 +269,12 @@ func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) er
 }
 
 // shows returns the Outcome.Join that updates the progress in the resource, or nil if nothing has changed.
-func (w *Worker) shows(a *attempt, work Work, first bool) func(context.Context, *store.Tx) error {
-	percent := a.percent()
+func (w *Worker) shows(t *turn, work Work, first bool) func(context.Context, *store.Tx) error {
+	percent := t.percent()
 	if !first && (work == nil || !work.Progress(w.Now(), percent)) {
 		return nil
 	}
-	return w.join(a.Step, a.Attempt, func(_ *store.Tx, work Work) error {
+	return w.join(t.Step, t.Attempt, func(_ *store.Tx, work Work) error {
 		if first {
 			work.Start(w.Now())
 		}

@@ -38,7 +38,7 @@ type Order struct {
 func (o Order) longest() time.Duration {
 	d := o.Delay
 	for _, p := range o.Parts {
-		d += kinds[p.Kind].deadline
+		d += kinds[p.Kind].deadline * time.Duration(1+len(p.Further))
 	}
 	return d
 }
@@ -61,7 +61,7 @@ func (o Order) Usual() time.Duration {
 	var d time.Duration
 	for _, p := range o.Parts {
 		if p.Reuse == nil {
-			d += kinds[p.Kind].usual
+			d += kinds[p.Kind].usual * time.Duration(1+len(p.Further))
 		}
 	}
 	return d
@@ -70,7 +70,7 @@ func (o Order) Usual() time.Duration {
 // price returns the price of all parts together, or what a quote bounds it by.
 func (o Order) price() (credits int64) {
 	for _, p := range o.Parts {
-		credits += p.Credits
+		credits += p.Price()
 	}
 	if o.Quoted != nil {
 		credits = min(credits, o.Quoted.Credits)

@@ -34,40 +34,41 @@ type Crediting interface {
 }
 
 // origin returns the origin of the media that part n is composed of.
-func (a *attempt) origin(work Work) Origin {
-	o := Origin{Test: a.Mode == tenant.Test, Made: map[string]*provenance.Model{}}
+func (t *turn) origin(work Work) Origin {
+	o := Origin{Test: t.Mode == tenant.Test, Made: map[string]*provenance.Model{}}
 	if crediting, ok := work.(Crediting); ok {
-		o.Credit = crediting.Credit(a.made())
+		o.Credit = crediting.Credit(t.made())
 	}
 	known := map[string]bool{}
-	for _, p := range a.Parts[:a.n] {
-		m := p.named()
-		if m != nil && len(p.Made.Files)+len(p.Made.Object) > 0 || m != nil && p.Made.Text != nil {
-			if !known[m.ID] {
-				o.Models = append(o.Models, *m)
+	for _, p := range t.Parts[:t.n] {
+		for _, c := range p.Calls {
+			if m := c.named(); m != nil && c.is(done) {
+				if !known[m.ID] {
+					o.Models = append(o.Models, *m)
+				}
+				known[m.ID] = true
 			}
-			known[m.ID] = true
 		}
 		for _, f := range p.Made.Files {
-			o.Made[f.Key] = m
+			o.Made[f.Key] = p.Calls[0].named()
 		}
 	}
 	return o
 }
 
-// named returns the model of a part, or nil if it has none.
-func (p *part) named() *provenance.Model {
-	m, ok := catalog.Find(p.Model)
+// named returns the model of a call, or nil if it has none.
+func (c *call) named() *provenance.Model {
+	m, ok := catalog.Find(c.Model)
 	if !ok {
 		return nil
 	}
 	return &provenance.Model{Name: m.Name, ID: m.ID, Maker: m.Provider}
 }
 
-// statement returns what a file that the part's model has made says of its origin.
-func (p *part) statement() provenance.Statement {
+// statement returns what a file that the call's model has made says of its origin.
+func (c *call) statement() provenance.Statement {
 	s := provenance.Statement{Source: provenance.Generated}
-	if m := p.named(); m != nil {
+	if m := c.named(); m != nil {
 		s.Systems = m.Name
 	}
 	return s

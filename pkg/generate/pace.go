@@ -14,50 +14,50 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// pace returns the time until the current part may be submitted: its provider may be turned off, which waits as a
+// pace returns the time until the current call may be submitted: its provider may be turned off, which waits as a
 // throttled call does, or have a limit, which gives each submission a time. A later time puts off the deadline, too.
 // Work of a sandbox calls no provider.
-func (w *Worker) pace(ctx context.Context, a *attempt) (time.Duration, error) {
-	part, now := &a.Parts[a.n], w.Now()
-	if a.Mode != tenant.Live {
+func (w *Worker) pace(ctx context.Context, t *turn) (time.Duration, error) {
+	c, now := t.call(), w.Now()
+	if t.Mode != tenant.Live {
 		return 0, nil
 	}
-	state, err := pace.Of(a.providers)
+	state, err := pace.Of(t.providers)
 	if err != nil {
 		return 0, err
 	}
-	if state.IsOff(part.Provider, part.Model) {
+	if state.IsOff(c.Provider, c.Model) {
 		return 0, &provider.Error{Kind: provider.Transient, Code: provider.CodeBusy,
 			Message: "The provider is turned off at the moment."}
 	}
-	name := state.Limited(part.Provider, part.Model)
+	name := state.Limited(c.Provider, c.Model)
 	if name == "" {
 		return 0, nil
 	}
-	if part.Slot.IsZero() {
-		if part.Slot, err = state.Take(ctx, w.DB, name, now, backoff.Chance()); err != nil {
+	if c.Slot.IsZero() {
+		if c.Slot, err = state.Take(ctx, w.DB, name, now, backoff.Chance()); err != nil {
 			return 0, err
 		}
 	}
-	wait := part.Slot.Sub(now)
+	wait := c.Slot.Sub(now)
 	if wait <= 0 {
-		part.Slot = time.Time{} // a further submission takes a place, too
+		c.Slot = time.Time{} // a further submission takes a place, too
 	}
 	return wait, nil
 }
 
-// postponed returns the outcome of a step that submits the current part after a wait.
-func postponed(a *attempt, wait time.Duration) task.Outcome {
-	return task.Outcome{Wait: wait, Deadline: a.Deadline.Add(wait)}
+// postponed returns the outcome of a step that submits the current call after a wait.
+func postponed(t *turn, wait time.Duration) task.Outcome {
+	return task.Outcome{Wait: wait, Deadline: t.Deadline.Add(wait)}
 }
 
 // ProviderFailed is the metric of live calls of a provider: 1 for one that failed because of the provider or of the
 // service's account there, and 0 for one that did not. Its dimension is the name of the provider.
 const ProviderFailed = "ProviderFailed"
 
-// observe counts a call of the provider of the current part.
-func (a *attempt) observe(cause error) {
-	if a.Mode != tenant.Live || a.n == len(a.Parts) || a.Parts[a.n].Provider == "" {
+// observe counts a call of the provider of the current c.
+func (t *turn) observe(cause error) {
+	if t.Mode != tenant.Live || t.call().Provider == "" {
 		return
 	}
 	var e *provider.Error
@@ -69,13 +69,14 @@ func (a *attempt) observe(cause error) {
 	case e.Kind == provider.Transient || e.Kind == provider.Quota || e.Kind == provider.UnknownOutcome:
 		failed = 1
 	}
-	metric.Measure(ProviderFailed, "provider", a.Parts[a.n].Provider, failed)
+	metric.Measure(ProviderFailed, "provider", t.call().Provider, failed)
 }
 
 // retryOff is the time after which a caller may ask again for work of a provider that is turned off.
 const retryOff = 5 * time.Minute
 
-type call struct {
+// target is a provider and a model for which calls wait.
+type target struct {
 	provider, model string
 	kind            provider.Kind
 }
@@ -83,11 +84,13 @@ type call struct {
 // room refuses work that waits too long for a provider: one that is turned off, or that has so many calls before it
 // that a part could not be submitted within its time.
 func room(state pace.State, now time.Time, orders ...Order) error {
-	calls := map[call]int{}
+	calls := map[target]int{}
 	for _, o := range orders {
 		for _, p := range o.Parts {
-			if o.Mode == tenant.Live && p.Reuse == nil && p.Provider != "" {
-				calls[call{p.Provider, p.Model, p.Kind}]++
+			for _, c := range p.Calls() {
+				if o.Mode == tenant.Live && p.Reuse == nil && c.Provider != "" {
+					calls[target{c.Provider, c.Model, p.Kind}]++
+				}
 			}
 		}
 	}

@@ -76,14 +76,14 @@ func likenessOf(text string) (provenance.Likeness, bool) {
 }
 
 // entries returns the entries of the files that the last part has made, captions left out.
-func (a *attempt) entries(now time.Time) (all []Entry) {
+func (t *turn) entries(now time.Time) (all []Entry) {
 	var models []string
-	for _, m := range a.origin(nil).Models {
+	for _, m := range t.origin(nil).Models {
 		models = append(models, m.Name)
 	}
-	for _, f := range a.Parts[len(a.Parts)-1].Made.Files {
+	for _, f := range t.Parts[len(t.Parts)-1].Made.Files {
 		if f.Type != media.Captions {
-			all = append(all, Entry{Subject: a.Subject, File: f.ID, SHA256: f.SHA256, Likeness: f.Likeness,
+			all = append(all, Entry{Subject: t.Subject, File: f.ID, SHA256: f.SHA256, Likeness: f.Likeness,
 				Models: models, GeneratedAt: resource.Instant(now)})
 		}
 	}

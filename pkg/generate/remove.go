@@ -25,21 +25,20 @@ func RemoveFiles(tx *store.Tx, now time.Time, o tenant.Owner, subject string, at
 	}}, removal{attempts})
 }
 
-// remover is the handler of Remove. It tries without end: files that a customer has deleted must not stay.
-type remover struct{ *Worker }
-
-// Step removes the files, and their entries in the register. A repeated step finds none.
-func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// removeFiles removes the files of a deleted resource, and their entries in the register. It tries without end: files
+// that a customer has deleted must not stay.
+func (w *Worker) removeFiles(ctx context.Context, s *task.Run) error {
 	var r removal
 	if err := s.Decode(&r); err != nil {
-		return o, err
+		return err
 	}
 	for attempt := range r.Attempts {
 		if err := w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject, attempt+1)); err != nil {
-			return o, task.Again(fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err))
+			return task.Again(fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err))
 		}
 	}
-	o.Done = true
-	o.Join = func(ctx context.Context, tx *store.Tx) error { return quota.FreeBytes(ctx, w.DB, tx, s.Subject) }
-	return o, unregister(ctx, w.DB, s.Subject)
+	if err := unregister(ctx, w.DB, s.Subject); err != nil {
+		return task.Again(err)
+	}
+	return s.End(func(ctx context.Context, tx *store.Tx) error { return quota.FreeBytes(ctx, w.DB, tx, s.Subject) })
 }

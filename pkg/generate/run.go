@@ -2,7 +2,6 @@ package generate
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,26 +33,46 @@ type run struct {
 
 // part is a part with its progress.
 type part struct {
-	Part
+	Kind provider.Kind `json:"kind"`
+	// Copy is a file of another resource that the part is a copy of, or nil.
+	Copy *media.File `json:"copy,omitempty"`
+	// Calls make the part: one, or the questions of a text.
+	Calls []call `json:"calls"`
+	// Look is what a composition depends on besides its parts.
+	Look
+	// Made is the result. A text that is being written has its best one until now.
+	Made Made `json:"made,omitzero"`
+}
+
+// call is a call with its progress.
+type call struct {
+	Call
 	State  state           `json:"state,omitempty"`
 	Handle provider.Handle `json:"handle,omitempty"`
 	// Bills reports whether the provider is paid for a generation once it has accepted it: it cannot be stopped.
 	Bills bool `json:"bills,omitempty"`
-	// Extra is the cost of the part beyond its price.
+	// Extra is the cost of the call beyond its price.
 	Extra int64 `json:"extra,omitempty"`
 	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.
 	Lost int `json:"lost,omitempty"`
-	// Repair has the answer that a writer is to mend. Mended and Refused report whether it was asked to mend one that
+	// Repair has the answer that a model is to mend. Mended and Refused report whether it was asked to mend one that
 	// could not be read, and one that the work has refused.
 	Repair  *provider.Repair `json:"repair,omitempty"`
 	Mended  bool             `json:"mended,omitempty"`
 	Refused bool             `json:"refused,omitempty"`
 	// Slot is the time of the submission, if the limit of its provider or model has put it off.
-	Slot time.Time `json:"slot,omitzero"`
-	// Look is what a composition depends on besides its parts.
-	Look
-	Progress int  `json:"progress,omitempty"`
-	Made     Made `json:"made,omitzero"`
+	Slot     time.Time `json:"slot,omitzero"`
+	Progress int       `json:"progress,omitempty"`
+	// Answer is the answer to a question, until the text is written.
+	Answer *Made `json:"answer,omitempty"`
+}
+
+// answer returns the answer to a question. It is empty if there is none.
+func (c *call) answer() (made Made) {
+	if c.Answer != nil {
+		made = *c.Answer
+	}
+	return made
 }
 
 // SandboxLife is the time for which generated resources of a sandbox are kept.
@@ -94,9 +113,12 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, Keeps: o.Keeps,
 		Quoted: o.Quoted != nil}
 	for _, p := range o.Parts {
-		one := part{Part: p}
+		one := part{Kind: p.Kind, Copy: p.Copy}
+		for _, c := range p.Calls() {
+			one.Calls = append(one.Calls, call{Call: c})
+		}
 		if p.Reuse != nil {
-			one.State, one.Made = reused, *p.Reuse
+			one.Calls[0].State, one.Made = reused, *p.Reuse
 		}
 		r.Parts = append(r.Parts, one)
 	}
@@ -118,22 +140,45 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 
 // current returns the number of the first part that is not done, or len(Parts) if all are done.
 func (r *run) current() int {
-	if n := slices.IndexFunc(r.Parts, func(p part) bool { return !p.ended() }); n >= 0 {
+	if n := slices.IndexFunc(r.Parts, func(p part) bool { return p.next() < len(p.Calls) }); n >= 0 {
 		return n
 	}
 	return len(r.Parts)
 }
 
+// next returns the number of the first call that has not ended, or len(Calls) if all have.
+func (p *part) next() int {
+	if i := slices.IndexFunc(p.Calls, func(c call) bool { return !c.ended() }); i >= 0 {
+		return i
+	}
+	return len(p.Calls)
+}
+
+// end ends a text: it needs no further question and no answer any more.
+func (p *part) end() {
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		if c.Answer = nil; !c.ended() {
+			c.State = skipped
+		}
+	}
+}
+
+// reused reports whether the result is that of an earlier attempt.
+func (p *part) reused() bool { return p.Calls[0].is(reused) }
+
 // first returns the number of the first part that is not reused.
 func (r *run) first() int {
-	return slices.IndexFunc(r.Parts, func(p part) bool { return !p.is(reused) })
+	return slices.IndexFunc(r.Parts, func(p part) bool { return !p.reused() })
 }
 
 // queue returns the queue of the next step. It is empty, for the queue of the step before, if only the end is left, or
 // if the resources of a composition must be read first.
 func (r *run) queue() topology.Queue {
-	if n := r.current(); n < len(r.Parts) && (r.Parts[n].Kind != provider.KindCompose || r.Parts[n].is(looked)) {
-		return kinds[r.Parts[n].Kind].queue
+	if n := r.current(); n < len(r.Parts) {
+		if p := r.Parts[n]; p.Kind != provider.KindCompose || p.Calls[0].is(looked) {
+			return kinds[p.Kind].queue
+		}
 	}
 	return ""
 }
@@ -150,17 +195,17 @@ func (r *run) made() []Made {
 // percent returns the progress of the run, measured by the usual durations of its parts.
 func (r *run) percent() int {
 	var whole, done time.Duration
-	for n, p := range r.Parts {
-		if p.is(reused) {
+	for _, p := range r.Parts {
+		if p.reused() {
 			continue
 		}
 		usual := kinds[p.Kind].usual
-		whole += usual
-		switch current := r.current(); {
-		case n < current:
-			done += usual
-		case n == current:
-			done += usual * time.Duration(min(p.Progress, 99)) / 100
+		for _, c := range p.Calls {
+			if whole += usual; c.ended() {
+				done += usual
+			} else {
+				done += usual * time.Duration(min(c.Progress, 99)) / 100
+			}
 		}
 	}
 	return int(100 * done / whole)
@@ -175,53 +220,62 @@ func (r *run) stage(code provider.FailureCode) Stage {
 	return StageGenerate
 }
 
-// completed returns the price of the parts that the provider has finished, or is paid for in any case.
-func (r *run) completed() (credits int64) {
-	for _, p := range r.Parts {
-		if p.ended() || p.is(ready, held) || p.is(submitted) && p.Bills {
-			credits += p.Credits
+// calls calls do for each call.
+func (r *run) calls(do func(p *part, c *call)) {
+	for n := range r.Parts {
+		p := &r.Parts[n]
+		for i := range p.Calls {
+			do(p, &p.Calls[i])
 		}
 	}
+}
+
+// completed returns the price of the calls that the provider has finished, or is paid for in any case.
+func (r *run) completed() (credits int64) {
+	r.calls(func(_ *part, c *call) {
+		if c.ended() || c.is(ready, held) || c.is(submitted) && c.Bills {
+			credits += c.Credits
+		}
+	})
 	return credits
 }
 
 // cancelCost returns the charge if the run were canceled now.
 func (r *run) cancelCost(t *Ticket) int64 { return min(r.completed(), t.Hold.Credits) }
 
-// kept returns the results of the parts that are done, if the resource keeps them. Other parts have empty ones.
+// kept returns the results of the parts, if the resource keeps them. A part that is not done has an empty one, or the
+// best text until now.
 func (r *run) kept() []Made {
 	if !r.Keeps {
 		return nil
 	}
 	all := make([]Made, len(r.Parts))
 	for n, p := range r.Parts {
-		if p.ended() {
-			all[n] = p.Made
-		}
+		all[n] = p.Made
 	}
 	return all
 }
 
 // extra returns the cost of the parts beyond their price.
 func (r *run) extra() (credits int64) {
-	for _, p := range r.Parts {
-		credits += p.Extra
-	}
+	r.calls(func(_ *part, c *call) { credits += c.Extra })
 	return credits
 }
 
 // paid returns the most that providers may have been paid for the run. The argument submitting reports that a
 // submission may be on its way.
 func (r *run) paid(submitting bool) (credits int64) {
-	for n, p := range r.Parts {
+	current := submitting
+	r.calls(func(p *part, c *call) {
 		if p.Kind.Finishes() {
-			continue
+			return
 		}
-		credits += int64(p.Lost) * p.Credits
-		if p.ended() || p.is(submitted, ready, held) || submitting && n == r.current() {
-			credits += p.Credits + p.Extra
+		credits += int64(c.Lost) * c.Credits
+		if c.ended() || c.is(submitted, ready, held) || current {
+			credits += c.Credits + c.Extra
 		}
-	}
+		current = current && c.ended()
+	})
 	return credits
 }
 
@@ -235,15 +289,10 @@ func (r *run) firstFile(n int) int {
 	return first
 }
 
-// lost notes that the answer to a submission of part n was lost.
-func (r *run) lost(n int) {
-	r.Parts[n].Lost++
-	metric.Count("LostSubmissions", "provider", r.Parts[n].Provider)
-}
-
-// token names one submission. It is the same whenever the same part of the same attempt is submitted.
-func token(subject string, attempt, n int) string {
-	return fmt.Sprintf("%s-%d-%d", subject, attempt, n)
+// lose notes that the answer to a submission of the call was lost.
+func (c *call) lose() {
+	c.Lost++
+	metric.Count("LostSubmissions", "provider", c.Provider)
 }
 
 func placeOf(o tenant.Owner, subject string, attempt int) media.Place {

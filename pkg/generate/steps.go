@@ -14,16 +14,16 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
-// provider finds the provider of the current part.
-func (w *Worker) provider(a *attempt) (provider.Provider, error) {
+// provider finds the provider of the current call.
+func (w *Worker) provider(t *turn) (provider.Provider, error) {
 	if w.Providers == nil {
-		return nil, fmt.Errorf("generate: part %d of %s is not for this function", a.n, a.ID)
+		return nil, fmt.Errorf("generate: part %d of %s is not for this function", t.n, t.ID)
 	}
-	p, err := w.Providers.For(a.Parts[a.n].Provider, a.Mode)
+	p, err := w.Providers.For(t.call().Provider, t.Mode)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable),
 			Message: "The provider of the model is no longer available.", Cause: err}
@@ -31,178 +31,169 @@ func (w *Worker) provider(a *attempt) (provider.Provider, error) {
 	return p, nil
 }
 
-// submit starts a part. If the provider takes no client token, the step takes a lease first, so that a message that
-// arrives twice submits once. If a function dies with the lease, the part is submitted again once the lease has ended.
+// make begins a part that is no text: it copies a file, or submits a call.
+func (w *Worker) make(ctx context.Context, t *turn) (o task.Outcome, err error) {
+	work, begun, err := w.begin(ctx, t, &o)
+	if err != nil || !begun {
+		return o, err
+	}
+	if t.Parts[t.n].Copy != nil {
+		if writing, ok := work.(Writing); ok && writing.LeavesOut(t.n, t.made()) {
+			return o, t.call().move(skipped)
+		}
+		o.Join = w.shows(t, work, t.n == t.first())
+		return o, w.copyFile(ctx, t)
+	}
+	q := Question{Request: func(context.Context, *store.DB) (provider.Request, error) {
+		return work.Request(t.n, t.made())
+	}}
+	return o, w.submit(ctx, t, work, q, &o)
+}
+
+// submit starts a call. If the provider takes no client token, the step takes a lease first, so that a message that
+// arrives twice submits once. If a function dies with the lease, the call is submitted again once the lease has ended.
 // That may start a second generation, which the service pays for and counts, never the customer.
-func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	var p provider.Provider
-	if a.Parts[a.n].Copy == nil {
-		if p, err = w.provider(a); err != nil {
-			return o, err
-		}
-	}
-	work, factory, err := w.begins(ctx, a)
+func (w *Worker) submit(ctx context.Context, t *turn, work Work, q Question, o *task.Outcome) error {
+	p, err := w.provider(t)
 	if err != nil {
-		return o, err
+		return err
 	}
-	if work == nil {
-		return o, task.ErrOrphaned
+	if wait, err := w.pace(ctx, t); err != nil || wait > 0 {
+		*o = postponed(t, wait)
+		return err
 	}
-	switch factory {
-	case factoryrecord.StatePaused:
-		return w.postpone(a), nil
-	case factoryrecord.StateDeleted:
-		return w.end(a), nil
-	}
-	if reviewing, ok := work.(Reviewing); ok && reviewing.Skips(a.n, a.made()) {
-		return o, a.Parts[a.n].move(done)
-	}
-	if a.Parts[a.n].Copy != nil {
-		o.Join = w.shows(a, work, a.n == a.first())
-		return o, w.copyFile(ctx, a)
-	}
-	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
-		return o, err
-	}
-	if recalling, ok := work.(Recalling); ok && a.Parts[a.n].Kind == provider.KindText {
-		if err := recalling.Recall(ctx, w.DB); err != nil {
-			return o, err
-		}
-	}
-	if wait, err := w.pace(ctx, a); err != nil || wait > 0 {
-		return postponed(a, wait), err
-	}
-	req, err := w.request(work, a)
+	req, err := w.request(ctx, t, q)
 	if err != nil {
-		return o, err
+		return err
 	}
-	all := p.Capabilities()
+	c, all := t.call(), p.Capabilities()
 	if !all.ClientToken {
-		if a.Interrupted {
-			a.lost(a.n)
+		if t.Interrupted {
+			c.lose()
 		}
-		if err := a.Lease(ctx, a.run); err != nil {
-			return o, err
+		if err := t.Lease(ctx, t.run); err != nil {
+			return err
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, all.SubmitTime())
 	defer cancel()
 	sub, err := p.Submit(limited, req)
-	if a.Parts[a.n].Endpoint != "" && unknownModel(err) {
+	if c.Endpoint != "" && unknownModel(err) {
 		// The trained model was removed since the work was accepted.
-		a.Parts[a.n].Endpoint = ""
-		if req, err = w.request(work, a); err == nil {
+		c.Endpoint = ""
+		if req, err = w.request(ctx, t, q); err == nil {
 			sub, err = p.Submit(limited, req)
 		}
 	}
-	a.observe(err)
-	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
-		return o, nil
-	}
-	if spares(work, a.n, err) {
-		return o, a.Parts[a.n].move(done)
-	}
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
-			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
-				Message: "The provider did not answer in time.", Cause: err}
-		}
-		return o, err
+	t.observe(err)
+	switch {
+	case err == nil:
+	case c.unreadable(err) || t.flagged(err):
+		return nil
+	case q.spares(err):
+		return c.move(skipped)
+	case ctx.Err() == nil && limited.Err() != nil && !all.ClientToken:
+		return &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
+			Message: "The provider did not answer in time.", Cause: err}
+	default:
+		return err
 	}
 	if sub.Result != nil {
-		ok, err := w.check(ctx, a, work, *sub.Result)
-		if err != nil && spares(work, a.n, err) {
-			return o, a.Parts[a.n].move(done)
+		ok, err := w.accept(ctx, t, q, *sub.Result)
+		if q.spares(err) {
+			return c.move(skipped)
 		}
-		if !ok {
-			return o, err
+		if err != nil || !ok {
+			return err
 		}
-		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
-			return o, err
-		}
-	} else if err := a.Parts[a.n].move(submitted); err != nil {
-		return o, err
+	} else if err := c.move(submitted); err != nil {
+		return err
 	}
-	first := a.n == a.first()
-	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
-	o.Join = w.shows(a, work, first)
+	c.Handle, c.Bills = sub.Handle, all.Unstoppable
+	o.Join = w.shows(t, work, t.n == t.first() && t.i == 0)
 	if sub.Handle != "" {
-		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, a, sub.Handle, now) }
+		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, t, sub.Handle, now) }
 	}
-	return o, nil
+	return nil
 }
 
-// request returns the request of the current part.
-func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
-	req, err := work.Request(a.n, a.made())
+// request returns the request of the current call.
+func (w *Worker) request(ctx context.Context, t *turn, q Question) (provider.Request, error) {
+	req, err := q.Request(ctx, w.DB)
 	if err != nil {
 		return req, err
 	}
-	part := &a.Parts[a.n]
-	req.Kind, req.ClientToken, req.Account = part.Kind, token(a.Subject, a.Attempt, a.n), string(a.Account)
-	if part.Repair != nil {
-		req.Repair = part.Repair
-		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)
+	c := t.call()
+	req.Kind, req.Account = t.Parts[t.n].Kind, string(t.Account)
+	// The token is the same whenever the same call of the same attempt is submitted.
+	req.ClientToken = fmt.Sprintf("%s-%d-%d", t.Subject, t.Attempt, t.n)
+	if c.Name != First {
+		req.ClientToken += "-" + c.Name
 	}
-	if id := part.Model; id != "" {
-		m, ok := catalog.Find(id)
-		if !ok {
-			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
+	if c.Repair != nil {
+		req.Repair = c.Repair
+		req.ClientToken += fmt.Sprintf("-%t-%t", c.Mended, c.Refused)
+	}
+	if c.Model == "" {
+		return req, nil
+	}
+	m, ok := catalog.Find(c.Model)
+	if !ok {
+		return req, fmt.Errorf("generate: the catalog has lost the model %q", c.Model)
+	}
+	req.Model, req.Options, req.Resolution = cmp.Or(c.Endpoint, m.ProviderModel), m.ProviderOptions,
+		m.Capabilities.Resolution
+	if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
+		req.Seconds = m.Length(req.Seconds) // the length that the price is for
+	}
+	if c.Credits > 0 && req.Repair == nil && req.Form == nil { // the service bears what a repair costs
+		asked, err := m.PriceOf(req)
+		if err != nil {
+			return req, err
 		}
-		req.Model, req.Options, req.Resolution = cmp.Or(part.Endpoint, m.ProviderModel), m.ProviderOptions,
-			m.Capabilities.Resolution
-		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
-			req.Seconds = m.Length(req.Seconds) // the length that the price is for
-		}
-		if part.Credits > 0 && req.Repair == nil && req.Form == nil { // the service bears what a repair costs
-			asked, err := m.PriceOf(req)
-			if err != nil {
-				return req, err
-			}
-			part.Extra = m.Excess(part.Credits, asked)
-		}
+		c.Extra = m.Excess(c.Credits, asked)
 	}
 	return req, nil
 }
 
 // cancelUnknown cancels a generation that the task does not know: the task was canceled, or taken over, while the
 // generation was submitted.
-func (w *Worker) cancelUnknown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle,
+func (w *Worker) cancelUnknown(ctx context.Context, p provider.Provider, t *turn, h provider.Handle,
 	now *task.Task) {
 	if now != nil {
 		known := task.Step{Task: *now}
 		var r run
-		if known.Decode(&r) == nil && a.n < len(r.Parts) && r.Parts[a.n].Handle == h {
+		if known.Decode(&r) == nil && t.n < len(r.Parts) && r.Parts[t.n].Calls[t.i].Handle == h {
 			return // only the answer to the task's write was lost
 		}
 	}
 	metric.Count("DisownedGenerations", "provider", p.Name())
 	if err := p.Cancel(ctx, h); err != nil {
-		slog.Warn("disowned generation not canceled", "task", a.ID, "part", a.n, "provider", p.Name(), "error", err)
+		slog.Warn("disowned generation not canceled", "task", t.ID, "part", t.n, "provider", p.Name(), "error", err)
 	}
 }
 
 // poll reads the progress of a part from its provider.
-func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	p, err := w.provider(a)
+func (w *Worker) poll(ctx context.Context, t *turn) (o task.Outcome, err error) {
+	p, err := w.provider(t)
 	if err != nil {
 		return o, err
 	}
-	part, before := &a.Parts[a.n], a.percent()
-	status, err := p.Poll(ctx, part.Handle)
+	c, before := t.call(), t.percent()
+	status, err := p.Poll(ctx, c.Handle)
 	if err != nil {
-		a.observe(err)
+		t.observe(err)
 		return o, err
 	}
 	switch {
 	case status.State == provider.Succeeded:
-		part.Progress = 100
-		if err := part.move(ready); err != nil {
+		c.Progress = 100
+		if err := c.move(ready); err != nil {
 			return o, err
 		}
 	case status.State.Final():
 		if status.Failure != nil {
-			if part.flagged(status.Failure) {
+			if t.flagged(status.Failure) {
 				return o, nil
 			}
 			return o, status.Failure
@@ -210,45 +201,43 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
 			Message: "The provider ended the generation without a result."}
 	default:
-		part.Progress = max(part.Progress, status.Progress)
+		c.Progress = max(c.Progress, status.Progress)
 		if o.Wait = status.Wait; o.Wait == 0 {
-			o.Wait = task.Jitter(kinds[part.Kind].poll)
+			o.Wait = task.Jitter(kinds[t.Parts[t.n].Kind].poll)
 		}
 	}
-	if a.percent() == before {
+	if t.percent() == before {
 		return o, nil // no progress to show: the resource need not be read
 	}
-	work, err := w.work(ctx, a.Step, a.Attempt)
+	work, err := w.work(ctx, t.Step, t.Attempt)
 	if err != nil {
 		return o, err
 	}
-	o.Join = w.shows(a, work, false)
+	o.Join = w.shows(t, work, false)
 	return o, nil
 }
 
-// store fetches the result of a part, and stores it.
-func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	p, err := w.provider(a)
+// fetch fetches the result of a call, and stores it.
+func (w *Worker) fetch(ctx context.Context, t *turn, q Question) error {
+	p, err := w.provider(t)
 	if err != nil {
-		return o, err
+		return err
 	}
-	result, err := p.Fetch(ctx, a.Parts[a.n].Handle)
+	result, err := p.Fetch(ctx, t.call().Handle)
 	if err != nil {
-		a.observe(err)
-		return o, err
+		t.observe(err)
+		return err
 	}
-	if ok, err := w.check(ctx, a, nil, result); !ok {
-		return o, err
-	}
-	return o, w.storeFiles(ctx, a, result)
+	_, err = w.accept(ctx, t, q, result)
+	return err
 }
 
-// storeFiles stores a part's files. If they were stored before, they are replaced.
-func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Result) error {
-	part := &a.Parts[a.n]
+// storeFiles stores the result of a call, with its files. If they were stored before, they are replaced.
+func (w *Worker) storeFiles(ctx context.Context, t *turn, q Question, result provider.Result) error {
+	part, c := &t.Parts[t.n], t.call()
 	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
-	place := placeOf(a.Owner, a.Subject, a.Attempt)
-	first, said := a.firstFile(a.n), part.statement()
+	place := placeOf(t.Owner, t.Subject, t.Attempt)
+	first, said := t.firstFile(t.n), c.statement()
 	for i, f := range result.Media {
 		saved, err := w.saveFile(ctx, place, first+i, f, &said)
 		if err != nil {
@@ -263,19 +252,22 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		want == "" && made.Text == nil && made.Object == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
-	if err := part.measure(made, result.Characters); err != nil {
+	if part.Kind == provider.KindText { // which is bounded beforehand
+		if c.Answer = &made; w.moderates(t, q) {
+			return c.move(held)
+		}
+		return c.move(done)
+	}
+	if err := c.measure(made, result.Characters); err != nil {
 		return err
 	}
 	part.Made = made
-	if w.moderates(a, made) {
-		return part.move(held)
-	}
-	return part.move(done)
+	return c.move(done)
 }
 
 // copyFile stores a copy of the file of another resource as the result of a part.
-func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
-	part := &a.Parts[a.n]
+func (w *Worker) copyFile(ctx context.Context, t *turn) error {
+	part := &t.Parts[t.n]
 	body, err := w.Objects.Open(ctx, part.Copy.Key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{Kind: provider.Rejected, Code: string(provider.FailedGeneration), Cause: err,
@@ -285,20 +277,20 @@ func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
 		return err
 	}
 	defer body.Close()
-	f, err := w.Objects.Save(ctx, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n), body, nil)
+	f, err := w.Objects.Save(ctx, placeOf(t.Owner, t.Subject, t.Attempt), t.firstFile(t.n), body, nil)
 	if err != nil {
 		return err
 	}
 	part.Made = Made{Files: []media.File{f}}
-	return part.move(done)
+	return t.call().move(done)
 }
 
-// measure notes the cost of a part beyond its price, from its result. The sizes of pictures do not matter: the adapters
+// measure notes the cost of a call beyond its price, from its result. The sizes of pictures do not matter: the adapters
 // choose them.
-func (p *part) measure(made Made, characters int) error {
-	m, ok := catalog.Find(p.Model)
-	if !ok || p.Credits == 0 || p.Kind == provider.KindText {
-		return nil // texts are bounded beforehand
+func (c *call) measure(made Made, characters int) error {
+	m, ok := catalog.Find(c.Model)
+	if !ok || c.Credits == 0 {
+		return nil
 	}
 	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}
 	for _, f := range made.Files {
@@ -308,7 +300,7 @@ func (p *part) measure(made Made, characters int) error {
 	if err != nil {
 		return err
 	}
-	p.Extra = max(p.Extra, m.Excess(p.Credits, cost))
+	c.Extra = max(c.Extra, m.Excess(c.Credits, cost))
 	return nil
 }
 
@@ -332,35 +324,35 @@ func accepted(kind provider.Kind, f media.File) error {
 	return nil
 }
 
-// stop asks the provider of the current part to stop. A failure costs the service, not the customer, so it is tried
+// stop asks the provider of the current call to stop. A failure costs the service, not the customer, so it is tried
 // once.
-func (w *Worker) stop(ctx context.Context, a *attempt) {
-	if a.n = a.current(); a.n == len(a.Parts) || !a.Parts[a.n].is(submitted) {
+func (w *Worker) stop(ctx context.Context, t *turn) {
+	if t.n == len(t.Parts) || !t.call().is(submitted) {
 		return
 	}
-	p, err := w.provider(a)
+	p, err := w.provider(t)
 	if err == nil {
-		err = p.Cancel(ctx, a.Parts[a.n].Handle)
+		err = p.Cancel(ctx, t.call().Handle)
 	}
 	if err != nil {
-		slog.Warn("generation not stopped at its provider", "task", a.ID, "part", a.n, "error", err)
+		slog.Warn("generation not stopped at its provider", "task", t.ID, "part", t.n, "error", err)
 	}
 }
 
 // removeResults removes the files of an attempt that ended without a result. No caller can reach them any more, so a
 // failure only leaves waste.
-func (w *Worker) removeResults(ctx context.Context, a *attempt) {
-	if !a.hasResults() {
+func (w *Worker) removeResults(ctx context.Context, t *turn) {
+	if !t.hasResults() {
 		return
 	}
-	if err := w.Objects.Remove(ctx, placeOf(a.Owner, a.Subject, a.Attempt)); err != nil {
-		slog.Warn("files of an attempt not removed", "task", a.ID, "error", err)
+	if err := w.Objects.Remove(ctx, placeOf(t.Owner, t.Subject, t.Attempt)); err != nil {
+		slog.Warn("files of an attempt not removed", "task", t.ID, "error", err)
 	}
 }
 
 // hasResults reports whether a part of the attempt may have stored files.
-func (a *attempt) hasResults() bool {
-	return slices.ContainsFunc(a.Parts, func(p part) bool {
-		return kinds[p.Kind].file != "" && (p.is(ready) || len(p.Made.Files) > 0)
+func (t *turn) hasResults() bool {
+	return slices.ContainsFunc(t.Parts, func(p part) bool {
+		return kinds[p.Kind].file != "" && (p.Calls[0].is(ready) || len(p.Made.Files) > 0)
 	})
 }

@@ -97,7 +97,7 @@ func newActing(t *testing.T, find bool) *acting {
 	w.fixture = newFixtureAt(t, w.clock.Now, w.faults.Attach)
 	other := httpapi.NewRouter(w.things.db, w.log, w.clock.Now)
 	w.worker = servicetest.Kernel(w.things.db, w.clock.Now,
-		map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: other}})
+		map[task.Kind]task.Handler{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: other}.End)})
 	for _, r := range []*httpapi.Router{w.router, other} {
 		r.SealWith(seal.Fixed([]byte("the system's secret")))
 		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order",

@@ -109,43 +109,31 @@ type Claims struct{ Router *Router }
 // ClaimKind is the kind of these tasks.
 const ClaimKind = task.Kind("claim")
 
-var _ task.Handler = Claims{}
-
-// Step ends a claim with the outcome that the operation finds.
-func (c Claims) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
-	return c.end(ctx, s, true)
-}
-
-// Fail ends a claim whose outcome could not be found.
-func (c Claims) Fail(ctx context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return c.end(ctx, s, false)
-}
-
-func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome, error) {
+// End ends a claim with the outcome that the operation finds, or without one if none could be found.
+func (c Claims) End(ctx context.Context, s *task.Run) error {
 	var ref claimRef
 	if err := s.Decode(&ref); err != nil {
-		return task.Outcome{}, err
+		return err
 	}
 	h, err := c.Router.readClaim(ctx, ref)
 	if err != nil || h == nil {
-		return task.Outcome{Done: true}, err
+		return err
 	}
 	action, ok := c.Router.actions[h.record.Claim.Operation]
 	if !ok {
-		return task.Outcome{}, fmt.Errorf("httpapi: no operation %s is registered that ends claims",
-			h.record.Claim.Operation)
+		return fmt.Errorf("httpapi: no operation %s is registered that ends claims", h.record.Claim.Operation)
 	}
-	end, err := action(h.withCall(ctx), *h, find)
+	end, err := action(h.withCall(ctx), *h, s.Cause() == nil)
 	if err != nil {
-		return task.Outcome{}, err
+		return err
 	}
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+	return s.End(func(ctx context.Context, tx *store.Tx) error {
 		h, err := c.Router.readClaim(ctx, ref)
 		if err != nil || h == nil {
 			return err
 		}
 		return end(h.withCall(ctx), tx, *h)
-	}}, nil
+	})
 }
 
 // readClaim reads a claim. It returns nil if the claim has ended.

@@ -289,6 +289,20 @@ func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 	}
 }
 
+// Some calls f with each item of the first page of a list that has any, until f returns an error. It reports whether
+// there were items: the rest of the list may have more.
+func (db *DB) Some(ctx context.Context, q Query, f func(Item) error) (found bool, err error) {
+	for {
+		page, err := db.List(ctx, q)
+		for i := 0; err == nil && i < len(page.Items); i++ {
+			err = f(page.Items[i])
+		}
+		if q.After = page.Next; err != nil || len(page.Items) > 0 || q.After == nil {
+			return len(page.Items) > 0, err
+		}
+	}
+}
+
 // bytes returns the approximate size of the item.
 func (it *Item) bytes() int {
 	n := len(it.Doc)

@@ -200,6 +200,30 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	})
 }
 
+// mostTries bounds the attempts of Retry.
+const mostTries = 4
+
+// Retry calls change, and again while it returns ErrConflict: it reads again what has changed.
+func Retry(change func() error) (err error) {
+	for range mostTries {
+		if err = change(); !errors.Is(err, ErrConflict) {
+			break
+		}
+	}
+	return err
+}
+
+// Change commits what change adds to a transaction, and calls it again if what it has read was changed since.
+func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
+	return Retry(func() error {
+		tx := &Tx{}
+		if err := change(tx); err != nil {
+			return err
+		}
+		return db.Commit(ctx, tx)
+	})
+}
+
 // transact sends a transaction until it is carried out, or until it is canceled for reasons that another attempt does
 // not change: canceled decides about that, and returns the error then.
 func (db *DB) transact(ctx context.Context, tx *Tx, what string,

@@ -46,8 +46,15 @@ func (e *RetryError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// Again marks an error of a step: the kernel repeats the step until it succeeds.
-func Again(err error) error { return &RetryError{Err: err, Most: NoLimit} }
+// Again marks an error of a step: the kernel repeats the step until it succeeds. It returns nil, and an error that says
+// itself when the step is repeated, as they are.
+func Again(err error) error {
+	var retry *RetryError
+	if err == nil || errors.As(err, &retry) {
+		return err
+	}
+	return &RetryError{Err: err, Most: NoLimit}
+}
 
 // PermanentError is an error of a step that a retry cannot fix. The task fails with it.
 type PermanentError struct{ Err error }

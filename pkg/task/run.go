@@ -60,11 +60,13 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 		return o, Permanent(err)
 	}
 	err = f(ctx, r)
-	payload, failed := r.encode()
-	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) || failed != nil {
-		return Outcome{Payload: payload}, errors.Join(err, failed)
+	if _, failed := r.MarshalJSON(); failed != nil {
+		return o, errors.Join(err, failed)
 	}
-	o = Outcome{Payload: payload, Done: err == nil, Wait: r.wait}
+	if again := err != nil && !errors.Is(err, errLater); again && (cause == nil || Waits(err)) {
+		return Outcome{Payload: r}, err
+	}
+	o = Outcome{Payload: r, Done: err == nil, Wait: r.wait}
 	o.Join = func(ctx context.Context, tx *store.Tx) (err error) {
 		for i := 0; err == nil && i < len(r.joins); i++ {
 			err = r.joins[i](ctx, tx)
@@ -74,8 +76,8 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 	return o, nil
 }
 
-// encode returns the payload with the memory.
-func (r *Run) encode() (json.RawMessage, error) {
+// MarshalJSON returns the payload with the memory, which a change of Also or End may Keep something in.
+func (r *Run) MarshalJSON() ([]byte, error) {
 	doc, err := json.Marshal(r.memory)
 	if err == nil && len(doc) > mostMemory {
 		err = fmt.Errorf("the memory has %d bytes of at most %d", len(doc), mostMemory)
@@ -103,14 +105,14 @@ func Once[T any](ctx context.Context, r *Run, name string, do func(context.Conte
 		return result, err
 	}
 	r.memory[name] = &memo{}
-	if err := r.remember(ctx); err != nil {
+	if err := r.Remember(ctx); err != nil {
 		return result, err
 	}
 	result, err = do(ctx)
 	var call interface{ NoEffect() bool }
 	switch {
 	case err == nil:
-		return result, errors.Join(r.Keep(name, result), r.remember(ctx))
+		return result, errors.Join(r.Keep(name, result), r.Remember(ctx))
 	case errors.As(err, &call) && call.NoEffect():
 		delete(r.memory, name)
 		return result, err
@@ -133,7 +135,7 @@ func Commit[T any](ctx context.Context, r *Run, name string,
 			err = r.Keep(name, result)
 		}
 		if err == nil {
-			r.Task.Payload, err = r.encode()
+			r.Task.Payload, err = r.MarshalJSON()
 		}
 		return err
 	}}, func(*Outcome) (Task, string) { return r.Task, running })
@@ -167,7 +169,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	case ctx.Err() != nil:
 		return result, ctx.Err()
 	case err == nil && found:
-		return answer, errors.Join(r.Keep(name, answer), r.remember(ctx))
+		return answer, errors.Join(r.Keep(name, answer), r.Remember(ctx))
 	case m.Looks >= n, err != nil && !Waits(err):
 		m.Looks = n
 		return result, Permanent(errors.Join(ErrLost, err))
@@ -177,8 +179,7 @@ func Look[T any](ctx context.Context, r *Run, name string, n int,
 	return result, r.Sleep(max(firstLook<<m.Looks, retry.After))
 }
 
-// recall reads the result of a call. It returns false if the call was not made. The error is permanent: ErrLost if the
-// answer was lost, or the cause if the task fails before the call.
+// recall reads the result of a call if it was made. The error is permanent: ErrLost, or the cause of the failing task.
 func (r *Run) recall(name string, result any) (known bool, err error) {
 	switch m := r.memory[name]; {
 	case m == nil && r.cause == nil:
@@ -196,17 +197,14 @@ func (r *Run) recall(name string, result any) (known bool, err error) {
 	return true, err
 }
 
-// remember writes the memory under the lease of the step.
-func (r *Run) remember(ctx context.Context) error {
-	payload, err := r.encode()
-	if err != nil {
-		return err
-	}
-	return r.Lease(ctx, payload)
-}
+// Remember writes the memory under the lease of the step.
+func (r *Run) Remember(ctx context.Context) error { return r.Lease(ctx, r) }
 
 // Cause returns why the task has failed, or nil if it has not.
 func (r *Run) Cause() error { return r.cause }
+
+// Knows reports whether a call is not made any more: it was made before, or the task fails.
+func (r *Run) Knows(name string) bool { return r.cause != nil || r.memory[name] != nil }
 
 // Keep remembers a value with the next write of the task. Kept reads it.
 func (r *Run) Keep(name string, value any) error {
@@ -218,7 +216,7 @@ func (r *Run) Keep(name string, value any) error {
 	return nil
 }
 
-// Kept reads what Keep has remembered into value, which it leaves alone if there is nothing.
+// Kept reads what Keep has remembered into value, and leaves value alone if that is nothing.
 func (r *Run) Kept(name string, value any) (err error) {
 	if r.memory[name] != nil {
 		_, err = r.recall(name, value)
@@ -226,8 +224,11 @@ func (r *Run) Kept(name string, value any) (err error) {
 	return err
 }
 
-// Forget removes a name from the memory. It is for a function that goes on for ever.
-func (r *Run) Forget(name string) { delete(r.memory, name) }
+// Forget removes a name from the memory, or a member from the payload.
+func (r *Run) Forget(name string) {
+	delete(r.memory, name)
+	delete(r.payload, name)
+}
 
 // Sleep ends the step. The next one, after d, calls the function from the top. The caller returns the error.
 func (r *Run) Sleep(d time.Duration) error {
@@ -238,12 +239,10 @@ func (r *Run) Sleep(d time.Duration) error {
 	return errLater
 }
 
-// Also commits a change of the table together with the end of the task, or with the Sleep that ends the step. It is
-// dropped if the step is repeated.
+// Also commits a change together with the end of the task or the Sleep of the step. A step that is repeated drops it.
 func (r *Run) Also(change func(context.Context, *store.Tx) error) { r.joins = append(r.joins, change) }
 
-// End commits change together with the end of the task. If the subject no longer waits for the task, change adds
-// nothing, and the task ends without a change. The caller returns the error, which is nil.
+// End commits change together with the end of the task. Change adds nothing if the subject no longer waits for it.
 func (r *Run) End(change func(context.Context, *store.Tx) error) error {
 	r.Also(change)
 	return nil

@@ -318,3 +318,25 @@ func TestALookEndsWithoutAResult(t *testing.T) {
 		t.Errorf("%d looks, %s", looks, end)
 	}
 }
+
+func TestAChangeKeepsWhatItFinds(t *testing.T) {
+	l := newLife(t, 0, none)
+	l.f = func(_ context.Context, r *task.Run) error {
+		found := ""
+		if err := r.Kept("found", &found); err != nil {
+			return err
+		}
+		if found == "" {
+			r.Also(func(context.Context, *store.Tx) error { return r.Keep("found", "post-1") })
+			return r.Sleep(0)
+		}
+		return r.End(func(_ context.Context, tx *store.Tx) error {
+			doc, err := json.Marshal(found)
+			tx.Create(store.Item{Key: ending, Kind: "ending", Owner: owner, Doc: doc}, nil)
+			return err
+		})
+	}
+	if end := l.live(); end != "post-1" {
+		t.Error(end)
+	}
+}

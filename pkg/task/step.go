@@ -49,8 +49,11 @@ type Step struct {
 	lost context.CancelCauseFunc
 }
 
-// Decode reads the payload into v.
+// Decode reads the payload, if there is one, into v.
 func (s *Step) Decode(v any) error {
+	if len(s.Payload) == 0 {
+		return nil
+	}
 	if err := json.Unmarshal(s.Payload, v); err != nil {
 		return fmt.Errorf("task: decode the payload of %s: %w", s.ID, err)
 	}
@@ -168,11 +171,13 @@ func (s *Step) extend(ctx context.Context) error {
 }
 
 // encode sets the payload of the task, unless it is nil.
-func (t *Task) encode(payload any) (err error) {
+func (t *Task) encode(payload any) error {
 	if payload != nil {
-		if t.Payload, err = json.Marshal(payload); err != nil {
+		doc, err := json.Marshal(payload)
+		if err != nil {
 			return fmt.Errorf("task: encode the payload of %s: %w", t.ID, err)
 		}
+		t.Payload = doc
 	}
 	return nil
 }

@@ -9,9 +9,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
+
+// writers are used again: the state of one takes nearly a megabyte.
+var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // compress compresses a response as the deployed gateway does: only if it is large enough and
 // not yet compressed, and only if the caller prefers gzip. The emulated gateway does not
@@ -28,7 +32,9 @@ func compress(res *http.Response) error {
 	_ = res.Body.Close()
 	if len(body) >= gatewayresponse.CompressedFrom {
 		var out bytes.Buffer
-		w := gzip.NewWriter(&out)
+		w := writers.Get().(*gzip.Writer)
+		defer writers.Put(w)
+		w.Reset(&out)
 		if _, err := w.Write(body); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -56,7 +57,8 @@ func New(c Config) http.Handler {
 	}
 	base := "http://" + host
 	proxy := &httputil.ReverseProxy{
-		Transport: transport,
+		BufferPool: &buffers{},
+		Transport:  transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			if r.Out.Host = host; slices.Contains(c.Others, r.In.Host) {
@@ -102,6 +104,23 @@ func New(c Config) http.Handler {
 		proxy.ServeHTTP(w, r)
 	})
 }
+
+// buffers are those in which responses are copied. The proxy would make a new one for each.
+type buffers struct{ pool sync.Pool }
+
+// copySize is the size of a buffer. Most responses are smaller.
+const copySize = 8 << 10
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return *p
+	}
+	return make([]byte, copySize)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(p []byte) { b.pool.Put(&p) }
 
 // peerHeader has the address of the caller.
 const peerHeader = "X-Forwarded-For"

@@ -35,6 +35,8 @@ type gateway struct {
 	// people reports that people sign in.
 	people bool
 	now    func() time.Time
+	// journal has what answers tell of.
+	journal journal
 	// names returns the id of each request.
 	names func() string
 }
@@ -97,6 +99,7 @@ func (g *gateway) RoundTrip(r *http.Request) (*http.Response, error) {
 		e.RequestContext.Authorizer = admitted
 	}
 	out, err := to.call(ctx, e)
+	g.journal.settle() // what the answer tells of outlives the process, also if another call has written it
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return g.own(r, id, "INTEGRATION_TIMEOUT"), nil

@@ -92,6 +92,8 @@ func (q *messages) dead() string { return "dead/" + string(q.name) }
 
 // Send implements queue.Sender.
 func (q *messages) Send(_ context.Context, all ...queue.Message) []error {
+	written := func() {}
+	defer func() { written() }() // without the lock
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var entries []entry
@@ -102,7 +104,7 @@ func (q *messages) Send(_ context.Context, all ...queue.Message) []error {
 		heap.Push(&q.next, m)
 		entries = append(entries, entry{q.bucket(), m.id, encoded(m)})
 	}
-	q.journal.write(entries...)
+	written = q.journal.add(entries...)
 	q.signal()
 	return make([]error, len(all))
 }
@@ -138,6 +140,8 @@ func (q *messages) signal() {
 // receive takes visible messages, and hides them. If there is none, it returns the time at which the first becomes
 // visible, or zero.
 func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time) {
+	written := func() {}
+	defer func() { written() }() // without the lock
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -163,7 +167,7 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(m.Receives)},
 		})
 	}
-	q.journal.write(entries...)
+	written = q.journal.add(entries...)
 	if len(q.next) > 0 {
 		first = q.next[0].at
 	}
@@ -176,6 +180,8 @@ func (q *messages) finish(batch []events.SQSMessage, out events.SQSEventResponse
 	for _, f := range out.BatchItemFailures {
 		failed[f.ItemIdentifier] = true
 	}
+	written := func() {}
+	defer func() { written() }() // without the lock
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var entries []entry
@@ -186,7 +192,7 @@ func (q *messages) finish(batch []events.SQSMessage, out events.SQSEventResponse
 			entries = append(entries, entry{q.bucket(), m.id, nil})
 		}
 	}
-	q.journal.write(entries...)
+	written = q.journal.add(entries...)
 }
 
 // consume passes the messages to their function until the context ends: at most slots batches at a time. It returns

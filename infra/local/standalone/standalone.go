@@ -211,6 +211,7 @@ func Start(o Options) (_ *Service, err error) {
 	}
 	go func() { _ = api.Serve(listener) }()
 	s.running.Go(func() { s.journal.sync(ctx) })
+	s.running.Go(func() { s.tables.expire(ctx, s.now) })
 	s.work(ctx, e)
 	s.schedule(ctx)
 	return s, nil

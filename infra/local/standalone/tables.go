@@ -51,21 +51,12 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 		if _, err := t.engine.CreateTable(context.Background(), store.CreateInput(name, indexes)); err != nil {
 			return nil, err
 		}
-		var old []entry
 		if err := j.each(items(name), func(key string, value []byte) error {
-			it, err := memtable.DecodeItem(value)
-			if err != nil {
-				return err
-			}
-			if expired(it, now()) {
-				old = append(old, entry{bucket: items(name), key: key})
-				return nil
-			}
-			return t.engine.Restore(name, it)
+			return t.engine.RestorePacked(name, value)
 		}); err != nil {
 			return nil, fmt.Errorf("standalone: read the table %s: %w", name, err)
 		}
-		j.write(old...)
+		t.engine.Expire(name, store.ExpiryAttribute, now())
 		if err := t.streams[name].restore(); err != nil {
 			return nil, fmt.Errorf("standalone: read the stream of %s: %w", name, err)
 		}
@@ -73,14 +64,17 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 	return t, nil
 }
 
-// expired reports whether DynamoDB would have removed an item.
-func expired(it attributes, now time.Time) bool {
-	n, ok := it[store.ExpiryAttribute].(*types.AttributeValueMemberN)
-	if !ok {
-		return false
+// expireEvery is the time between two removals of items that have expired. DynamoDB takes longer.
+const expireEvery = time.Minute
+
+// expire removes the items that have expired, until the context ends: answers that are kept for repeated calls, events,
+// entries of the audit log and work that has ended.
+func (t *tables) expire(ctx context.Context, now func() time.Time) {
+	for sleep(ctx, expireEvery) {
+		for name := range t.streams {
+			t.engine.Expire(name, store.ExpiryAttribute, now())
+		}
 	}
-	at, err := strconv.ParseInt(n.Value, 10, 64)
-	return err == nil && at < now.Unix()
 }
 
 // open returns a table with the service's own client, without the SDK.
@@ -92,25 +86,26 @@ func (t *tables) open(name string, now func() time.Time) *store.DB {
 func items(table string) string { return "items/" + table }
 
 // observe writes the changes of one call to the journal, with the records that the streams' readers wait for, in one
-// transaction.
-func (t *tables) observe(changes []memtable.Change) {
+// transaction. The function that it returns waits until they are written.
+func (t *tables) observe(changes []memtable.Change) (written func()) {
 	var entries []entry
 	records := map[*stream][]events.DynamoDBEventRecord{}
 	for _, c := range changes {
 		e := entry{bucket: items(c.Table), key: keyOf(c)}
-		if c.New != nil && t.journal.db != nil {
+		if c.New != nil && t.journal.journalFile != nil {
 			e.value = memtable.EncodeItem(c.New)
 		}
 		entries = append(entries, e)
-		if s := t.streams[c.Table]; s.wants(c) {
+		if s := t.streams[c.Table]; !c.Expired && s.wants(c) {
 			r, e := s.record(c)
 			records[s], entries = append(records[s], r), append(entries, e)
 		}
 	}
-	t.journal.write(entries...)
-	for s, all := range records { // which the journal has, so that taken can remove them there
+	written = t.journal.add(entries...)
+	for s, all := range records { // which the journal writes before taken removes them there
 		s.add(all)
 	}
+	return written
 }
 
 // keyOf returns the key of a changed item.
@@ -167,26 +162,55 @@ func (s *stream) bucket() string { return "stream/" + s.table }
 // restore reads the records that no reader has taken yet.
 func (s *stream) restore() error {
 	return s.journal.each(s.bucket(), func(key string, value []byte) error {
-		var r events.DynamoDBEventRecord
+		var r kept
 		if err := json.Unmarshal(value, &r); err != nil {
 			return err
 		}
-		s.last, s.records = binary.BigEndian.Uint64([]byte(key)), append(s.records, r)
+		c := memtable.Change{Table: s.table, Event: r.Event}
+		var err error
+		if r.New != nil {
+			c.New, err = memtable.DecodeItem(r.New)
+		}
+		if r.Old != nil && err == nil {
+			c.Old, err = memtable.DecodeItem(r.Old)
+		}
+		if err != nil {
+			return err
+		}
+		s.last = binary.BigEndian.Uint64([]byte(key))
+		s.records = append(s.records, s.recordOf(c))
 		return nil
 	})
+}
+
+// kept is a record in the journal. Its items are packed.
+type kept struct {
+	Event    string
+	New, Old []byte
 }
 
 // record returns the record of a change, with its entry of the journal.
 func (s *stream) record(c memtable.Change) (events.DynamoDBEventRecord, entry) {
 	s.last++
-	r := events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{
+	e := entry{bucket: s.bucket(), key: sequence(s.last)}
+	if s.journal.journalFile != nil {
+		k := kept{Event: c.Event}
+		if c.New != nil {
+			k.New = memtable.EncodeItem(c.New)
+		}
+		if c.Old != nil {
+			k.Old = memtable.EncodeItem(c.Old)
+		}
+		e.value = encoded(k)
+	}
+	return s.recordOf(c), e
+}
+
+// recordOf returns the last record.
+func (s *stream) recordOf(c memtable.Change) events.DynamoDBEventRecord {
+	return events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{
 		NewImage: image(c.New), OldImage: image(c.Old), SequenceNumber: strconv.FormatUint(s.last, 10),
 	}}
-	e := entry{bucket: s.bucket(), key: sequence(s.last)}
-	if s.journal.db != nil {
-		e.value = encoded(r)
-	}
-	return r, e
 }
 
 // add passes records to the reader.

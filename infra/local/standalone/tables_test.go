@@ -133,6 +133,48 @@ func TestItemsAndRecordsOutliveTheProcess(t *testing.T) {
 	check("closed", dir)
 }
 
+// Items that have expired leave the memory and the journal while the service runs, and no reader takes it for a change.
+func TestItemsExpireWhileTheServiceRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := opened(t, t.TempDir())
+		all := made(t, j)
+		begin := time.Now()
+		for name, after := range map[string]time.Duration{"soon": 90 * time.Second, "late": time.Hour} {
+			for _, table := range []string{StateTable, AuditTable} {
+				it := thing("a", name, "thing")
+				it[store.ExpiryAttribute] = number(begin.Add(after).Unix())
+				all.must(t, table, it)
+			}
+		}
+		all.must(t, StateTable, thing("a", "always", "thing"))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			all.expire(ctx, time.Now)
+			close(ended)
+		}()
+		check := func(at time.Duration, state, audit int) {
+			t.Helper()
+			<-time.After(time.Until(begin.Add(at)))
+			synctest.Wait()
+			if s, a := len(all.all(t, StateTable)), len(all.all(t, AuditTable)); s != state || a != audit {
+				t.Errorf("after %v the tables have %d and %d items, want %d and %d", at, s, a, state, audit)
+			}
+			if s := len(values(t, j, items(StateTable))); s != state {
+				t.Errorf("after %v the journal has %d items, want %d", at, s, state)
+			}
+		}
+		check(61*time.Second, 3, 2)
+		check(121*time.Second, 2, 1)
+		check(2*time.Hour, 1, 0)
+		if n := len(all.streams[AuditTable].records); n != 0 {
+			t.Errorf("the stream has %d records", n)
+		}
+		cancel()
+		<-ended
+	})
+}
+
 func TestAnItemThatCannotBeReadIsAnError(t *testing.T) {
 	for _, bucket := range []string{"items/" + StateTable, "stream/" + AuditTable} {
 		j := opened(t, t.TempDir())

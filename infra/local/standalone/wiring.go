@@ -113,7 +113,7 @@ func (s *Service) mount(e area.Env) *gateway {
 	}
 	routes = slices.Concat(routes, api.PublicRoutes, api.GuardedRoutes)
 	g := newGateway(routes, functions, public)
-	g.base, g.people, g.now = s.BaseURL, s.options.SignIn.Issuer != "", s.now
+	g.base, g.people, g.now, g.journal = s.BaseURL, s.options.SignIn.Issuer != "", s.now, s.journal
 	g.authorize = authorizer.New(credential.NewCounter(e.DB, s.now), signin.New(s.options.SignIn, s.now),
 		authorizer.Scopes, s.now).Handle
 	return g

@@ -14,7 +14,7 @@ import (
 )
 
 // monthsFile shows the plans of three months, below a heading.
-const monthsFile, monthsHeading = "../../../docs/plans.md", "## Three months"
+const monthsFile, monthsHeading = "testdata/months.md", "# Three months"
 
 // month is a plan of a month that is shown.
 type month struct {
@@ -43,7 +43,7 @@ var months = []month{
 			{"name": "Weather"}, {"name": "Council"}}}},
 }
 
-// TestMonthPlans compares the plans of three months, as a caller sees them, with those of the documents. The flag
+// TestMonthPlans compares the plans of three months, as a caller sees them, with the file. The flag
 // -update writes them.
 func TestMonthPlans(t *testing.T) {
 	w := filled(t)
@@ -130,7 +130,7 @@ func (m month) print(b *strings.Builder, t *testing.T, p plan.Plan, names map[st
 	if !slices.Contains(calendar.Countries(), country) {
 		t.Errorf("%s is of %q", m.name, country)
 	}
-	fmt.Fprintf(b, "\n### %s\n\nZone %s, country %s, written %d hours ahead", m.name, p.Timezone, country,
+	fmt.Fprintf(b, "\n## %s\n\nZone %s, country %s, written %d hours ahead", m.name, p.Timezone, country,
 		*p.WriteAheadHours)
 	if p.ProductShare > 0 {
 		fmt.Fprintf(b, ", products in %d %% of the items", p.ProductShare)

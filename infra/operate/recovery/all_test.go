@@ -224,9 +224,10 @@ func TestAnOwnersErasureOfAnAccountThatUsedEverything(t *testing.T) {
 	w := u.world
 	service, forgotten := erasure.NewService(w.State, w.Now), forgetful{}
 	sign := item.SignedBy(w.Workers.Media)
-	handlers := map[task.Kind]task.Handler{erasure.TaskKind: &erasure.Worker{Deleter: erasure.Deleter{DB: w.State,
+	eraser := &erasure.Worker{Deleter: erasure.Deleter{DB: w.State,
 		Now: w.Now, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: sign},
-			studio.ItemKind: studio.Loader{Sign: sign}}}, People: forgotten}}
+			studio.ItemKind: studio.Loader{Sign: sign}}}, People: forgotten}
+	handlers := map[task.Kind]task.Handler{erasure.TaskKind: task.Func(eraser.Erase)}
 	kernel := servicetest.Kernel(w.State, w.Now, handlers)
 	erase := func(scope tenant.Owner, name string) {
 		t.Helper()

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,15 @@ type mandated struct {
 		CreditsADay int64 `json:"credits_a_day"`
 	}
 }
+
+// validation is the answer of a check before publishing.
+type validation struct {
+	OK       bool
+	Problems []problem
+	Accounts []struct{ Problems []problem }
+}
+
+type problem struct{ Code, Message string }
 
 // An agent spends up to the credits of its day, also with calls at once; publishes on its platforms, outside of its
 // quiet hours; leaves deletions to people; and does nothing after the end of its mandate. The audit log names the
@@ -104,6 +114,28 @@ func TestAnAgentWithAMandate(t *testing.T) {
 			`"member":"quiet_hours"`) {
 			t.Errorf("%s: %v: %s", to, err, a.Raw)
 		}
+	}
+	// A check says the same before: both what the time and what the platform refuse, in one order.
+	elsewhere := object{"publish_at": now.Add(time.Hour), "social_account_ids": []string{rutube}}
+	refusal := call(t, agent, http.MethodPost, second+"/schedule", elsewhere)
+	if err := refusal.refused(http.StatusForbidden, "outside_mandate"); err != nil {
+		t.Error(err)
+	}
+	elsewhere["content_item_id"] = second[len(contentPath)+1:]
+	found := into[validation](call(t, agent, http.MethodPost, "/v1/publishing/validate", elsewhere), http.StatusOK)
+	var codes []string
+	for _, p := range append(found.Problems, found.Accounts[0].Problems...) {
+		codes = append(codes, p.Code)
+		if !strings.Contains(refusal.Raw, strings.Split(p.Message, " (")[0]) {
+			t.Errorf("the schedule does not say %q: %s", p.Message, refusal.Raw)
+		}
+	}
+	if want := []string{"mandate", "mandate", "kind"}; found.OK || !slices.Equal(codes, want) {
+		t.Errorf("the check finds %v, want %v", codes, want)
+	}
+	elsewhere["publish_at"], elsewhere["social_account_ids"] = now.Add(3*time.Hour), []string{telegram}
+	if !into[validation](call(t, agent, http.MethodPost, "/v1/publishing/validate", elsewhere), http.StatusOK).OK {
+		t.Error("a check within the mandate finds problems")
 	}
 	into[contentItem](call(t, agent, http.MethodPost, second+"/schedule", object{"publish_at": now.Add(3 * time.Hour),
 		"social_account_ids": []string{telegram}}), http.StatusOK)

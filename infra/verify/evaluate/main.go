@@ -36,7 +36,7 @@ func evaluate(ctx context.Context, args []string) error {
 	report := flags.String("report", "docs/evaluation.md", "file of the report")
 	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
-	guards := flags.String("guards", "docs/guards.md", "file with the table of the unseen texts")
+	guards := flags.String("guards", "infra/verify/evaluate/testdata/unseen.md", "file with the table of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
 	endpoint := flags.String("endpoint", "", "address of a fake of Bedrock for a dry run; empty: the real one")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The table of the answers that the guards were not written with, between these lines of docs/guards.md.
+// The table of the answers that the guards were not written with, between these lines of testdata/unseen.md.
 const (
 	tableBegins = "<!-- make evaluate writes this table. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"

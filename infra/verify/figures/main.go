@@ -11,8 +11,10 @@ import (
 	"go/types"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -30,8 +32,10 @@ var figures = []figure{
 	{"lines of test support in pkg", 3, 0, (*sources).support},
 	{"packages of pkg", 153, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
-	{"methods of the largest type of pkg", 63, 60, (*sources).methods},
-	{"members of the largest struct of pkg/area", 40, 40, (*sources).members},
+	{"methods of the largest type of pkg, with those of embedded types", 182, 60, (*sources).methods},
+	{"members of the largest struct of pkg/area, with those of embedded types", 112, 50, (*sources).members},
+	{"types of pkg with a method Step", 52, 12, (*sources).steps},
+	{"lines of functions of pkg that take steps of tasks", 6_260, 3_800, (*sources).handlers},
 	{"structs of pkg/area/content with a member Caption", 3, 3, (*sources).captions},
 	{"uses between files of pkg/area/content/item that go round", 4, 0, (*sources).knots},
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
@@ -166,26 +170,153 @@ func (s *sources) programs() (n int) {
 	return n
 }
 
-func (s *sources) methods() (most int) {
-	count := map[string]int{}
-	for _, f := range s.in("pkg") {
-		for _, d := range f.tree.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Recv == nil {
-				continue
-			}
-			of := fn.Recv.List[0].Type
-			if p, ok := of.(*ast.StarExpr); ok {
-				of = p.X
-			}
-			if name, ok := of.(*ast.Ident); ok {
-				key := f.folder() + "." + name.Name
-				count[key]++
-				most = max(most, count[key])
+// typeName returns the name of a type that is declared in this repository, with the folder of its package. It is empty
+// for other types.
+func typeName(f file, t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return typeName(f, t.X)
+	case *ast.IndexExpr:
+		return typeName(f, t.X)
+	case *ast.IndexListExpr:
+		return typeName(f, t.X)
+	case *ast.Ident:
+		return f.folder() + "." + t.Name
+	case *ast.SelectorExpr:
+		of, _ := t.X.(*ast.Ident)
+		for _, i := range f.tree.Imports {
+			folder, here := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module)
+			if here && of != nil && (i.Name != nil && i.Name.Name == of.Name || path.Base(folder) == of.Name) {
+				return folder + "." + t.Sel.Name
 			}
 		}
 	}
+	return ""
+}
+
+// module is the path before that of each package.
+const module = "github.com/content-automation/api/"
+
+// declared is a type with the file of its declaration.
+type declared struct {
+	file file
+	as   ast.Expr
+}
+
+// types returns the types of pkg by their names, and the names of their own methods.
+func (s *sources) types() (all map[string]declared, methods map[string][]string) {
+	all, methods = map[string]declared{}, map[string][]string{}
+	for _, f := range s.in("pkg") {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				all[typeName(f, n.Name)] = declared{f, n.Type}
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					of := typeName(f, n.Recv.List[0].Type)
+					methods[of] = append(methods[of], n.Name.Name)
+				}
+				return false
+			}
+			return true
+		})
+	}
+	return all, methods
+}
+
+// methods counts those of embedded types, too: they can be called on the type.
+func (s *sources) methods() (most int) {
+	all, own := s.types()
+	var add func(name string, found map[string]bool)
+	add = func(name string, found map[string]bool) {
+		for _, m := range own[name] {
+			found[m] = true
+		}
+		var parts *ast.FieldList
+		switch t := all[name].as.(type) {
+		case *ast.StructType:
+			parts = t.Fields
+		case *ast.InterfaceType:
+			parts = t.Methods
+		default:
+			return
+		}
+		for _, m := range parts.List {
+			if _, method := m.Type.(*ast.FuncType); method && len(m.Names) > 0 {
+				found[m.Names[0].Name] = true
+			} else if len(m.Names) == 0 {
+				add(typeName(all[name].file, m.Type), found)
+			}
+		}
+	}
+	for name := range all {
+		found := map[string]bool{}
+		add(name, found)
+		most = max(most, len(found))
+	}
 	return most
+}
+
+// members counts those of embedded structs in place of the structs.
+func (s *sources) members() (most int) {
+	all, _ := s.types()
+	var count func(f file, t *ast.StructType) int
+	count = func(f file, t *ast.StructType) (n int) {
+		for _, m := range t.Fields.List {
+			of := all[typeName(f, m.Type)]
+			if embedded, ok := of.as.(*ast.StructType); ok && len(m.Names) == 0 {
+				n += count(of.file, embedded)
+			} else {
+				n += max(1, len(m.Names))
+			}
+		}
+		return n
+	}
+	for _, f := range s.in("pkg/area") {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if t, ok := n.(*ast.StructType); ok {
+				most = max(most, count(f, t))
+			}
+			return true
+		})
+	}
+	return most
+}
+
+func (s *sources) steps() (n int) {
+	_, methods := s.types()
+	for _, names := range methods {
+		if slices.Contains(names, "Step") {
+			n++
+		}
+	}
+	return n
+}
+
+// handlers counts the lines of the functions of which a step of a task is a parameter, and of the methods of types with
+// a method Step.
+func (s *sources) handlers() (n int) {
+	_, methods := s.types()
+	for _, f := range s.in("pkg") {
+		if f.folder() == "pkg/task" || f.supports() {
+			continue
+		}
+		for _, d := range f.tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			takes := fn.Recv != nil && slices.Contains(methods[typeName(f, fn.Recv.List[0].Type)], "Step")
+			for _, p := range fn.Type.Params.List {
+				of := typeName(f, p.Type)
+				takes = takes || of == "pkg/task.Step" || of == "pkg/task.Run"
+			}
+			if takes {
+				n += tokens.Position(fn.End()).Line - tokens.Position(fn.Pos()).Line + 1
+			}
+		}
+	}
+	return n
 }
 
 // structs calls do for each struct type below a folder.
@@ -198,17 +329,6 @@ func (s *sources) structs(folder string, do func(*ast.StructType)) {
 			return true
 		})
 	}
-}
-
-func (s *sources) members() (most int) {
-	s.structs("pkg/area", func(t *ast.StructType) {
-		n := 0
-		for _, m := range t.Fields.List {
-			n += max(1, len(m.Names))
-		}
-		most = max(most, n)
-	})
-	return most
 }
 
 // knots returns the number of pairs of files of which the first uses the second, and the second the first, perhaps by

@@ -104,6 +104,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// NoEffect reports whether the call had no effect for certain, so that it can be made again: see task.Once.
+func (e *Error) NoEffect() bool { return e.Kind != Unknown && e.Kind != Restart && e.Kind != Unclear }
+
+// Retryable reports whether a caller may ask for the same again once the reason is gone.
+func (e *Error) Retryable() bool { return e.Kind == Reconnect || e.Kind == Quota || e.Kind == Unknown }
+
 // Because returns the error with a cause.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause
@@ -152,6 +158,15 @@ func WordsOf(err error) string {
 	return ""
 }
 
+// WaitOf returns the time to wait that the platform states in an error, or 0.
+func WaitOf(err error) time.Duration {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return 0
+}
+
 // Except returns an error, or nil if it has the code of what a call wanted to remove and is gone.
 func Except(gone Code, err error) error {
 	if CodeOf(err) == gone {
@@ -165,6 +180,15 @@ func Refuses(err error) bool {
 	kind := KindOf(err)
 	return err != nil && (kind == BadContent || kind == Unclear)
 }
+
+// Rejects reports whether an error is that of a call which the platform refuses for a known reason, and for good.
+func Rejects(err error) bool { return KindOf(err) == BadContent }
+
+// Passes reports whether the same call may succeed after a while, without anybody's doing.
+func Passes(err error) bool { return KindOf(err) == Retry }
+
+// Ended reports whether an error is that of an account which has to be connected again.
+func Ended(err error) bool { return KindOf(err) == Reconnect }
 
 // Denied reports whether an error is that of a right which the account does not have.
 func Denied(err error) bool { return CodeOf(err) == CodeMissingPermission }

@@ -78,9 +78,22 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// NoEffect reports whether the call had no effect for certain, so that it can be made again: see task.Once.
+func (e *Error) NoEffect() bool { return e.Kind != UnknownOutcome }
+
 // Throttled reports whether the provider refuses calls only because it gets too many of them. A task waits then, and
 // does not count it as a failure.
 func (e *Error) Throttled() bool { return e.Kind == Transient && e.Code == CodeBusy }
+
+// Refused returns the error of a provider that has refused or failed a request for good, or nil if err is no such
+// error.
+func Refused(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == BadInput || e.Kind == Rejected) {
+		return e
+	}
+	return nil
+}
 
 // KindOf returns the kind of an error. An unclassified error, such as a broken
 // connection or an exceeded deadline, is Transient: the provider refused nothing.

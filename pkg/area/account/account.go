@@ -204,15 +204,14 @@ func (s *Service) All(ctx context.Context, each func(Account) error) error {
 	})
 }
 
-// maxTries is the number of times that a change is tried again after a concurrent one.
-const maxTries = 4
-
 // retry carries a change out, and again after a concurrent one.
 func retry[T any](change func() (T, error)) (v T, err error) {
-	for range maxTries {
-		if v, err = change(); !errors.Is(err, store.ErrConflict) {
-			return v, err
-		}
+	err = store.Retry(func() error {
+		v, err = change()
+		return err
+	})
+	if !errors.Is(err, store.ErrConflict) {
+		return v, err
 	}
 	return v, errs.Wrap(err, errs.ProviderUnavailable, "The account is being changed by others at the same time. Try "+
 		"again in a second.")

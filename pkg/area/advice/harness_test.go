@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	w.Serve(factory.NewService(w.DB, w.Now), advice.NewService(w.DB, w.Now), account.NewEvents(w.DB, nil))
 	w.worker = &advice.Worker{DB: w.DB, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1", nil),
 		Now: w.Clock.Now}
-	w.kernel = w.Kernel(map[task.Kind]task.Handler{advice.TaskKind: w.worker})
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{advice.TaskKind: task.Func(w.worker.Diagnose)})
 	return w
 }
 

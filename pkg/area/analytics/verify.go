@@ -191,13 +191,11 @@ func (r *Report) subjects(ctx context.Context, in inspection, changes []change) 
 }
 
 // recount counts a change even if its version was counted already.
-func (k *Keeper) recount(ctx context.Context, factory string, c change) (err error) {
-	for range maxTries {
-		if _, err = k.countSome(ctx, factory, []change{c}, true); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return err
+func (k *Keeper) recount(ctx context.Context, factory string, c change) error {
+	return store.Retry(func() error {
+		_, err := k.countSome(ctx, factory, []change{c}, true)
+		return err
+	})
 }
 
 // sums compares the sums with the counted contributions.

@@ -112,30 +112,21 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,
 		Filters: map[string]string{factoryFilter: factoryID, StateFilter: string(Open)},
 	}
-	var page store.Page
-	for {
-		if page, err = c.DB.List(ctx, q); err != nil {
-			return false, err
-		}
-		if q.After = page.Next; len(page.Items) > 0 || q.After == nil {
-			break
-		}
-	}
-	tx := &store.Tx{}
-	for _, it := range page.Items {
+	return c.DB.Some(ctx, q, func(it store.Item) error {
 		d, err := DraftOf(&it)
 		if err != nil {
-			return false, err
+			return err
 		}
 		d.State = Discarded
 		d.Touch(c.Now())
 		if it, err = d.Into(it); err != nil {
-			return false, err
+			return err
 		}
+		tx := &store.Tx{}
 		tx.Replace(it)
-	}
-	if err := c.DB.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
-		return false, err
-	}
-	return len(page.Items) > 0, nil
+		if err := c.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		return nil
+	})
 }

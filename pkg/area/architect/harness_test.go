@@ -85,7 +85,7 @@ func newWorld(t *testing.T) *world {
 		planarea.NewService(w.DB, factories, offer, w.Now), service)
 	settling := httpapi.NewRouter(w.DB, nil, w.Now)
 	architect.NewService(w.DB, items, offer, nil, w.Now).Register(settling)
-	w.worker = w.Kernel(map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: settling}})
+	w.worker = w.Kernel(map[task.Kind]task.Handler{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: settling}.End)})
 	w.Commit(func(tx *store.Tx) error {
 		return ledger.Open(tx, w.Principal.Account, 0, ledger.DefaultLostLimit, object{})
 	})

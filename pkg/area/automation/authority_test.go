@@ -149,8 +149,9 @@ func TestARecheckWakesAnAutomation(t *testing.T) {
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "time", "cron": "0 0 1 1 *"})
 	w.do(a.ID)
 	w.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Revoked })
-	step := &task.Step{Task: task.Task{Message: task.Message{Subject: w.Principal.Actor.ID, Owner: w.Principal.Owner}}}
-	h := person.Rechecker{DB: w.DB, Checks: map[string]person.Recheck{automation.ItemKind: w.service.Recheck}}
+	step := &task.Step{Task: task.Task{Message: task.Message{Subject: w.Principal.Actor.ID, Owner: w.Principal.Owner},
+		Payload: []byte("{}")}}
+	h := person.Rechecks(w.DB, map[string]person.Recheck{automation.ItemKind: w.service.Recheck})
 	woken := func() bool {
 		return strings.Contains(storetest.Snapshot(t, w.DB), "wake#"+task.ID(automation.Kind, a.ID, 1))
 	}

@@ -96,7 +96,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
 		return feedPeriod, err
 	}
-	switch err := w.step.GuardShared(ctx); {
+	switch err := w.task.GuardShared(ctx); {
 	case errors.Is(err, task.ErrDeaths):
 		return idle, w.giveUp(ctx)
 	case err != nil:
@@ -129,10 +129,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if wait > 0 {
 		took()
 	}
-	if err := w.r.replace(tx, w.it); err != nil {
-		return 0, err
-	}
-	return wait, w.db.Commit(ctx, tx)
+	return wait, w.write(ctx, tx)
 }
 
 // giveUp ends an automation whose feed ends each function that reads it.
@@ -143,10 +140,7 @@ func (w *run) giveUp(ctx context.Context) error {
 	if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
 		return err
 	}
-	if err := w.r.replace(tx, w.it); err != nil {
-		return err
-	}
-	return w.db.Commit(ctx, tx)
+	return w.write(ctx, tx)
 }
 
 // since reports whether an entry is dated after the automation began. Dates in the future say nothing.

@@ -24,9 +24,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Handlers returns the handler of the tasks of automations.
+// Handlers returns the functions of the tasks of automations.
 func (s *Service) Handlers(parse Parser) map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Kind: worker{s, parse}, Advance: advancer{s}}
+	return map[task.Kind]task.Handler{Kind: task.Func(worker{s, parse}.run), Advance: s.advancer()}
 }
 
 // worker takes the steps of the tasks.
@@ -34,8 +34,6 @@ type worker struct {
 	*Service
 	parse Parser
 }
-
-var _ task.Handler = worker{}
 
 // most is the number of items that one step makes.
 const most = 10
@@ -46,60 +44,57 @@ const keepEntries = 2 * 365 * 24 * time.Hour
 
 var errDone = errors.New("automation: the entry is done")
 
-// Step looks for new entries, and makes their items. Each commits by itself: what a step has made before it died is
-// found again, and not made again.
-func (w worker) Step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
+const maxTries = 5
+
+// run looks for new entries, and makes their items, for as long as the automation exists. Each item commits by itself:
+// what a look has made before it died is found again, and not made again.
+func (w worker) run(ctx context.Context, t *task.Run) error {
+	var wait time.Duration
+	ended, err := false, error(nil)
 	for range maxTries {
-		o, err = w.step(ctx, step)
+		wait, ended, err = w.lookOnce(ctx, t)
 		if !errors.Is(err, store.ErrConflict) {
 			break // a change at the same moment is read again
 		}
 	}
-	if err != nil {
-		return o, task.Again(fmt.Errorf("automation: %s: %w", step.Subject, err))
+	switch {
+	case err != nil:
+		return task.Again(fmt.Errorf("automation: %s: %w", t.Subject, err))
+	case ended:
+		return nil
 	}
-	return o, nil
+	return t.Sleep(wait)
 }
 
-const maxTries = 5
-
-func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
-	it, err := w.db.Get(ctx, store.IDKey(step.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		o.Done = true
-		return o, nil
+// lookOnce takes a look, and returns the wait until the next one, or that the automation has ended.
+func (w worker) lookOnce(ctx context.Context, t *task.Run) (wait time.Duration, ended bool, err error) {
+	it, err := w.db.Lookup(ctx, store.IDKey(t.Subject))
+	if err != nil || it.PK == "" {
+		return 0, err == nil, err
 	}
-	if err != nil {
-		return o, err
-	}
-	r := &run{worker: w, step: step, it: it, now: w.now()}
+	r := &run{worker: w, task: t, it: it, now: w.now()}
 	if err := it.Decode(&r.r); err != nil {
-		return o, err
+		return 0, false, err
 	}
 	if it.Owner.Mode == tenant.Test && !r.now.Before(r.r.CreatedAt.Add(generate.SandboxLife)) {
-		o.Done = true
-		return o, r.end(ctx)
+		return 0, true, r.end(ctx)
 	}
 	if r.r.State != Active {
-		o.Wait = idle
-		return o, nil
+		return idle, false, nil
 	}
 	acting, err := r.enter(ctx)
 	if err != nil || acting == nil {
-		o.Wait = idle
-		return o, err
+		return idle, false, err
 	}
-	ctx = acting
-	r.factory, _, err = w.factories.Find(ctx, r.r.FactoryID)
+	r.factory, _, err = w.factories.Find(acting, r.r.FactoryID)
 	if errs.CodeOf(err) == errs.NotFound { // it was deleted
-		o.Done = true
-		return o, r.end(ctx)
+		return 0, true, r.end(acting)
 	}
 	if err != nil {
-		return o, err
+		return 0, false, err
 	}
-	o.Wait, err = r.look(ctx)
-	return o, err
+	wait, err = r.look(acting)
+	return wait, false, err
 }
 
 // end deletes the automation.
@@ -112,7 +107,7 @@ func (w *run) end(ctx context.Context) error {
 // run is one look of an automation.
 type run struct {
 	worker
-	step *task.Step
+	task *task.Run
 	it   store.Item
 	r    Record
 	now  time.Time
@@ -144,10 +139,7 @@ func (w *run) enter(ctx context.Context) (context.Context, error) {
 			return nil, err
 		}
 		w.held.Hold(tx)
-		if err := w.r.replace(tx, w.it); err != nil {
-			return nil, err
-		}
-		return nil, w.db.Commit(ctx, tx)
+		return nil, w.write(ctx, tx)
 	case err != nil:
 		return nil, err
 	}
@@ -186,7 +178,10 @@ func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
 	}
 	from := clock
 	if c.Ahead() > 0 { // the times that a move has passed are made up for, those of an outage are not
-		from, w.day = later(at, clock.Add(-mostCaughtUp)), at
+		from, w.day = at, at
+		if first := clock.Add(-mostCaughtUp); first.After(at) {
+			from = first
+		}
 	}
 	next, err := w.r.Trigger.next(w.factory, from)
 	if err != nil {
@@ -197,13 +192,6 @@ func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return max(next.Sub(clock), 0), w.save(ctx)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // lag is the time after which the index of products shows earlier ones.
@@ -342,11 +330,7 @@ func (w *run) make(ctx context.Context, e entry) error {
 		w.r.Made++
 		w.succeeded()
 		w.r.note(Run{At: resource.Instant(w.now), Entry: e.key, ContentItemID: &made.ID})
-		if err = w.r.replace(tx, w.it); err == nil {
-			err = w.db.Commit(ctx, tx)
-		}
-		if err == nil {
-			w.it.Version++
+		if err = w.write(ctx, tx); err == nil {
 			return nil
 		}
 		w.r = before
@@ -371,13 +355,9 @@ func (w *run) failed(ctx context.Context, entry string, cause error) (time.Durat
 	if err := w.r.fail(tx, w.now, w.it.Owner, entry, cause); err != nil {
 		return 0, err
 	}
-	if err := w.r.replace(tx, w.it); err != nil {
+	if err := w.write(ctx, tx); err != nil {
 		return 0, err
 	}
-	if err := w.db.Commit(ctx, tx); err != nil {
-		return 0, err
-	}
-	w.it.Version++
 	w.failing = true
 	if w.r.State == Failed {
 		return idle, nil
@@ -389,12 +369,18 @@ func (w *run) failed(ctx context.Context, entry string, cause error) (time.Durat
 func (w *run) succeeded() { w.r.Failures, w.r.Failure = 0, nil }
 
 // save writes what a look has found out.
-func (w *run) save(ctx context.Context) error {
-	tx := &store.Tx{}
+func (w *run) save(ctx context.Context) error { return w.write(ctx, &store.Tx{}) }
+
+// write commits a transaction with the automation as it is now.
+func (w *run) write(ctx context.Context, tx *store.Tx) error {
 	if err := w.r.replace(tx, w.it); err != nil {
 		return err
 	}
-	return w.db.Commit(ctx, tx)
+	err := w.db.Commit(ctx, tx)
+	if err == nil {
+		w.it.Version++
+	}
+	return err
 }
 
 // tomorrow returns the time until the next day of the factory.

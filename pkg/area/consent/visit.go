@@ -160,7 +160,7 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	}
 	var refused *platform.Error
 	switch {
-	case errors.As(err, &refused) && (refused.Kind == platform.Reconnect || refused.Kind == platform.BadContent):
+	case (platform.Ended(err) || platform.Rejects(err)) && errors.As(err, &refused):
 		return v.nothing(failedRefused, http.StatusBadRequest, refused.Message)
 	case err != nil:
 		return v.nothing(failedUnavailable, http.StatusBadGateway,
@@ -228,7 +228,7 @@ func (v *visit) finish(ctx context.Context, g Grant) page {
 
 // change commits a change of the present record of the subject. It tries again after conflicts.
 func (v *visit) change(ctx context.Context, change func(tx *store.Tx, it store.Item, s Subject) error) error {
-	for range maxTries {
+	return v.DB.Change(ctx, func(tx *store.Tx) error {
 		it, err := v.DB.Get(ctx, v.it.Key)
 		if err != nil {
 			return err
@@ -237,15 +237,8 @@ func (v *visit) change(ctx context.Context, change func(tx *store.Tx, it store.I
 		if err != nil {
 			return err
 		}
-		tx := &store.Tx{}
-		if err := change(tx, it, s); err != nil {
-			return err
-		}
-		if err := v.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
+		return change(tx, it, s)
+	})
 }
 
 // param returns the parameter of the return URL with the id of the subject.

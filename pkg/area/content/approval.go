@@ -85,8 +85,9 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
 	}
-	if state == item.Approved && r.PublishAt != nil {
-		if err := auth.FromContext(ctx).RequireHour(r.PublishAt.Time); err != nil {
+	if state == item.Approved && r.PublishAt != nil { // it is published on behalf of who approves it
+		refused := publication.Of(s.planned(ctx, it.Owner, r), publication.ReasonMandate)
+		if err := publication.Refused(refused); err != nil {
 			return out, err
 		}
 	}

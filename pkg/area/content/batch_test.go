@@ -137,6 +137,26 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		"/items/0/factory_id")
 }
 
+// A batch that is too large for one transaction says how many of its items fit.
+func TestABatchSaysHowManyFit(t *testing.T) {
+	w := newWorld(t)
+	provided := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Our own words"}
+	refused := w.Call(http.MethodPost, batchPath, object{"items": many(50, provided)})
+	refused.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/items")
+	_, said, _ := strings.Cut(refused.Error.Message, "Send at most ")
+	var most int
+	if _, err := fmt.Sscan(said, &most); err != nil || most < 10 {
+		t.Fatalf("it says %q", refused.Error.Message)
+	}
+	w.Call(http.MethodPost, batchPath, object{"items": many(most+1, provided)}).Refused(t,
+		http.StatusUnprocessableEntity, errs.ValidationFailed, "/items")
+	var made []item.Item
+	w.Call(http.MethodPost, batchPath, object{"items": many(most, provided)}).Into(t, http.StatusAccepted, &made)
+	if len(made) != most {
+		t.Errorf("%d items, want %d", len(made), most)
+	}
+}
+
 func many(n int, one any) (all []any) {
 	for range n {
 		all = append(all, one)

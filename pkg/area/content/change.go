@@ -168,7 +168,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 			err = errs.All(err, errs.Invalid("/caption", "is required, as the post has no media"))
 		}
 	}
-	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
+	if err := errs.All(err, s.fits(ctx, it.Owner, r, was)); err != nil {
 		return out, err
 	}
 	if err := s.moderator.check(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
@@ -210,41 +210,33 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 				auth.ContentPublish)
 		}
 	}
-	if r.State == item.Scheduled {
-		for _, pub := range r.Publications {
-			if err := p.RequirePlatform(pub.Platform); err != nil {
-				return err
-			}
-		}
-		if err := p.RequireHour(r.PlannedAt()); err != nil {
-			return err
-		}
-	}
 	r.PublishFor(p)
 	return nil
 }
 
-// fits refuses a change that the platform of a scheduled publication does not take.
-func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
-	if r.State != item.Scheduled {
+// fits refuses a change of the texts of a scheduled item that its platforms do not take, a rule of law forbids, or the
+// mandate of the caller does not permit.
+func (s *Service) fits(ctx context.Context, o tenant.Owner, r *item.Record, was texts) error {
+	now := textsOf(r)
+	now.Metadata = was.Metadata
+	if r.State != item.Scheduled || reflect.DeepEqual(now, was) {
 		return nil
 	}
+	return publication.Refused(publication.Of(s.planned(ctx, o, r), publication.ReasonMandate,
+		publication.ReasonChoices, publication.ReasonRule, publication.ReasonPost))
+}
+
+// planned returns what the gate refuses of the publications that an item is scheduled for, on behalf of the caller. The
+// accounts are not read: their state counts at the time of publication.
+func (s *Service) planned(ctx context.Context, o tenant.Owner, r *item.Record) []publication.Refusal {
+	g := publication.Gate{Item: r, By: auth.FromContext(ctx), At: r.PlannedAt()}
 	var targets []publication.Target
 	for _, pub := range r.Publications {
-		if err := law.Refused(law.Check(item.FactsOf(r, &pub, r.PublishAt.Time))); err != nil {
-			return err
-		}
-		if adapter, ok := s.platforms.Of(mode, pub.Platform); ok {
-			targets = append(targets, publication.Target{
-				Account: social.Record{Account: social.Account{Resource: resource.Resource{ID: pub.SocialAccountID},
-					Platform: pub.Platform}},
-				Limits: adapter.Capabilities(), Options: pub.Options})
-		}
+		acct := social.Account{Resource: resource.Resource{ID: pub.SocialAccountID}, Platform: pub.Platform}
+		targets = append(targets, publication.Target{Account: social.Record{Account: acct}, Options: pub.Options,
+			Limits: s.limits(o.Mode)(pub.Platform), Param: "/social_account_ids"})
 	}
-	if found := publication.Check(r, targets); len(found) > 0 {
-		return errs.InvalidFields(found...)
-	}
-	return nil
+	return g.Ask(targets...)
 }
 
 func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {

@@ -140,9 +140,10 @@ func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err er
 		}
 		out = append(out, v)
 	}
-	if tx.Len() > maxWrites {
-		return out, a.terms.Meet(errs.Invalid("/items", "are too many for one call, as those with source provided or "+
-			"next_slot take several writes each. Divide them"))
+	if n := tx.Len(); n > maxWrites {
+		return out, a.terms.Meet(errs.Invalid("/items", "are too many for one call: they are created all or none, in "+
+			"one transaction of at most %d writes, and those with source provided or next_slot take several. Send at "+
+			"most %d such items in a call", maxWrites, len(accepted)*maxWrites/n))
 	}
 	return out, nil
 }

@@ -29,13 +29,16 @@ func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (er
 	return nil
 }
 
-// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does.
-func (s ruler) obey(ctx context.Context, r *item.Record) (f factory.Factory, err error) {
-	it, err := publication.Obey(ctx, s.db, auth.FromContext(ctx).Owner, r)
+// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does. It
+// reads other items with the factory.
+func (s ruler) obey(ctx context.Context, r *item.Record, others ...store.Key) (f factory.Factory, beside []store.Item,
+	err error) {
+	it, beside, err := publication.Obey(ctx, s.db, auth.FromContext(ctx).Owner, r, others...)
 	if err != nil || it.PK == "" {
-		return f, err
+		return f, beside, err
 	}
-	return factory.Decode(&it)
+	f, err = factory.Decode(&it)
+	return f, beside, err
 }
 
 // lawful refuses a new item that violates a rule of law wherever it is published. Of an item that is published

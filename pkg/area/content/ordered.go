@@ -4,16 +4,15 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -77,24 +76,19 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := b.PublishAt.check(refs.clock); err != nil {
 		return err
 	}
-	if !b.PublishAt.Next {
-		if err := p.RequireHour(b.PublishAt.Time.Time); err != nil {
-			return err
-		}
+	f := refs.factories[b.FactoryID]
+	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
+		factory: f, gate: publication.Gate{Item: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
+	if b.PublishAt.Next {
+		w.gate.At = refs.clock
 	}
-	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
-		options: b.Options, param: "/publish_at", new: !r.Provided(), at: refs.clock,
-		obeyed: true, factory: refs.factories[b.FactoryID]}
-	if !b.PublishAt.Next {
-		w.at = b.PublishAt.Time.Time
-	}
-	targets, err := w.targets(ctx, refs.factories[b.FactoryID].SocialAccountIDs)
+	targets, err := w.targets(ctx, f.SocialAccountIDs)
 	if err != nil {
 		return err
 	}
 	at := b.PublishAt.Time
 	if b.PublishAt.Next {
-		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, refs.clock, *refs.slots)
+		slot, accounts, err := s.next(ctx, f, r, targets, refs.clock, *refs.slots)
 		if err != nil {
 			return err
 		}
@@ -105,46 +99,8 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		}
 	}
 	r.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
-	r.SocialAccountIDs, r.OmittedAccounts = append([]string{}, b.Accounts...), w.r.OmittedAccounts
+	r.SocialAccountIDs = append([]string{}, b.Accounts...)
 	return nil
-}
-
-// foreseen returns a copy of a new item with files such as it will have, so that the limits of platforms can be
-// checked. Their sizes are unknown.
-func foreseen(r *item.Record) *item.Record {
-	c := *r
-	switch {
-	case r.Provided() && !r.Fitted(), len(r.Files) > 0:
-		return &c
-	case r.Provided():
-		c.Files = slices.Repeat([]media.File{{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1,
-			Width: 1080, Height: 1350}}, len(r.Own))
-		if r.Kind != item.Carousel && r.Own[0].Type == media.Video {
-			c.Files[0] = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1, Width: 1080,
-				Height: 1920, DurationSeconds: r.Own[0].DurationSeconds}
-			if r.Format != nil && *r.Format == item.FormatLong {
-				c.Files[0].Width, c.Files[0].Height = 1920, 1080
-			}
-		}
-		return &c
-	}
-	f := media.File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1}
-	if r.Kind == item.Video || r.Kind == item.MusicClip || r.Shape == "story clip" {
-		f = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1}
-		if r.DurationSeconds != nil {
-			f.DurationSeconds = float64(*r.DurationSeconds)
-		}
-	}
-	c.Files = slices.Repeat([]media.File{f}, max(1, len(r.Slides)))
-	return &c
-}
-
-// known leaves out what cannot be known of a new item: its files, and the texts that are generated.
-func known(r *item.Record, found []errs.Detail) []errs.Detail {
-	return slices.DeleteFunc(found, func(d errs.Detail) bool {
-		return strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !r.Given.Has(item.Title) ||
-			d.Param == "/caption" && !r.Given.Has(item.Caption)
-	})
 }
 
 // accountKeys returns the keys of the accounts that bodies name.

@@ -6,11 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	incoming "github.com/content-automation/api/pkg/area/media"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -133,40 +131,28 @@ func checkFitted(kind item.Kind, mediaID string, f media.File) error {
 // accounts are named is checked as if it were scheduled.
 func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
 	r *item.Record) error {
-	w := &publishRequest{Service: s, r: r, read: refs.accounts}
+	w := &publishRequest{s: s, read: refs.accounts}
 	if len(accounts) == 0 {
 		return nil
 	}
-	if _, err := w.usual(ctx, accounts); err != nil {
+	if err := w.readAccounts(ctx, accounts); err != nil {
 		return err
 	}
-	var why []errs.Detail
-	seen := map[string]bool{}
-	for _, accountID := range accounts {
-		it := w.read[accountID]
-		name := it.Filters["platform"]
-		adapter, ok := s.platforms.Of(p.Mode, name)
-		if !social.Is(it, p.Owner) || !ok || seen[name] {
-			continue
-		}
-		seen[name] = true
-		found := Untaken(foreseen(r), item.Publication{Platform: name, SocialAccountID: accountID},
-			adapter.Capabilities())
-		if len(found) == 0 {
+	g := publication.Gate{Item: r, By: p}
+	targets, err := g.Targets(refs.owner, accounts, false, w.read, s.limits(p.Mode), nil)
+	if err != nil {
+		return err
+	}
+	var why []publication.Refusal
+	for _, t := range targets {
+		found := publication.Of(g.Ask(t), publication.ReasonKind, publication.ReasonPost)
+		found = slices.DeleteFunc(found, func(r publication.Refusal) bool { return !ofMedia(r.Err.Param) })
+		if t.Account.Platform != "" && len(found) == 0 {
 			return nil
 		}
 		why = append(why, found...)
 	}
-	if len(why) == 0 {
-		return nil
-	}
-	return errs.InvalidFields(why...)
-}
-
-// Untaken returns why a platform does not take the kind or the media of an item, whatever its texts are.
-func Untaken(r *item.Record, pub item.Publication, limits platform.Capabilities) []errs.Detail {
-	found := publication.Fit(r, &pub, limits)
-	return slices.DeleteFunc(found, func(d errs.Detail) bool { return !ofMedia(d.Param) })
+	return publication.Refused(why)
 }
 
 // ofMedia reports whether a pointer names the kind or the media of an item.

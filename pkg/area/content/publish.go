@@ -130,58 +130,54 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	if err != nil {
 		return out, err
 	}
+	r := w.gate.Item
 	if err := b.check(p.Mode, clock, clear); err != nil {
 		return out, err
 	}
-	if err := w.r.Permit(item.Schedule); err != nil {
-		return out, err
-	}
 	if clear {
-		var happened []event.Type
-		if w.r.PublishAt != nil || w.r.Ordered != nil {
-			happened = append(happened, event.ContentUnscheduled)
-		}
-		if err := publication.Clear(tx, now, w.it.Owner, w.r); err != nil {
+		if err := r.Permit(item.Schedule); err != nil {
 			return out, err
 		}
-		return s.answer(ctx, tx, w.it, w.r, happened...)
+		var happened []event.Type
+		if r.PublishAt != nil || r.Ordered != nil {
+			happened = append(happened, event.ContentUnscheduled)
+		}
+		if err := publication.Clear(tx, now, w.it.Owner, r); err != nil {
+			return out, err
+		}
+		return s.answer(ctx, tx, w.it, r, happened...)
 	}
-	at, err := planned(b.PublishAt, w.r, clock)
+	at, err := planned(b.PublishAt, r, clock)
+	if err != nil {
+		return out, cmp.Or(r.Permit(item.Schedule), err)
+	}
+	w.options, w.gate.Action, w.gate.At, w.gate.TimeParam = b.Options, item.Schedule, at, "/publish_at"
+	next := b.PublishAt != nil && b.PublishAt.Next
+	if next {
+		w.gate.At, w.gate.Any = clock, true
+	}
+	targets, err := w.targets(ctx, r.SocialAccountIDs)
 	if err != nil {
 		return out, err
 	}
-	w.options, w.param, w.at = b.Options, "/publish_at", at
-	if b.PublishAt != nil && b.PublishAt.Next {
-		w.at = clock
-	} else if err := p.RequireHour(at); err != nil {
-		return out, err
-	}
-	targets, err := w.targets(ctx, w.r.SocialAccountIDs)
-	if err != nil {
-		return out, err
-	}
-	if b.PublishAt != nil && b.PublishAt.Next {
-		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets, clock); err != nil {
+	if next {
+		if at, err = s.enqueue(ctx, tx, w.it.Owner, r, targets, clock); err != nil {
 			return out, err
 		}
 	}
 	w.take(targets, b.Sandbox)
-	w.r.PublishFor(p)
-	blocked, err := s.required(ctx, w.r)
-	if err != nil {
+	r.PublishFor(p)
+	if w.waits {
+		publication.Await(tx, now, w.it.Owner, r, targets, at)
+		return s.answer(ctx, tx, w.it, r, event.ContentUpdated)
+	}
+	if err := publication.Schedule(tx, now, w.it.Owner, r, targets, at); err != nil {
 		return out, err
 	}
-	if blocked {
-		publication.Await(tx, now, w.it.Owner, w.r, targets, at)
-		return s.answer(ctx, tx, w.it, w.r, event.ContentUpdated)
-	}
-	if err := publication.Schedule(tx, now, w.it.Owner, w.r, targets, at); err != nil {
+	if err := publication.WarnOfOthers(ctx, s.db, r, at); err != nil {
 		return out, err
 	}
-	if err := publication.WarnOfOthers(ctx, s.db, w.r, at); err != nil {
-		return out, err
-	}
-	return s.answer(ctx, tx, w.it, w.r, event.ContentScheduled)
+	return s.answer(ctx, tx, w.it, r, event.ContentScheduled)
 }
 
 // planned returns the time of a call, or else the time that the item has.
@@ -269,40 +265,34 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if err != nil {
 		return out, err
 	}
-	if err := w.r.Permit(item.Publish); err != nil {
+	r := w.gate.Item
+	w.options, w.gate.Action, w.gate.TimeParam = b.Options, item.Publish, "/social_account_ids"
+	if w.gate.At, err = s.clock(ctx); err != nil {
 		return out, err
 	}
-	if blocked, err := s.required(ctx, w.r); err != nil || blocked {
-		return out, cmp.Or(err, w.r.Unapproved())
-	}
-	usual := w.r.SocialAccountIDs
-	if len(w.asked) > 0 {
-		w.asked = slices.DeleteFunc(slices.Clone(w.asked), w.taken)
-	} else if w.r.State == item.Failed || w.r.State == item.Published {
-		usual = nil
-		for _, pub := range w.r.Publications {
+	usual := r.SocialAccountIDs
+	if left := slices.DeleteFunc(slices.Clone(w.asked), w.taken); len(left) > 0 {
+		w.asked = left
+	} else if len(w.asked) == 0 && (r.State == item.Failed || r.State == item.Published) {
+		failed := []string{}
+		for _, pub := range r.Publications {
 			if pub.State == item.PublicationFailed {
-				usual = append(usual, pub.SocialAccountID)
+				failed = append(failed, pub.SocialAccountID)
 			}
 		}
+		if r.State == item.Failed || len(failed) > 0 {
+			usual = failed
+		}
 	}
-	if w.r.State == item.Published && len(w.asked) == 0 && len(usual) == 0 || len(b.Accounts) > 0 && len(w.asked) == 0 {
-		return out, errs.New(errs.InvalidState, "The content item is published on all these accounts.").
-			In(string(w.r.State), string(item.Delete))
-	}
-	if err := p.RequireHour(now); err != nil {
-		return out, err
-	}
-	w.options, w.param, w.at = b.Options, "/social_account_ids", now
 	targets, err := w.targets(ctx, usual)
 	if err != nil {
 		return out, err
 	}
 	w.take(targets, b.Sandbox)
-	w.r.PublishFor(p)
-	if err := publication.Publish(tx, now, w.it.Owner, w.r, targets); err != nil {
+	r.PublishFor(p)
+	if err := publication.Publish(tx, now, w.it.Owner, r, targets); err != nil {
 		return out, err
 	}
-	w.r.Usual = usualPublication
-	return s.answer(ctx, tx, w.it, w.r)
+	r.Usual = usualPublication
+	return s.answer(ctx, tx, w.it, r)
 }

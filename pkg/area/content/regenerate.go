@@ -198,7 +198,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		return item.AttemptAt(r).CheckAgain()
 	}
 	if r.DeepFake || r.PromotionID != nil { // rules decide what the media show
-		if _, err := (ruler{s}).obey(ctx, r); err != nil {
+		if _, _, err := (ruler{s}).obey(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -3,14 +3,17 @@ package content
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/rehearsal"
@@ -39,7 +42,8 @@ func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown b
 			if len(accounts) == 0 {
 				accounts = f.SocialAccountIDs
 			}
-			one.Publications, err = validator{a.Service}.foretell(ctx, r, accounts, b.Options, one.PublishAt)
+			one.Publications, err = validator{a.Service}.foretell(ctx, a.refs.owner, r, accounts, b.Options,
+				one.PublishAt)
 			if err != nil {
 				return nil, err
 			}
@@ -82,29 +86,38 @@ func itemOf(r *item.Record) rehearsal.Item {
 type Rehearser struct{ *Service }
 
 // ItemOf returns the item of a rehearsal that a record makes, with its publications to accounts.
-func (s Rehearser) ItemOf(ctx context.Context, r *item.Record, accounts []string) (rehearsal.Item, error) {
+func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record,
+	accounts []string) (rehearsal.Item, error) {
 	i := itemOf(r)
 	var err error
-	i.Publications, err = validator(s).foretell(ctx, r, accounts, nil, r.PublishAt)
+	i.Publications, err = validator(s).foretell(ctx, o, r, accounts, nil, r.PublishAt)
 	return i, err
 }
 
 // foretell checks what an item, before it is generated, would publish on accounts at a time, or now.
-func (s validator) foretell(ctx context.Context, r *item.Record, accounts []string, options PlatformOptions,
-	planned *resource.Time) ([]rehearsal.Publication, error) {
-	at, err := s.clock(ctx)
-	if err != nil {
+func (s validator) foretell(ctx context.Context, o tenant.Owner, r *item.Record, accounts []string,
+	options PlatformOptions, planned *resource.Time) ([]rehearsal.Publication, error) {
+	c := candidate{Gate: publication.Gate{Item: r, By: auth.FromContext(ctx), Any: true}, owner: o,
+		options: options}
+	var err error
+	if c.At, err = s.clock(ctx); err != nil {
 		return nil, err
 	}
-	if planned != nil && planned.After(at) {
-		at = planned.Time
+	if planned != nil && planned.After(c.At) {
+		c.At, c.Any = planned.Time, false
 	}
-	checked, err := s.checkAccounts(ctx, auth.FromContext(ctx), r, accounts,
-		Proposed{Options: options, RulesAt: at}, at, true)
+	var v Validation
+	if err := s.check(ctx, &v, c, accounts); err != nil {
+		return nil, err
+	}
 	all := []rehearsal.Publication{}
-	for _, c := range checked {
+	for _, c := range v.Accounts {
 		p := rehearsal.Publication{SocialAccountID: c.SocialAccountID, Platform: c.Platform,
 			Problems: []rehearsal.Problem{}}
+		isMandate := func(p Problem) bool { return p.Code == string(publication.ReasonMandate) }
+		if i := slices.IndexFunc(v.Problems, isMandate); i >= 0 { // of the time, which is that of each publication
+			c.Problems = append([]Problem{v.Problems[i]}, c.Problems...)
+		}
 		for _, problem := range c.Problems {
 			p.Problems = append(p.Problems, rehearsal.Problem{Code: problem.Code, Param: problem.Param,
 				Message: problem.Message})
@@ -139,6 +152,6 @@ func (s Rehearser) Rehearse(ctx context.Context, terms *quote.Terms, body any,
 	if f := refs.factories[b.FactoryID]; f.AutoPublish {
 		accounts = f.SocialAccountIDs
 	}
-	i, err := s.ItemOf(ctx, r, accounts)
+	i, err := s.ItemOf(ctx, refs.owner, r, accounts)
 	return &i, err
 }

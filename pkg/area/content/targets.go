@@ -2,17 +2,11 @@ package content
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/law"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -23,24 +17,21 @@ import (
 
 // publishRequest is a request to publish an item.
 type publishRequest struct {
-	*Service
-	r       *item.Record
+	s       *Service
+	gate    publication.Gate
 	it      store.Item
 	owner   tenant.Owner          // of the item
 	asked   []string              // ids of the accounts in the call
-	read    map[string]store.Item // items that were read, by the ids of accounts
+	read    map[string]store.Item // items that were read, by their keys
 	options platformOptions
-	new     bool   // the item is not generated yet
-	param   string // parameter with the time or the accounts, for errors
-	at      time.Time
 	factory factory.Factory
-	obeyed  bool // the rules of law that apply are those of now
+	waits   bool // it is not published before its approval
 }
 
 // publishRequest reads the item and the accounts of the call in one round trip.
 func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
 	accounts []string) (*publishRequest, error) {
-	w := &publishRequest{Service: s, asked: accounts, read: map[string]store.Item{}}
+	w := &publishRequest{s: s, asked: accounts, read: map[string]store.Item{}}
 	var known []string
 	var keys []store.Key
 	for _, accountID := range accounts {
@@ -55,165 +46,115 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 	for i, accountID := range known {
 		w.read[accountID] = beside[i]
 	}
-	w.r, w.it, w.owner = r, it, it.Owner
+	w.gate.Item, w.it, w.owner = r, it, it.Owner
 	return w, nil
 }
 
 // taken reports whether an account has taken the item.
 func (w *publishRequest) taken(accountID string) bool {
-	pub := w.r.PublicationTo(accountID)
+	pub := w.gate.Item.PublicationTo(accountID)
 	return pub != nil && pub.Taken()
 }
 
 // take notes the accounts to which the item is published, and the requested result.
 func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
-	if w.r.State != item.Published && w.r.State != item.Failed {
-		w.r.SocialAccountIDs = []string{}
+	if w.gate.Item.State != item.Published && w.gate.Item.State != item.Failed {
+		w.gate.Item.SocialAccountIDs = []string{}
 	}
 	for _, t := range targets {
-		if !slices.Contains(w.r.SocialAccountIDs, t.Account.ID) {
-			w.r.SocialAccountIDs = append(w.r.SocialAccountIDs, t.Account.ID)
+		if !slices.Contains(w.gate.Item.SocialAccountIDs, t.Account.ID) {
+			w.gate.Item.SocialAccountIDs = append(w.gate.Item.SocialAccountIDs, t.Account.ID)
 		}
 	}
-	w.r.Rehearsed = rehearsal
+	w.gate.Item.Rehearsed = rehearsal
 }
 
-// targets returns the accounts of a request, and rejects an item that their platforms do not take. If
-// the call names no accounts, they are the usual accounts, or else those of the factory: those that
-// cannot publish it are left out, unless none is left.
+// targets returns the accounts of a request, and refuses what the gate refuses. If the call names no accounts, they are
+// the usual accounts, or else those of the factory: those that cannot publish it are left out, unless none is left. If
+// the item waits for its approval, waits is set, unless the call publishes it now.
 func (w *publishRequest) targets(ctx context.Context, usual []string) (all []publication.Target, err error) {
-	if !w.obeyed {
-		if w.factory, err = (ruler{w.Service}).obey(ctx, w.r); err != nil {
+	named := len(w.asked) > 0
+	if w.gate.Action != "" {
+		if err := w.obey(ctx); err != nil {
 			return nil, err
 		}
 	}
 	ids := w.asked
-	if len(ids) == 0 {
-		if ids, err = w.usual(ctx, usual); err != nil {
+	if !named {
+		if ids = usual; len(ids) == 0 {
+			ids = w.factory.SocialAccountIDs
+		}
+		if err := w.readAccounts(ctx, ids); err != nil {
 			return nil, err
 		}
 	}
-	p := auth.FromContext(ctx)
-	var found, unlawful []error
-	omitted := []item.OmittedAccount{}
-	chosen := map[string]bool{}
-	for i, accountID := range ids {
-		param := "/social_account_ids/" + strconv.Itoa(i)
-		if len(w.asked) == 0 {
-			param = "/social_account_ids"
-		}
-		it := w.read[accountID]
-		if !social.Is(it, w.owner) {
-			e := errs.Missing("social account", accountID)
-			e.Param = param
-			return nil, e
-		}
-		acct, err := social.Decode(&it)
-		if err != nil {
-			return nil, err
-		}
-		adapter, ok := w.platforms.Of(p.Mode, acct.Platform)
-		if !ok {
-			return nil, fmt.Errorf("content: no platform %q", acct.Platform)
-		}
-		if o := publication.Omit(&acct, adapter.Capabilities(), w.r.Kind); o != nil && len(w.asked) == 0 {
-			omitted = append(omitted, *o)
-			continue
-		} else if !acct.Usable() {
-			found = append(found, errs.Invalid(param, "%s", o.Message))
-			continue
-		}
-		if err := p.RequirePlatform(acct.Platform); err != nil {
-			if len(w.asked) == 0 {
-				omitted, unlawful = append(omitted, publication.Outside(accountID, err)), append(unlawful, err)
-			} else {
-				found = append(found, err)
-			}
-			chosen[acct.Platform] = true
-			continue
-		}
-		options, sent := w.options[acct.Platform]
-		if pub := w.r.PublicationTo(accountID); !sent && pub != nil {
-			options = pub.Options
-		}
-		pub := item.Publication{Platform: acct.Platform, SocialAccountID: accountID, Options: options}
-		if o := publication.Unchosen(w.r, &pub, adapter.Capabilities()); o != nil && len(w.asked) == 0 {
-			omitted = append(omitted, *o)
-			continue
-		}
-		facts := item.FactsOf(w.r, &pub, w.at)
-		facts.Param = param
-		violated := law.Check(facts)
-		for _, v := range violated {
-			if v.ID == law.AdPlatforms && len(w.asked) == 0 {
-				omitted = append(omitted, publication.Forbidden(accountID, v))
-				unlawful = append(unlawful, v.Error())
-			} else {
-				found = append(found, v.Error())
-			}
-		}
-		if len(violated) > 0 {
-			chosen[acct.Platform] = true
-			continue
-		}
-		chosen[acct.Platform] = true
-		label := adapter.Capabilities().Label
-		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options,
-			Full: func(day string, most int) error {
-				return errs.Invalid(w.param, "%s takes %d posts a day on one account, and %s has as many on %s (UTC): "+
-					"choose another day", label, most, accountID, day)
-			}})
-	}
-	if len(all) == 0 {
-		found = append(found, unlawful...)
-		for _, o := range omitted {
-			if o.Code == item.OmittedUnlawful || o.Code == item.OmittedMandate {
-				continue
-			}
-			found = append(found, errs.Invalid("/social_account_ids", "%s", o.Message))
-		}
-	}
-	w.r.OmittedAccounts = omitted
-	for name := range w.options {
-		if !chosen[name] && len(found) == 0 {
-			found = append(found, errs.Invalid("/options/"+name, "is for a platform that none of the accounts is of"))
-		}
-	}
-	slices.SortStableFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	details := publication.Check(w.r, all)
-	if w.new {
-		details = known(w.r, details)
-	}
-	if len(details) > 0 {
-		found = append(found, errs.InvalidFields(details...))
-	}
-	return all, errs.All(found...)
-}
-
-// usual reads and returns the accounts for a call that names none.
-func (w *publishRequest) usual(ctx context.Context, ids []string) ([]string, error) {
-	if len(ids) == 0 {
-		ids = w.factory.SocialAccountIDs
-	}
-	if len(ids) == 0 {
-		return nil, errs.Invalid("/social_account_ids", "is required, as the factory has no social accounts: attach "+
-			"some, or name them")
-	}
-	var keys []store.Key
-	for _, accountID := range ids {
-		if _, read := w.read[accountID]; !read {
-			keys = append(keys, store.IDKey(accountID))
-		}
-	}
-	if len(keys) == 0 {
-		return ids, nil
-	}
-	items, err := w.db.GetAll(ctx, keys...)
-	if err != nil {
+	w.gate.By, w.gate.Approval = auth.FromContext(ctx), w.factory.Approval
+	if all, err = w.gate.Targets(w.owner, ids, named, w.read, w.s.limits(w.gate.By.Mode), w.options); err != nil {
 		return nil, err
 	}
-	for i, key := range keys {
-		w.read[key.PK] = items[i]
+	refused := w.gate.Ask(all...)
+	if w.gate.Action != item.Publish {
+		isApproval := func(r publication.Refusal) bool { return r.Reason == publication.ReasonApproval }
+		w.waits = slices.ContainsFunc(refused, isApproval)
+		refused = slices.DeleteFunc(refused, isApproval)
 	}
-	return ids, nil
+	w.gate.Item.OmittedAccounts = []item.OmittedAccount{}
+	if !named && len(all) > 0 {
+		kept, omitted, left := publication.Leave(all, refused)
+		w.gate.Item.OmittedAccounts = append(w.gate.Item.OmittedAccounts, omitted...)
+		if all = kept; len(kept) > 0 {
+			refused = left
+		}
+		for i, r := range refused {
+			if r.Reason == publication.ReasonKind { // another kind is no remedy for a call that names no account
+				refused[i].Err = errs.Invalid(r.Param, "%s", r.Message())
+			}
+		}
+	}
+	err = publication.Refused(refused)
+	for name := range w.options {
+		is := func(t publication.Target) bool { return t.Account.Platform == name }
+		if !slices.ContainsFunc(all, is) && err == nil {
+			err = errs.Invalid("/options/"+name, "is for a platform that none of the accounts is of")
+		}
+	}
+	return all, err
+}
+
+// obey has the item follow the rules of law of now, and reads what the gate needs to know of its factory and of the
+// accounts that the call names.
+func (w *publishRequest) obey(ctx context.Context) error {
+	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Item, w.counters(w.asked)...)
+	w.factory = f
+	for _, it := range counters {
+		w.read[it.PK] = it
+	}
+	return err
+}
+
+// counters returns the keys of the counters of the posts of accounts on the day.
+func (w *publishRequest) counters(ids []string) (keys []store.Key) {
+	for _, accountID := range ids {
+		if w.gate.TimeParam != "" && id.Valid(id.SocialAccount, accountID) {
+			keys = append(keys, publication.QuotaKey(accountID, publication.Day(w.gate.At)))
+		}
+	}
+	return keys
+}
+
+// readAccounts reads accounts that were not read, and their counters.
+func (w *publishRequest) readAccounts(ctx context.Context, ids []string) error {
+	keys := w.counters(ids)
+	for _, accountID := range ids {
+		keys = append(keys, store.IDKey(accountID))
+	}
+	keys = slices.DeleteFunc(keys, func(key store.Key) bool { _, read := w.read[key.PK]; return read })
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := w.s.db.GetAll(ctx, keys...)
+	for i, it := range items {
+		w.read[keys[i].PK] = it
+	}
+	return err
 }

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/law"
-	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -41,9 +39,9 @@ type Problem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
 	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
 	// are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-	// that; state: its state does not permit publishing; rule: a
-	// rule of law forbids it; body: createContentItem would refuse it.
-	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,rule,body"`
+	// that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time
+	// or the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
+	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,mandate,rule,body"`
 	// Pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.
@@ -52,16 +50,13 @@ type Problem struct {
 	Rule *errs.RuleContext `json:"rule"`
 }
 
-// fault returns a problem that is no rule of law.
-func fault(code, param, message string) Problem {
-	return Problem{Code: code, Param: resource.Text(param), Message: message}
-}
-
-// ruled returns the problem of a violation of a rule of law.
-func ruled(v law.Violation) Problem {
-	e := v.Error()
-	rule, _ := e.Context.(errs.RuleContext)
-	return Problem{Code: "rule", Param: resource.Text(e.Param), Message: e.Details[0].Message, Rule: &rule}
+// problemOf returns the problem that a refusal is.
+func problemOf(r publication.Refusal) Problem {
+	p := Problem{Code: string(r.Reason), Param: resource.Text(r.Param), Message: r.Message(), Rule: r.Rule()}
+	if r.Reason == publication.ReasonChoices {
+		p.Code = string(publication.ReasonPost)
+	}
+	return p
 }
 
 // Checked is the result for one account.
@@ -94,17 +89,18 @@ type Validation struct {
 	Accounts []Checked `json:"accounts" nullable:"false"`
 }
 
-// problems returns the problems that an error has. It returns err if it is no answer to the caller.
-func problems(code string, err error) (all []Problem, _ error) {
+// problems returns the problems of the body of an item that an error has. It returns err if it is no answer to the
+// caller.
+func problems(err error) (all []Problem, _ error) {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		return nil, err
 	}
-	if e.Details == nil {
-		return []Problem{fault(code, e.Param, e.Message)}, nil
-	}
 	for _, d := range e.Details {
-		all = append(all, fault(code, d.Param, d.Message))
+		all = append(all, Problem{Code: "body", Param: resource.Text(d.Param), Message: d.Message})
+	}
+	if e.Details == nil {
+		all = append(all, Problem{Code: "body", Param: resource.Text(e.Param), Message: e.Message})
 	}
 	return all, nil
 }
@@ -127,188 +123,143 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 			return v, e
 		}
 	}
-	r, attached, fresh, err := s.proposed(ctx, p, in)
-	if err != nil {
-		code := "body"
-		if in.ItemID != "" {
+	c, attached, err := s.proposed(ctx, p, in)
+	if err != nil && in.ItemID == "" {
+		v.Problems, err = problems(err)
+	}
+	if err != nil || c.Item == nil {
+		return v, err
+	}
+	if c.At = in.At; c.At.IsZero() {
+		if c.At, err = s.clock(ctx); err != nil {
 			return v, err
 		}
-		if v.Problems, err = problems(code, err); err != nil || r == nil {
-			return v, err
+		if c.Item.PublishAt != nil && c.Item.PublishAt.After(c.At) {
+			c.At = c.Item.PublishAt.Time
 		}
 	}
-	if r == nil {
-		return v, nil
-	}
-	if !fresh {
-		if err := r.Permit(item.Publish); err != nil {
-			v.Problems = append(v.Problems, fault("state", "", errs.As(err).Message))
-		}
-		if blocked, err := s.required(ctx, r); err != nil {
-			return v, err
-		} else if blocked {
-			v.Problems = append(v.Problems, fault("approval", "/approval", errs.As(r.Unapproved()).Message))
-		}
-	}
-	at := in.At
-	if at.IsZero() {
-		if at, err = s.clock(ctx); err != nil {
-			return v, err
-		}
-		if r.PublishAt != nil && r.PublishAt.After(at) {
-			at = r.PublishAt.Time
-		}
-	}
+	c.RulesAt, c.options = in.RulesAt, in.Options
 	accounts := in.Accounts
 	if len(accounts) == 0 {
-		accounts = r.SocialAccountIDs
+		accounts = c.Item.SocialAccountIDs
 	}
 	if len(accounts) == 0 {
 		accounts = attached
 	}
-	if len(accounts) == 0 {
-		v.Problems = append(v.Problems, fault("attached", "/social_account_ids",
-			"The factory has no social accounts: attach some, or name them."))
-	}
-	if in.RulesAt.IsZero() {
-		in.RulesAt = at
-	}
-	for _, violated := range law.Check(item.FactsOf(r, &item.Publication{}, in.RulesAt)) {
-		v.Problems = append(v.Problems, ruled(violated))
-	}
-	if v.Accounts, err = s.checkAccounts(ctx, p, r, accounts, in, at, fresh); err != nil {
+	if err := s.check(ctx, &v, c, accounts); err != nil {
 		return v, err
 	}
 	v.OK = len(v.Problems) == 0 && !slices.ContainsFunc(v.Accounts, func(c Checked) bool { return !c.OK })
 	return v, nil
 }
 
-// proposed returns the item to check, the accounts of its factory, and whether it is new.
-func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed) (r *item.Record, attached []string,
-	fresh bool, err error) {
+// candidate is an item that is checked.
+type candidate struct {
+	publication.Gate
+	owner   tenant.Owner
+	options PlatformOptions
+}
+
+// proposed returns the item to check, and the accounts of its factory.
+func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed) (c candidate, attached []string,
+	err error) {
+	c.By = p
 	if in.Body == nil {
-		r, _, err = s.find(ctx, in.ItemID)
+		r, it, err := s.find(ctx, in.ItemID)
 		if errs.CodeOf(err) == errs.NotFound {
 			err = errs.MissingAt("/content_item_id", item.ItemKind, in.ItemID)
 		}
 		if err != nil {
-			return nil, nil, false, err
+			return c, nil, err
 		}
-		f, err := ruler(s).obey(ctx, r)
-		return r, f.SocialAccountIDs, r.GeneratedAt == nil, err
+		c.Item, c.owner = r, it.Owner
+		f, _, err := ruler(s).obey(ctx, r)
+		switch c.Approval = f.Approval; {
+		case r.GeneratedAt == nil && r.Runs(): // what is known of it is checked
+		case in.At.IsZero():
+			c.Action = item.Publish
+		default:
+			c.Action = item.Schedule
+		}
+		return c, f.SocialAccountIDs, err
 	}
 	b := *in.Body
 	b.PublishAt, b.Accounts, b.Options = nil, nil, nil
 	refs, err := s.open(ctx, p, *in.Body)
 	if err != nil {
-		return nil, nil, true, err
+		return c, nil, err
+	}
+	if c.owner = refs.owner; c.owner.Account == "" {
+		c.owner = p.Owner
 	}
 	attached = refs.factories[b.FactoryID].SocialAccountIDs
 	if err := b.check(p.Mode); err != nil {
-		return nil, attached, true, err
+		return c, attached, err
 	}
-	if r, err = s.newRecord(b, refs, p.Mode, s.now()); err != nil {
-		return nil, attached, true, err
+	r, err := s.newRecord(b, refs, p.Mode, s.now())
+	if err != nil {
+		return c, attached, err
 	}
-	return r, attached, true, s.vary(p.Owner, r, b.Variants.items(), slices.Concat(attached, in.Accounts), refs)
+	c.Item = r
+	return c, attached, s.vary(p.Owner, r, b.Variants.items(), slices.Concat(attached, in.Accounts), refs)
 }
 
-func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item.Record, accounts []string, in Proposed,
-	at time.Time, fresh bool) ([]Checked, error) {
-	all, keys := []Checked{}, []store.Key{}
-	day := at.UTC().Format(time.DateOnly)
-	for _, accountID := range accounts {
-		keys = append(keys, store.IDKey(accountID), publication.QuotaKey(accountID, day))
+// check adds what the gate refuses of an item to a validation, and what would be published on each account.
+func (s validator) check(ctx context.Context, v *Validation, c candidate, accounts []string) error {
+	c.TimeParam = "/publish_at"
+	w := &publishRequest{s: s.Service, gate: c.Gate, read: map[string]store.Item{}}
+	if err := w.readAccounts(ctx, accounts); err != nil {
+		return err
 	}
-	items, err := s.db.GetAll(ctx, keys...)
+	limits := s.limits(c.By.Mode)
+	targets, err := c.Targets(c.owner, accounts, true, w.read, limits, c.options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, accountID := range accounts {
-		c := Checked{SocialAccountID: accountID, Problems: []Problem{}, Warnings: []item.PublicationWarning{}}
-		param := "/social_account_ids/" + strconv.Itoa(i)
-		it := items[2*i]
-		if !social.Is(it, p.Owner) {
-			c.Problems = append(c.Problems, fault("attached", param, "There is no social account "+accountID+"."))
-			all = append(all, c)
+	for i, t := range targets {
+		taken, err := publication.TakenBetween(ctx, s.db, t.Account.ID, c.At, c.At.Add(time.Second))
+		if err != nil {
+			return err
+		}
+		if by := taken.At(c.At); by != c.Item.ID {
+			targets[i].TakenBy = by
+		}
+		v.Accounts = append(v.Accounts, s.shown(c, t))
+	}
+	for _, r := range c.Ask(targets...) {
+		if r.Account == "" {
+			v.Problems = append(v.Problems, problemOf(r))
 			continue
 		}
-		acct, err := social.Decode(&it)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.checkAccount(ctx, &c, r, &acct, param, in, at, fresh); err != nil {
-			return nil, err
-		}
-		if limits, _ := s.Capabilities(p.Mode, acct.Platform); limits.DailyPosts > 0 {
-			left := max(0, int64(limits.DailyPosts)-items[2*i+1].Count())
-			if pub := r.PublicationTo(accountID); left == 0 && (pub == nil || pub.Posting.Day != day) {
-				c.Problems = append(c.Problems, fault("quota", "/publish_at", limits.Label+" takes "+
-					strconv.Itoa(limits.DailyPosts)+" posts a day on one account, and it has as many on "+day+
-					" (UTC). Choose another day."))
+		for i := range v.Accounts {
+			if of := &v.Accounts[i]; of.SocialAccountID == r.Account {
+				of.Problems, of.OK = append(of.Problems, problemOf(r)), false
 			}
-			c.QuotaLeft = &left
 		}
-		c.OK = len(c.Problems) == 0
-		all = append(all, c)
 	}
-	return all, nil
+	return nil
 }
 
-// checkAccount adds the problems of an item on one account.
-func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *social.Record, param string,
-	in Proposed, at time.Time, fresh bool) error {
-	c.Platform = &acct.Platform
-	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)
-	if !ok {
-		return nil
+// shown returns what an item would be on an account, without its problems.
+func (s validator) shown(c candidate, t publication.Target) Checked {
+	of := Checked{SocialAccountID: t.Account.ID, OK: true, Problems: []Problem{},
+		Warnings: []item.PublicationWarning{}}
+	if t.Account.Platform == "" {
+		return of
 	}
-	seen := r
-	if fresh {
-		seen = foreseen(r)
+	of.Platform = &t.Account.Platform
+	seen := c.Item
+	if seen.GeneratedAt == nil {
+		seen = publication.Foreseen(seen)
 	}
-	pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: in.Options[acct.Platform]}
-	before := r.PublicationTo(acct.ID)
-	if before != nil && pub.Options == nil {
-		pub.Options = before.Options
+	pub := item.Publication{Platform: t.Account.Platform, SocialAccountID: t.Account.ID, Options: t.Options}
+	preview := publication.Preview(c.Item, &pub, t.Limits)
+	of.Preview = &preview
+	of.Warnings = append(of.Warnings, publication.Halved(seen, &pub, t.Limits)...)
+	of.Warnings = append(of.Warnings, publication.Recut(seen, &pub, t.Limits)...)
+	if t.Limits.DailyPosts > 0 {
+		left := max(0, int64(t.Limits.DailyPosts)-t.Posts)
+		of.QuotaLeft = &left
 	}
-	preview := publication.Preview(r, &pub, limits)
-	c.Preview = &preview
-	if before != nil && before.Taken() {
-		c.Problems = append(c.Problems, fault("published", param, "The account has taken the item already."))
-	}
-	if o := publication.Omit(acct, limits, r.Kind); o != nil {
-		code := "account"
-		if o.Code == item.OmittedKind {
-			code = "kind"
-		}
-		c.Problems = append(c.Problems, fault(code, param, strings.ToUpper(o.Message[:1])+o.Message[1:]+"."))
-		if code == "kind" {
-			return nil
-		}
-	}
-	facts := item.FactsOf(seen, &pub, in.RulesAt)
-	facts.Param = param
-	alone := law.Check(item.FactsOf(seen, &item.Publication{}, in.RulesAt))
-	for _, v := range law.Check(facts) {
-		known := func(other law.Violation) bool { return other.ID == v.ID } // it is listed of the item itself
-		if !slices.ContainsFunc(alone, known) {
-			c.Problems = append(c.Problems, ruled(v))
-		}
-	}
-	found := publication.Fit(seen, &pub, limits)
-	if fresh && !r.Provided() {
-		found = known(r, found)
-	}
-	for _, d := range found {
-		c.Problems = append(c.Problems, fault("post", d.Param, d.Message))
-	}
-	c.Warnings = append(c.Warnings, publication.Halved(seen, &pub, limits)...)
-	c.Warnings = append(c.Warnings, publication.Recut(seen, &pub, limits)...)
-	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
-	if by := taken.At(at); err == nil && by != "" && by != r.ID {
-		c.Problems = append(c.Problems, fault("slot_taken", "/publish_at", "The content item "+by+
-			" is planned on the account for the same time."))
-	}
-	return err
+	return of
 }

@@ -165,7 +165,7 @@ func (a *references) adapted(b *createBody, f factory.Factory) (platforms []stri
 // fitVariants refuses members of variants that their platforms do not take.
 func (s *Service) fitVariants(mode tenant.Mode, r *item.Record) error {
 	var found []errs.Detail
-	seen := foreseen(r)
+	seen := publication.Foreseen(r)
 	for _, key := range r.VariantKeys() {
 		pub := item.Publication{Platform: key}
 		if of := r.VariantPlatforms[key]; of != "" {
@@ -175,7 +175,8 @@ func (s *Service) fitVariants(mode tenant.Mode, r *item.Record) error {
 		if !ok {
 			continue
 		}
-		for _, d := range publication.Fit(seen, &pub, limits) {
+		all, _ := publication.Fit(seen, &pub, limits)
+		for _, d := range all {
 			if strings.HasPrefix(d.Param, "/variants/"+key+"/") {
 				found = append(found, d)
 			}
@@ -194,6 +195,14 @@ func (s *Service) Capabilities(mode tenant.Mode, name string) (platform.Capabili
 		return platform.Capabilities{}, false
 	}
 	return adapter.Capabilities(), true
+}
+
+// limits returns the limits of the platforms of a mode, which are empty for those that the service does not have.
+func (s *Service) limits(mode tenant.Mode) func(string) platform.Capabilities {
+	return func(name string) platform.Capabilities {
+		limits, _ := s.Capabilities(mode, name)
+		return limits
+	}
 }
 
 // patchVariants checks the variants of a patch, and holds their media instead of the earlier ones.

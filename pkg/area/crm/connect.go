@@ -227,7 +227,7 @@ func callerError(err error, label, param string) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return errs.Wrap(err, errs.Timeout, "%s did not answer in time. Try again.", label)
-	case e.Kind == platform.Reconnect || platform.Refuses(err) || e.Kind == platform.Expired:
+	case platform.Ended(err) || platform.Refuses(err) || e.Code == platform.CodeTokenExpired:
 		refused := errs.Invalid(param, "was refused by %s", label)
 		refused.Cause = err
 		return refused

@@ -105,7 +105,7 @@ func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	q.Set("portal", c.Details[portalDetail])
 	a, err := adapter.Connect(ctx, crm.Grant{Code: q.Get("code"), RedirectURL: c.Redirect, Query: q})
 	switch {
-	case err != nil && platform.KindOf(err) == platform.Reconnect || platform.Refuses(err):
+	case platform.Ended(err) || platform.Refuses(err):
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, adapter.Facts().Label+
 			" has refused the access.").Because(err)
 	case err != nil:

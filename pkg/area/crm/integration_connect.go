@@ -83,7 +83,6 @@ type disconnecting struct {
 	Kind string `json:"kind,omitempty"`
 	// Sealed is the Credentials of the connection. It is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
-	Ended  bool   `json:"ended,omitempty"` // the webhooks
 }
 
 // Disconnect adds the end of an integration, whose item was read, to the transaction. The transaction forgets the
@@ -118,45 +117,41 @@ func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now
 	return r.Save(tx, now, it.Owner, it, "")
 }
 
-// disconnector is the handler of Disconnect.
-type disconnector struct{ *Worker }
-
-// Step ends the webhooks, or the access. It does neither if the integration was connected again, because some CRMs
-// would end the new connection, too.
-func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// disconnect ends the webhooks and the access. It does neither if the integration was connected again, because some
+// CRMs would end the new connection, too.
+func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 	var p disconnecting
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	_, r, err := w.read(ctx, s.Subject)
+	if r.Cause() != nil {
+		// The token is already forgotten here, and expires at the CRM.
+		slog.Warn("access of an integration not revoked", "integration_id", r.Subject, "error", r.Cause())
+		r.Forget("sealed")
+		return nil
+	}
+	_, present, err := w.read(ctx, r.Subject)
 	if err != nil {
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	}
-	adapter := w.Systems.Of(s.Mode, p.Kind)
-	if r.Usable() || adapter == nil {
-		return task.Outcome{Done: true, Payload: disconnecting{}}, nil
-	}
-	var secrets Credentials
-	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &secrets); err != nil {
-		return o, social.Again(err, time.Minute)
-	}
-	if !p.Ended {
-		if !adapter.Facts().Shared {
-			if err := adapter.Unsubscribe(ctx, secrets.Account, r.HookURL(secrets.Hook)); err != nil && s.Failures < 3 {
-				return o, social.Again(err, time.Minute)
+	if adapter := w.Systems.Of(r.Mode, p.Kind); adapter != nil && !present.Usable() {
+		var secrets Credentials
+		if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.Sealed, &secrets); err != nil {
+			return social.Again(err, time.Minute)
+		}
+		if !r.Knows("unsubscribed") && !adapter.Facts().Shared {
+			err := adapter.Unsubscribe(ctx, secrets.Account, present.HookURL(secrets.Hook))
+			if err != nil && r.Failures < 3 {
+				return social.Again(err, time.Minute)
+			}
+			if err := r.Keep("unsubscribed", true); err != nil {
+				return err
 			}
 		}
-		p.Ended = true
-		return task.Outcome{Payload: p}, nil
+		if err := adapter.Revoke(ctx, secrets.Account); err != nil {
+			return social.Again(err, time.Minute)
+		}
 	}
-	if err := adapter.Revoke(ctx, secrets.Account); err != nil {
-		return o, social.Again(err, time.Minute)
-	}
-	return task.Outcome{Done: true, Payload: disconnecting{}}, nil
-}
-
-// Fail ends the task without the end of the access. The token is already forgotten here, and expires at the CRM.
-func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
-	slog.Warn("access of an integration not revoked", "integration_id", s.Subject, "error", cause)
-	return task.Outcome{Payload: disconnecting{}}, nil
+	r.Forget("sealed")
+	return nil
 }

@@ -2,6 +2,7 @@ package crm
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -34,89 +35,66 @@ type noting struct {
 	Deal  string    `json:"deal"`
 	Item  string    `json:"item"`
 	Since time.Time `json:"since"`
-	// Tried reports whether a note may exist: an attempt to write it has begun.
-	Tried bool `json:"tried,omitempty"`
 }
 
-// noter is the handler of Note. The note contains the id of the item. An attempt that follows another looks for the
-// id among the notes first, so that a deal has one note whatever was lost.
-type noter struct{ *Worker }
-
-// Step looks whether the item has ended, and writes the note.
-func (w noter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// writeNote waits for the end of an item, and writes a note with the id of the item to its deal. If the answer is lost,
+// it looks for the id among the notes first, so that a deal has one note whatever was lost.
+func (w *Worker) writeNote(ctx context.Context, r *task.Run) error {
 	var p noting
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
+	}
+	if r.Cause() != nil {
+		w.note(ctx, r.Subject, r.Cause())
+		return nil
 	}
 	it, err := w.DB.Lookup(ctx, store.IDKey(p.Item))
 	if err != nil {
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	}
 	if it.Kind != item.ItemKind {
-		return task.Outcome{Done: true}, nil // it was deleted
+		return nil // it was deleted
 	}
-	r, err := item.Decode(&it)
+	of, err := item.Decode(&it)
 	if err != nil {
-		return o, err
+		return err
 	}
 	switch {
-	case r.Runs():
-		o.Wait = task.Jitter(min(max(firstLook, w.Now().Sub(p.Since)/8), longestLook))
-		return o, nil
-	case r.State == item.Canceled:
-		return task.Outcome{Done: true}, nil
+	case of.Runs():
+		return r.Sleep(task.Jitter(min(max(firstLook, w.Now().Sub(p.Since)/8), longestLook)))
+	case of.State == item.Canceled:
+		return nil
 	}
-	c, err := w.open(ctx, s.Owner, s.Subject)
-	if err != nil {
-		return o, social.Again(err, 0)
-	}
+	c, err := w.connected(ctx, r)
 	if c == nil {
-		_, r, err := w.read(ctx, s.Subject)
-		if err == nil && r.State == NeedsReconnect {
-			return o, social.Again(platform.Disconnected(), refusedPause)
-		}
-		return task.Outcome{Done: err == nil}, err
-	}
-	return w.write(ctx, s, c, p, r)
-}
-
-// write writes the note, unless it exists.
-func (w noter) write(ctx context.Context, s *task.Step, c *connection, p noting, r *item.Record) (o task.Outcome,
-	err error) {
-	tried := p.Tried
-	p.Tried = true
-	if err := s.Lease(ctx, p); err != nil {
-		return o, err
+		return err
 	}
 	exists := false
-	if tried {
-		exists, err = c.HasNote(ctx, c.account(), p.Deal, p.Item)
+	if err = r.Kept("note", &exists); errors.Is(err, task.ErrLost) {
+		if exists, err = c.HasNote(ctx, c.account(), p.Deal, p.Item); err == nil {
+			r.Forget("note")
+		}
 	}
 	if err == nil && !exists {
-		err = c.AddNote(ctx, c.account(), p.Deal, noteText(c.r.Base, r))
+		exists, err = task.Once(ctx, r, "note", func(ctx context.Context) (bool, error) {
+			return true, c.AddNote(ctx, c.account(), p.Deal, noteText(c.r.Base, of))
+		})
 	}
 	switch {
 	case err == nil:
-		return task.Outcome{Done: true, Join: func(_ context.Context, tx *store.Tx) error {
+		return r.End(func(_ context.Context, tx *store.Tx) error {
 			count(tx, c.r.ID, countNotes)
 			return nil
-		}}, nil
-	case platform.KindOf(err) == platform.Unknown:
-		return o, social.Again(err, lostPause)
+		})
+	case errors.Is(err, task.ErrLost):
+		return r.Sleep(lostPause)
 	case crm.Gone(err):
-		return task.Outcome{Done: true}, nil
-	}
-	if platform.Refuses(err) {
+		return nil
+	case platform.Refuses(err):
 		w.note(ctx, c.r.ID, err)
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
-	return o, w.trouble(ctx, c, err)
-}
-
-// Fail ends the task without a note.
-func (w noter) Fail(ctx context.Context, s *task.Step, cause error) (task.Outcome, error) {
-	w.note(ctx, s.Subject, cause)
-	return task.Outcome{}, nil
+	return c.answer(ctx, err)
 }
 
 // noteText returns the note about an item that has ended, in Russian if the item is.

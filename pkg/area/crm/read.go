@@ -61,71 +61,54 @@ func Hint(tx *store.Tx, now time.Time, o tenant.Owner, integrationID string, obj
 	}, reading{object, objectID, productID})
 }
 
-// reader is the handler of Read.
-type reader struct{ *Worker }
-
-// Step reads the object. What it makes is written in transactions of its own with a mark, so that a repeat finds it.
-func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// readObject reads an object and does what the mapping says. What it makes is written in transactions of its own with a
+// mark, so that a repeat finds it.
+func (w *Worker) readObject(ctx context.Context, r *task.Run) error {
 	var p reading
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil || r.Cause() != nil {
+		return err
 	}
-	c, err := w.open(ctx, s.Owner, s.Subject)
-	if err != nil {
-		return o, social.Again(err, 0)
-	}
+	c, err := w.connected(ctx, r)
 	if c == nil {
-		_, r, err := w.read(ctx, s.Subject)
-		if err == nil && r.State == NeedsReconnect {
-			return o, social.Again(platform.Disconnected(), refusedPause)
-		}
-		return task.Outcome{Done: err == nil}, err
+		return err
 	}
 	switch p.Object {
 	case crm.ProductObject:
-		err = w.product(ctx, s, c, p.ID)
+		err = w.product(ctx, c, p.ID)
 	case newProduct:
 		err = w.announce(ctx, c, p)
 	default:
-		err = w.deal(ctx, s, c, p.ID)
+		err = w.deal(ctx, c, p.ID)
 	}
 	var refused *errs.Error
-	var remote *platform.Error
 	switch {
-	case err == nil:
-		return task.Outcome{Done: true}, nil
-	case errors.Is(err, task.ErrDeaths):
+	case errors.Is(err, task.ErrDeaths), platform.Refuses(err):
 		w.note(ctx, c.r.ID, err)
-		return task.Outcome{Done: true}, nil
+		return nil
 	case errors.Is(err, store.ErrConflict):
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	case errors.As(err, &refused):
 		switch w.note(ctx, c.r.ID, err); {
 		case refused.Code == errs.ProviderUnavailable || refused.Code == errs.Timeout:
-			return o, social.Again(err, refused.RetryAfter)
+			return social.Again(err, refused.RetryAfter)
 		case p.Object == crm.ProductObject:
-			return task.Outcome{Done: true}, nil // the next change or synchronization reads it again
+			return nil // the next change or synchronization reads it again
 		case refused.Code == errs.QueueFull:
-			return o, social.Again(err, max(time.Minute, refused.RetryAfter))
+			return social.Again(err, max(time.Minute, refused.RetryAfter))
 		}
-		return o, social.Again(err, max(refusedPause, refused.RetryAfter))
-	case platform.Refuses(err):
-		w.note(ctx, c.r.ID, err)
-		return task.Outcome{Done: true}, nil
-	case errors.As(err, &remote):
-		return o, w.trouble(ctx, c, err)
+		return social.Again(err, max(refusedPause, refused.RetryAfter))
 	}
-	return o, social.Again(err, 0)
+	return c.answer(ctx, err)
 }
 
 // product imports a product, or archives it if it was deleted.
-func (w *Worker) product(ctx context.Context, s *task.Step, c *connection, productID string) error {
+func (w *Worker) product(ctx context.Context, c *connection, productID string) error {
 	if !c.r.Mapping.Products.Import {
 		return nil
 	}
 	read := w.Now()
 	var p crm.Product
-	err := s.Reading(ctx, func() (err error) {
+	err := c.run.Reading(ctx, func() (err error) {
 		p, err = c.Product(ctx, c.account(), productID)
 		return err
 	})
@@ -173,9 +156,9 @@ func (w *Worker) announce(ctx context.Context, c *connection, p reading) error {
 }
 
 // deal makes the content of the stage that a deal is in.
-func (w *Worker) deal(ctx context.Context, s *task.Step, c *connection, dealID string) error {
+func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 	var d crm.Deal
-	err := s.Reading(ctx, func() (err error) {
+	err := c.run.Reading(ctx, func() (err error) {
 		d, err = c.Deal(ctx, c.account(), dealID)
 		return err
 	})

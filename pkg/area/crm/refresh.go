@@ -24,57 +24,52 @@ func (r *Record) pause(now time.Time) time.Duration {
 	return max(0, r.RefreshedAt.Add(life-life/6).Sub(now))
 }
 
-// refresher is the handler of Refresh.
-type refresher struct{ *Worker }
-
-// Step refreshes the token.
-func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// refresh refreshes the token of an integration again and again.
+func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
 	var p social.Refreshing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	c, err := w.open(ctx, s.Owner, s.Subject)
+	c, err := w.open(ctx, r)
 	if err != nil {
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	}
 	if c == nil || c.r.Connection != p.Connection || c.r.ExpiresAt.IsZero() {
-		return task.Outcome{Done: true}, nil
-	}
-	used := c.r.Tokens
-	return social.Renewal{Refused: used > 0 && c.r.RefusedToken == used, RefreshedAt: c.r.RefreshedAt,
-		Pause:   c.r.pause(w.Now()),
-		Refresh: func(ctx context.Context) (platform.Token, error) { return c.Adapter.Refresh(ctx, c.account()) },
-		Lose: func(error) func(context.Context, *store.Tx) error {
-			return func(ctx context.Context, tx *store.Tx) error { return w.lose(ctx, tx, c.r.ID, used) }
-		},
-		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
-			return w.renewed(ctx, s, c, token)
-		}}.Step(ctx, s, w.Now())
-}
-
-// renewed returns the outcome that stores the new token of an integration.
-func (w refresher) renewed(ctx context.Context, s *task.Step, c *connection, token platform.Token) (o task.Outcome,
-	err error) {
-	c.secrets.Account.Token = token
-	sealed, err := w.Vault.Seal(ctx, s.Owner, c.r.ID, c.secrets)
-	if err != nil {
-		return o, social.Again(err, 0)
+		return nil
 	}
 	used, now := c.r.Tokens, w.Now()
-	c.r.stored(now, token)
-	if o.Done = c.r.ExpiresAt.IsZero(); !o.Done {
-		o.Wait = c.r.pause(now)
+	if refused := used > 0 && c.r.RefusedToken == used; !refused && now.Sub(c.r.RefreshedAt) < social.JustNow {
+		return r.Sleep(max(social.JustNow, c.r.pause(now)))
 	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s.Subject)
-		if err != nil || !r.Usable() || r.Tokens != used {
+	token, err := social.Renew(ctx, r, func(ctx context.Context) (platform.Token, error) {
+		return c.Adapter.Refresh(ctx, c.account())
+	})
+	if task.Waits(err) {
+		return err
+	}
+	if err != nil {
+		return r.End(func(ctx context.Context, tx *store.Tx) error { return c.Lost(ctx, tx, err) })
+	}
+	c.secrets.Account.Token = token
+	sealed, err := w.Vault.Seal(ctx, r.Owner, c.r.ID, c.secrets)
+	if err != nil {
+		return social.Again(err, 0)
+	}
+	now = w.Now()
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, r.Subject)
+		if err != nil || !present.Usable() || present.Tokens != used {
 			return err // it was disconnected or connected again during the step
 		}
-		r.Sealed = sealed
-		r.stored(now, token)
-		return r.Save(tx, now, it.Owner, it, "")
+		present.Sealed = sealed
+		present.stored(now, token)
+		return present.Save(tx, now, it.Owner, it, "")
+	})
+	after := c.r
+	if after.stored(now, token); after.ExpiresAt.IsZero() {
+		return nil
 	}
-	return o, nil
+	return r.Sleep(after.pause(now))
 }
 
 // stored notes in the record that a token was stored.

@@ -74,72 +74,59 @@ func (r *Record) Sync(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	return task.Wake(tx, now, syncMessage(o, r))
 }
 
-// synchronizer is the handler of Synchronize.
-type synchronizer struct{ *Worker }
-
-// Step takes the next page.
-func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// synchronize takes a page a step, and waits for the next synchronization after the last.
+func (w *Worker) synchronize(ctx context.Context, r *task.Run) error {
 	var p progress
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := errors.Join(r.Decode(&p), r.Kept("progress", &p)); err != nil || r.Cause() != nil {
+		return err
 	}
-	c, err := w.open(ctx, s.Owner, s.Subject)
+	c, err := w.open(ctx, r)
 	if err != nil {
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	}
 	if c == nil || c.r.Connection != p.Connection {
 		// A new connection has a task of its own, and so has a connection that is connected again.
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
-	o.Payload = &p
+	last := false
 	switch p.Phase {
 	case phaseProducts:
-		err = w.products(ctx, s, c, &p)
+		err = w.products(ctx, c, &p)
 	case phaseDeleted:
-		err = w.deleted(ctx, s, c, &p)
+		err = w.deleted(ctx, c, &p)
 	case phaseDeals:
-		var last bool
-		if last, err = w.deals(ctx, s, c, &p); last && err == nil {
-			return w.end(ctx, &p, s)
-		}
+		last, err = w.deals(ctx, c, &p)
 	default:
-		return w.begin(ctx, s, c, p)
+		err = w.begin(ctx, c, &p)
 	}
 	if platform.Refuses(err) || errors.Is(err, task.ErrDeaths) {
 		// The connected user may not read these objects, or they end what reads them: the rest goes on.
 		w.note(ctx, c.r.ID, err)
-		return w.skip(ctx, &p, s)
+		last, err = p.Phase == phaseDeals, nil
+		p.Phase, p.Cursor, p.After = phaseDeals, "", nil
 	}
-	if err != nil {
-		return task.Outcome{}, w.trouble(ctx, c, err)
+	switch {
+	case err != nil:
+		return c.answer(ctx, err)
+	case last:
+		return w.wait(ctx, r, p)
 	}
-	return o, nil
-}
-
-// skip ends the present phase.
-func (w synchronizer) skip(ctx context.Context, p *progress, s *task.Step) (task.Outcome, error) {
-	switch p.Cursor, p.After = "", nil; p.Phase {
-	case phaseProducts, phaseDeleted:
-		p.Phase = phaseDeals
-	default:
-		return w.end(ctx, p, s)
-	}
-	return task.Outcome{Payload: p}, nil
+	return errors.Join(r.Keep("progress", p), r.Sleep(0))
 }
 
 // begin subscribes to the webhooks, reads the pipelines, and begins with the products.
-func (w synchronizer) begin(ctx context.Context, s *task.Step, c *connection, p progress) (o task.Outcome, err error) {
+func (w *Worker) begin(ctx context.Context, c *connection, p *progress) error {
 	if !c.Facts().Shared {
 		if err := c.Subscribe(ctx, c.account(), c.r.HookURL(c.secrets.Hook)); err != nil {
 			// The daily synchronization works without webhooks, which not every plan of a CRM has.
 			if !platform.Refuses(err) {
-				return o, w.trouble(ctx, c, err)
+				return err
 			}
 			w.note(ctx, c.r.ID, err)
 		}
 	}
 	var pipelines []crm.Pipeline
-	err = s.Reading(ctx, func() (err error) {
+	err := c.run.Reading(ctx, func() (err error) {
 		pipelines, err = c.Pipelines(ctx, c.account())
 		return err
 	})
@@ -148,24 +135,23 @@ func (w synchronizer) begin(ctx context.Context, s *task.Step, c *connection, p 
 		pipelines, err = nil, nil
 	}
 	if err != nil && !platform.Refuses(err) {
-		return o, w.trouble(ctx, c, err)
+		return err
 	}
 	pipelines = Described(pipelines)
-	p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requested: c.r.Requested,
+	*p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requested: c.r.Requested,
 		Phase: phaseProducts}
 	if !c.r.Mapping.Products.Import {
 		p.Phase = phaseDeals
 	}
-	o.Payload = p
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
+	c.run.Also(func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := w.read(ctx, c.r.ID)
 		if err != nil || !r.Usable() || len(pipelines) == 0 || same(r.Pipelines, pipelines) {
 			return err
 		}
 		r.Pipelines = pipelines
 		return r.Save(tx, w.Now(), it.Owner, it, "")
-	}
-	return o, nil
+	})
+	return nil
 }
 
 func same(a, b []crm.Pipeline) bool {
@@ -174,10 +160,10 @@ func same(a, b []crm.Pipeline) bool {
 	})
 }
 
-func (w synchronizer) products(ctx context.Context, s *task.Step, c *connection, p *progress) error {
+func (w *Worker) products(ctx context.Context, c *connection, p *progress) error {
 	read := w.Now()
 	var page crm.Page[crm.Product]
-	err := s.Reading(ctx, func() (err error) {
+	err := c.run.Reading(ctx, func() (err error) {
 		page, err = c.Products(ctx, c.account(), p.Cursor)
 		return err
 	})
@@ -205,14 +191,14 @@ func (w synchronizer) products(ctx context.Context, s *task.Step, c *connection,
 }
 
 // deleted archives those of a page of imported products that the CRM does not have any more.
-func (w synchronizer) deleted(ctx context.Context, s *task.Step, c *connection, p *progress) error {
+func (w *Worker) deleted(ctx context.Context, c *connection, p *progress) error {
 	ids, next, err := w.importer().Bound(ctx, c.it.Owner, c.r.ID, p.After, checkedAtOnce)
 	if err != nil {
 		return err
 	}
 	if len(ids) > 0 {
 		var existing []string
-		err := s.Reading(ctx, func() (err error) {
+		err := c.run.Reading(ctx, func() (err error) {
 			existing, err = c.Existing(ctx, c.account(), ids)
 			return err
 		})
@@ -240,12 +226,12 @@ func (w synchronizer) deleted(ctx context.Context, s *task.Step, c *connection, 
 
 // deals starts a Read task for each deal of a page that is in a stage that makes content and has made none. It reports
 // whether the page was the last.
-func (w synchronizer) deals(ctx context.Context, s *task.Step, c *connection, p *progress) (last bool, err error) {
+func (w *Worker) deals(ctx context.Context, c *connection, p *progress) (last bool, err error) {
 	if len(c.r.Mapping.Stages) == 0 {
 		return true, nil
 	}
 	var page crm.Page[crm.Deal]
-	err = s.Reading(ctx, func() (err error) {
+	err = c.run.Reading(ctx, func() (err error) {
 		page, err = c.Deals(ctx, c.account(), p.Since.Add(-overlap), p.Cursor)
 		return err
 	})
@@ -277,30 +263,28 @@ func (w synchronizer) deals(ctx context.Context, s *task.Step, c *connection, p 
 	return p.Cursor == "", nil
 }
 
-// end ends a synchronization, whose result callers see, and waits for the next one. That follows at once if it was
+// wait ends a synchronization, whose result callers see, and waits for the next one. That follows at once if it was
 // requested since this one began.
-func (w synchronizer) end(ctx context.Context, p *progress, s *task.Step) (o task.Outcome, err error) {
-	_, seen, err := w.read(ctx, s.Subject)
+func (w *Worker) wait(ctx context.Context, r *task.Run, p progress) error {
+	_, seen, err := w.read(ctx, r.Subject)
 	if err != nil {
-		return o, social.Again(err, 0)
+		return social.Again(err, 0)
 	}
-	now := w.Now()
-	result := Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
-	o.Payload = progress{Connection: p.Connection, Since: p.Began}
+	now, pause := w.Now(), time.Duration(0)
 	if seen.Requested == p.Requested {
-		o.Wait = sweepEvery - task.Jitter(sweepSpread)
+		pause = sweepEvery - task.Jitter(sweepSpread)
 	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s.Subject)
-		if err != nil || !r.Usable() {
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, r.Subject)
+		if err != nil || !present.Usable() {
 			return err
 		}
-		if r.Requested != seen.Requested {
+		if present.Requested != seen.Requested {
 			return task.ErrMoved
 		}
-		r.LastSync = &result
-		r.Imported = r.Imported || p.Imported && r.Mapping.Products.Import
-		return r.Save(tx, now, it.Owner, it, "")
-	}
-	return o, nil
+		present.LastSync = &Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
+		present.Imported = present.Imported || p.Imported && present.Mapping.Products.Import
+		return present.Save(tx, now, it.Owner, it, "")
+	})
+	return errors.Join(r.Keep("progress", progress{Connection: p.Connection, Since: p.Began}), r.Sleep(pause))
 }

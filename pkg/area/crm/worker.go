@@ -47,13 +47,15 @@ type Worker struct {
 
 // Handlers returns the handlers of the tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Refresh: refresher{w}, Synchronize: synchronizer{w}, Read: reader{w},
-		Note: noter{w}, Disconnect: disconnector{w}}
+	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Synchronize: task.Func(w.synchronize),
+		Read: task.Func(w.readObject), Note: task.Func(w.writeNote), Disconnect: task.Func(w.disconnect)}
 }
 
-// connection is an integration with its secrets, in the hands of a step.
+// connection is an integration with its secrets, which a task calls.
 type connection struct {
 	crm.Adapter
+	w       *Worker
+	run     *task.Run
 	it      store.Item
 	r       Record
 	secrets Credentials
@@ -61,15 +63,15 @@ type connection struct {
 	held authority.Held
 }
 
-// open reads an integration and opens its secrets. It returns nil if the integration is not connected. An integration
-// whose authority has ended is disconnected until it is connected again.
-func (w *Worker) open(ctx context.Context, o tenant.Owner, integrationID string) (*connection, error) {
-	it, r, err := w.read(ctx, integrationID)
+// open opens the integration of a task. It returns nil if the integration is not connected. An integration whose
+// authority has ended is disconnected until it is connected again.
+func (w *Worker) open(ctx context.Context, run *task.Run) (*connection, error) {
+	it, r, err := w.read(ctx, run.Subject)
 	if err != nil || !r.Usable() {
 		return nil, err
 	}
-	c := &connection{it: it, r: r}
-	if c.Adapter = w.Systems.Of(o.Mode, r.Kind); c.Adapter == nil {
+	c := &connection{w: w, run: run, it: it, r: r}
+	if c.Adapter = w.Systems.Of(run.Mode, r.Kind); c.Adapter == nil {
 		return nil, nil
 	}
 	if c.held, err = w.holds(ctx, it, &r); err != nil {
@@ -79,7 +81,24 @@ func (w *Worker) open(ctx context.Context, o tenant.Owner, integrationID string)
 		}
 		return nil, err
 	}
-	return c, w.Vault.Open(ctx, o, r.ID, r.Sealed, &c.secrets)
+	return c, w.Vault.Open(ctx, run.Owner, r.ID, r.Sealed, &c.secrets)
+}
+
+// connected opens the integration of a task that waits for it to be connected again. It returns nil without an error if
+// it was disconnected, and an error for which the task waits.
+func (w *Worker) connected(ctx context.Context, run *task.Run) (*connection, error) {
+	c, err := w.open(ctx, run)
+	if err != nil {
+		return nil, social.Again(err, 0)
+	}
+	if c != nil {
+		return c, nil
+	}
+	_, r, err := w.read(ctx, run.Subject)
+	if err == nil && r.State == NeedsReconnect {
+		return nil, run.Sleep(refusedPause)
+	}
+	return nil, err
 }
 
 // holds returns the authority of an integration with its present rights. Its error is an authority.EndedError if it has
@@ -137,59 +156,49 @@ func (w *Worker) read(ctx context.Context, integrationID string) (it store.Item,
 	return it, r, err
 }
 
-// trouble returns the error of a step after the CRM's error. If the token has ended it starts a refresh, and if the
-// access has ended, or the token is one that was just refreshed for the same reason, it marks the integration: the next
-// step finds the mark.
-func (w *Worker) trouble(ctx context.Context, c *connection, err error) error {
-	switch platform.KindOf(err) {
-	case platform.Expired, platform.Reconnect:
-		tx := &store.Tx{}
-		var failed error
-		again := c.r.RefusedToken == c.r.Tokens-1 && c.r.Tokens > 1 && w.Now().Sub(c.r.RefreshedAt) < social.Fresh
-		if platform.KindOf(err) == platform.Expired && !c.r.ExpiresAt.IsZero() && !again {
-			failed = w.renew(ctx, tx, c)
-		} else {
-			failed = w.lose(ctx, tx, c.r.ID, c.r.Tokens)
-		}
-		if failed == nil {
-			failed = w.DB.Commit(ctx, tx)
-		}
-		if failed != nil && !errors.Is(failed, store.ErrConflict) {
-			return social.Again(failed, 0)
-		}
-		return social.Again(err, social.RefreshTime)
-	default:
-		return social.Again(err, 0)
+// answer is social.Answer. If the access has ended, the task goes on after a pause, and finds that out.
+func (c *connection) answer(ctx context.Context, err error) error {
+	if err = social.Answer(ctx, c.run, c, 0, err); platform.Ended(err) {
+		return c.run.Sleep(social.RefreshTime)
 	}
+	return err
 }
 
-// renew adds to the transaction an immediate refresh of the token, which the CRM has refused.
-func (w *Worker) renew(ctx context.Context, tx *store.Tx, c *connection) error {
-	it, r, err := w.read(ctx, c.r.ID)
+// Expired adds to the transaction an immediate refresh of the token, which the CRM has refused. If the token does not
+// end, or was just refreshed for the same reason, the access has ended.
+func (c *connection) Expired(ctx context.Context, tx *store.Tx, cause error) error {
+	again := c.r.RefusedToken == c.r.Tokens-1 && c.r.Tokens > 1 && c.w.Now().Sub(c.r.RefreshedAt) < social.Fresh
+	if again || c.r.ExpiresAt.IsZero() {
+		return c.Lost(ctx, tx, cause)
+	}
+	it, r, err := c.w.read(ctx, c.r.ID)
 	if err != nil || !r.Usable() || r.Tokens != c.r.Tokens || r.RefusedToken == r.Tokens {
 		return err
 	}
 	r.RefusedToken = r.Tokens
-	if err := r.Save(tx, w.Now(), it.Owner, it, ""); err != nil {
+	if err := r.Save(tx, c.w.Now(), it.Owner, it, ""); err != nil {
 		return err
 	}
-	return task.Wake(tx, w.Now(), refreshMessage(it.Owner, &r))
+	return task.Wake(tx, c.w.Now(), refreshMessage(it.Owner, &r))
 }
 
-// lose adds to the transaction that the CRM has refused the token of an integration for good, with the event. It does
+// Lost adds to the transaction that the CRM has refused the token of an integration for good, with the event. It does
 // nothing if the integration has a different token by now.
-func (w *Worker) lose(ctx context.Context, tx *store.Tx, integrationID string, used int) error {
-	it, r, err := w.read(ctx, integrationID)
-	if err != nil || !r.Usable() || r.Tokens != used {
+func (c *connection) Lost(ctx context.Context, tx *store.Tx, _ error) error {
+	it, r, err := c.w.read(ctx, c.r.ID)
+	if err != nil || !r.Usable() || r.Tokens != c.r.Tokens {
 		return err
 	}
-	counts, err := w.DB.GetAll(ctx, CountKeys(r.ID)...)
+	counts, err := c.w.DB.GetAll(ctx, CountKeys(r.ID)...)
 	if err != nil {
 		return err
 	}
 	r.State, r.Counts = NeedsReconnect, CountsOf(counts)
-	return r.Save(tx, w.Now(), it.Owner, it, event.IntegrationNeedsReconnect)
+	return r.Save(tx, c.w.Now(), it.Owner, it, event.IntegrationNeedsReconnect)
 }
+
+// Denied adds nothing: what the connected user may not do is noted by the task.
+func (c *connection) Denied(context.Context, *store.Tx, error) error { return nil }
 
 // note keeps the reason of a failure in the integration, where callers see it. The work does not depend on it.
 func (w *Worker) note(ctx context.Context, integrationID string, cause error) {

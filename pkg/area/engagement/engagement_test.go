@@ -78,8 +78,8 @@ func newWorld(t *testing.T, platform string) *world {
 		DB: w.DB, Now: w.Now, Providers: "bedrock"}})
 	w.Caller = w.Live()
 	w.model = &model{Provider: sandbox.New(w.Now), answers: []string{"Yes, in red."}}
-	w.kernel = w.Kernel(map[task.Kind]task.Handler{engagement.SuggestKind: &engagement.Suggester{DB: w.DB,
-		Providers: w.model, Offer: offer, Now: w.Now}})
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{engagement.SuggestKind: task.Func((&engagement.Suggester{
+		DB: w.DB, Providers: w.model, Now: w.Now}).Suggest)})
 	o, now := w.Principal.Owner, w.Now()
 	acct := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil),
 		Platform: platform, State: social.Connected, FactoryIDs: []string{}}}

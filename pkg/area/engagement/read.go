@@ -2,7 +2,6 @@ package engagement
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -32,104 +31,66 @@ func Wake(tx *store.Tx, now time.Time, o tenant.Owner, itemID, publicationID str
 	return task.Wake(tx, now, item.ReadingOf(o, itemID, publicationID))
 }
 
-// reader is the handler of item.ReadComments.
-type reader struct{ *Worker }
-
-// Step reads the comments once.
-func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// read reads the comments on a publication again and again, and ends when its readings are over.
+func (w *Worker) read(ctx context.Context, r *task.Run) error {
 	var p item.Reading
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil || r.Cause() != nil {
+		return err
 	}
-	of, err := w.item(ctx, s)
+	of, err := w.item(ctx, r.Owner, r.Subject)
 	if err != nil {
-		return o, task.Again(err)
+		return err
 	}
 	var pub *item.Publication
 	if of != nil {
 		pub = of.Publication(p.Publication)
 	}
 	if pub == nil {
-		return w.forget(ctx, s, p) // nothing refers to the comments any more
+		return w.forget(ctx, r, p) // nothing refers to the comments any more
 	}
 	if pub.State != item.PublicationPublished {
-		return task.Outcome{Done: true}, nil // the post was deleted
+		return nil // the post was deleted
 	}
-	ctx, a, err := w.open(ctx, s.Owner, p.Account, pub.Platform)
+	a, err := w.visits().Visit(ctx, r, p.Account, social.ForComments)
 	if err != nil {
-		return o, task.Again(err)
+		return err
 	}
-	if a == nil {
-		return w.later(p, platform.Commenting{}), nil
+	a.Tries = mostTries
+	from, reads := a.Adapter.(platform.CommentReader)
+	if a.Adapter != nil && !reads {
+		return nil
 	}
-	from, ok := a.adapter.(platform.CommentReader)
-	if !ok {
-		return task.Outcome{Done: true}, nil
+	price := social.Price{Of: social.ForReading}
+	if own := a.Limits().Reads; own != nil {
+		price.Units = own.Price
 	}
-	c := a.adapter.Capabilities()
-	limits := c.Comments
-	bounded := s.Mode == tenant.Live && c.Reads != nil
-	if bounded {
-		if within, err := w.Budgets.MayRead(ctx, a.meter, c); err != nil {
-			return o, task.Again(err)
-		} else if !within {
-			return w.later(p, limits), nil
+	var found []platform.Comment
+	uses, whole := 0, false
+	if err = a.Affords(ctx, price); err == nil {
+		err = a.Call(ctx, func(ctx context.Context, token platform.Account) (err error) {
+			found, uses, whole, err = all(ctx, from, token, postOf(pub))
+			return err
+		})
+	}
+	switch {
+	case task.Waits(err):
+		return err
+	case platform.Rejects(err):
+		return nil // the post was deleted, or has no comments
+	case err == nil:
+		if err := w.keep(ctx, r, of, pub, found, whole); err != nil {
+			return task.Again(err)
 		}
+		r.Also(func(ctx context.Context, tx *store.Tx) error {
+			return a.Count(ctx, tx, social.Price{Of: social.ForReading, Units: uses, Urgent: true})
+		})
 	}
-	read, uses, whole, err := all(ctx, from, a.account, postOf(pub))
-	if ctx.Err() != nil {
-		return o, task.Again(ctx.Err())
+	a.Over()
+	wait, more := p.Next(w.Now(), a.Limits().Comments)
+	if !more {
+		return nil
 	}
-	if err != nil {
-		return w.failed(p, a, limits, err), nil
-	}
-	if err := w.keep(ctx, s, of, pub, read, whole); err != nil {
-		return o, task.Again(err)
-	}
-	p.Tries = 0
-	o = w.later(p, limits)
-	if bounded {
-		o.Join = func(ctx context.Context, tx *store.Tx) error {
-			return w.Budgets.CountRead(ctx, tx, a.meter, c, uses)
-		}
-	}
-	return o, nil
-}
-
-// item returns the item of a task, or nil if it is gone.
-func (w reader) item(ctx context.Context, s *task.Step) (*item.Record, error) {
-	it, r, _, err := item.Lookup(ctx, w.DB, s.Subject)
-	if err != nil || r == nil || it.Owner != s.Owner {
-		return nil, err
-	}
-	return r, nil
-}
-
-// later returns the outcome of a look that is over.
-func (w reader) later(p item.Reading, c platform.Commenting) task.Outcome {
-	p.Looks++
-	wait, more := p.Next(w.Now(), c)
-	return task.Outcome{Payload: p, Done: !more, Wait: wait}
-}
-
-// failed returns the outcome of a look that has failed.
-func (w reader) failed(p item.Reading, a *access, c platform.Commenting, err error) (o task.Outcome) {
-	var e *platform.Error
-	known := errors.As(err, &e)
-	switch p.Tries++; {
-	case known && e.Kind == platform.BadContent:
-		return task.Outcome{Done: true} // the post was deleted, or has no comments
-	case p.Tries >= mostTries || known && e.Kind == platform.Reconnect:
-		p.Tries = 0
-		o = w.later(p, c)
-	default:
-		o = task.Outcome{Payload: p, Wait: task.Jitter(time.Duration(p.Tries) * time.Minute)}
-		if known {
-			o.Wait = max(o.Wait, e.RetryAfter)
-		}
-	}
-	o.Join = w.told(a, err)
-	return o
+	return r.Sleep(wait)
 }
 
 // all reads the comments on a post, and reports what that used of the budgets of the platform, and whether these are
@@ -153,7 +114,7 @@ func all(ctx context.Context, from platform.CommentReader, a platform.Account,
 
 // keep writes what has changed, in several transactions. Each may be repeated. The argument whole reports that other
 // comments do not exist any more.
-func (w reader) keep(ctx context.Context, s *task.Step, of *item.Record, pub *item.Publication, read []platform.Comment,
+func (w *Worker) keep(ctx context.Context, r *task.Run, of *item.Record, pub *item.Publication, read []platform.Comment,
 	whole bool) error {
 	ids := map[string]string{} // by the ids at the platform
 	wanted := map[string]platform.Comment{}
@@ -170,11 +131,11 @@ func (w reader) keep(ctx context.Context, s *task.Step, of *item.Record, pub *it
 		if err != nil {
 			return err
 		}
-		tx := &store.Tx{Origin: s.Request}
+		tx := &store.Tx{Origin: r.Request}
 		for i, commentID := range part {
 			c := wanted[commentID]
 			if items[i].Kind == "" {
-				err = w.create(tx, s.Owner, of, pub, c, commentID, ids[c.ParentID])
+				err = w.create(tx, r.Owner, of, pub, c, commentID, ids[c.ParentID])
 			} else {
 				err = w.update(tx, items[i], c)
 			}
@@ -189,11 +150,11 @@ func (w reader) keep(ctx context.Context, s *task.Step, of *item.Record, pub *it
 	if !whole {
 		return nil
 	}
-	return w.vanish(ctx, s, pub, wanted)
+	return w.vanish(ctx, r, pub, wanted)
 }
 
 // commit commits a transaction that has writes.
-func (w reader) commit(ctx context.Context, tx *store.Tx) error {
+func (w *Worker) commit(ctx context.Context, tx *store.Tx) error {
 	if tx.Len() == 0 {
 		return nil
 	}
@@ -201,7 +162,7 @@ func (w reader) commit(ctx context.Context, tx *store.Tx) error {
 }
 
 // create adds a new comment to the transaction, with its event unless it is the account's own.
-func (w reader) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item.Publication, c platform.Comment,
+func (w *Worker) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item.Publication, c platform.Comment,
 	commentID, parentID string) error {
 	now := w.Now()
 	r := &Record{Remote: c.ID, Parent: c.ParentID, Comment: Comment{
@@ -228,7 +189,7 @@ func (w reader) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item.
 }
 
 // update adds to the transaction what has changed of a comment. A state that a caller changes at the moment stays.
-func (w reader) update(tx *store.Tx, it store.Item, c platform.Comment) error {
+func (w *Worker) update(tx *store.Tx, it store.Item, c platform.Comment) error {
 	r, err := Decode(&it)
 	if err != nil {
 		return err
@@ -250,10 +211,10 @@ func (w reader) update(tx *store.Tx, it store.Item, c platform.Comment) error {
 }
 
 // vanish notes the comments that do not exist any more.
-func (w reader) vanish(ctx context.Context, s *task.Step, pub *item.Publication,
+func (w *Worker) vanish(ctx context.Context, r *task.Run, pub *item.Publication,
 	found map[string]platform.Comment) error {
 	var gone []store.Item
-	err := w.DB.Each(ctx, store.Query{Index: store.ByParent, Partition: Partition(s.Owner, pub.ID),
+	err := w.DB.Each(ctx, store.Query{Index: store.ByParent, Partition: Partition(r.Owner, pub.ID),
 		OneOf: map[string][]string{"state": {string(Visible), string(Hidden)}}, Limit: 100}, func(it store.Item) error {
 		if _, ok := found[it.Parent.SK]; !ok {
 			gone = append(gone, it)
@@ -272,7 +233,7 @@ func (w reader) vanish(ctx context.Context, s *task.Step, pub *item.Publication,
 		if err != nil {
 			return err
 		}
-		tx := &store.Tx{Origin: s.Request}
+		tx := &store.Tx{Origin: r.Request}
 		for _, it := range items {
 			if it.Kind != Kind {
 				continue
@@ -298,14 +259,14 @@ func (w reader) vanish(ctx context.Context, s *task.Step, pub *item.Publication,
 }
 
 // forget deletes the comments on a publication whose item was deleted.
-func (w reader) forget(ctx context.Context, s *task.Step, p item.Reading) (o task.Outcome, err error) {
-	page, err := w.DB.List(ctx, store.Query{Index: store.ByParent, Partition: Partition(s.Owner, p.Publication),
+func (w *Worker) forget(ctx context.Context, r *task.Run, p item.Reading) error {
+	page, err := w.DB.List(ctx, store.Query{Index: store.ByParent, Partition: Partition(r.Owner, p.Publication),
 		Limit: atOnce})
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
 	if len(page.Items) == 0 {
-		return task.Outcome{Done: true}, nil
+		return nil
 	}
 	keys := make([]store.Key, len(page.Items))
 	for i, it := range page.Items {
@@ -313,16 +274,16 @@ func (w reader) forget(ctx context.Context, s *task.Step, p item.Reading) (o tas
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	tx := &store.Tx{Origin: s.Request}
+	tx := &store.Tx{Origin: r.Request}
 	for _, it := range items {
 		if it.Kind == Kind {
 			tx.Delete(it)
 		}
 	}
 	if err := w.commit(ctx, tx); err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	return task.Outcome{Payload: p, Wait: social.RefreshTime}, nil
+	return r.Sleep(social.RefreshTime)
 }

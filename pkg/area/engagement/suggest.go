@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -15,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -35,31 +35,25 @@ const (
 	longest = 500
 )
 
-// Models finds the provider of a name for work in a mode.
-type Models interface {
-	For(name string, mode tenant.Mode) (provider.Provider, error)
-}
-
-// Suggester is the handler of the task.
+// Suggester writes suggestions of replies to comments.
 type Suggester struct {
 	DB        *store.DB
-	Providers Models
-	Offer     catalog.Offer
+	Providers ask.Models
 	Now       func() time.Time
 }
-
-var _ task.Handler = (*Suggester)(nil)
 
 // work is the payload of a task.
 type work struct {
 	Number int         `json:"number"`
 	Model  string      `json:"model"`
 	Hold   ledger.Hold `json:"hold,omitzero"`
-	// Asked counts the questions, and Problems are those of the last answer.
-	Asked    int      `json:"asked,omitempty"`
-	Problems []string `json:"problems,omitempty"`
-	// Text is the suggestion once it is written.
-	Text string `json:"text,omitempty"`
+}
+
+// written is what the answers of a model have told: a text that can be used, or why the last one cannot.
+type written struct {
+	Text     string `json:"text,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Problems string `json:"problems,omitempty"`
 }
 
 // SuggestionPrice returns the credits of a suggestion: the price of the most that a model may read and write for it.
@@ -81,79 +75,93 @@ func StartSuggestion(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, mod
 	}, work{Number: r.Suggestions, Model: model, Hold: hold})
 }
 
+// Suggest asks a model for a reply to a comment, and once more if the guards refuse its answer. Then it stores the
+// reply or the reason for its failure, and charges or releases the price.
+func (w *Suggester) Suggest(ctx context.Context, r *task.Run) error {
+	var p work
+	if err := r.Decode(&p); err != nil {
+		return err
+	}
+	var c *Record
+	var of *item.Record
+	answer, err := ask.Talk[written]{Models: w.Providers, Name: "reply", Questions: mostAsked, Failures: mostFailures,
+		Put: func(ctx context.Context, known written) (q ask.Question, err error) {
+			if _, c, of, err = w.read(ctx, r, p); err != nil {
+				return q, task.Again(err)
+			}
+			if c == nil || of == nil {
+				return q, task.Permanent(errors.New("engagement: the comment or its content item is gone"))
+			}
+			return question(p.Model, c, of, known.Problems), nil
+		},
+		Take: func(known *written, answer json.RawMessage) (bool, error) {
+			var form struct{ Reply string }
+			if err := json.Unmarshal(answer, &form); err != nil || resource.IsBlank(form.Reply) {
+				return false, &provider.Error{Kind: provider.Transient, Code: string(provider.FailedResultInvalid),
+					Message: "The text model wrote no reply.", Cause: err}
+			}
+			known.Text = Clean(form.Reply, 2*longest)
+			if found := w.check(r.Mode, known.Text, c, of); len(found) > 0 {
+				*known = written{Code: string(found[0].Code), Problems: guard.Reasons(found)}
+			}
+			return known.Text != "", nil
+		}}.In(ctx, r)
+	if task.Waits(err) {
+		return err
+	}
+	return r.End(func(ctx context.Context, tx *store.Tx) error {
+		now, charged := w.Now(), int64(0)
+		if answer.Text != "" {
+			charged = p.Hold.Credits
+		}
+		if err := ledger.Release(tx, now, r.Account, p.Hold, charged); err != nil {
+			return err
+		}
+		it, c, of, failed := w.read(ctx, r, p)
+		if failed != nil || c == nil {
+			return failed // if the comment is gone, only its price is left
+		}
+		done := *c.Suggestion
+		if done.State = Done; answer.Text != "" {
+			c.SuggestedReply = &answer.Text
+		} else {
+			done.State, done.CostCredits, done.Failure = Failed, 0, noSuggestion(answer, of, err)
+		}
+		c.Suggestion = &done
+		c.Touch(now)
+		return c.Replace(tx, it)
+	})
+}
+
+// noSuggestion returns why there is no suggestion.
+func noSuggestion(answer written, of *item.Record, err error) *Failure {
+	refused := provider.Refused(err)
+	switch {
+	case of == nil:
+		return &Failure{Code: string(provider.FailedGeneration), Message: "The content item was deleted."}
+	case err == nil:
+		return &Failure{Code: answer.Code, Retryable: true, Message: "The text was refused twice: " + answer.Problems +
+			". Write the reply yourself."}
+	case refused != nil:
+		return &Failure{Code: refused.Code, Message: refused.Message, Retryable: refused.Kind == provider.Rejected}
+	}
+	return &Failure{Code: string(provider.FailedProviderUnavailable), Retryable: true,
+		Message: "The text model could not be reached after several attempts. Ask for another suggestion later."}
+}
+
 // read reads the comment of a task and its content item. The comment is nil if nothing waits for the task, and the item
 // if it is gone.
-func (w *Suggester) read(ctx context.Context, s *task.Step, p work) (it store.Item, r *Record, of *item.Record,
+func (w *Suggester) read(ctx context.Context, r *task.Run, p work) (it store.Item, c *Record, of *item.Record,
 	err error) {
-	found, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
-	if err != nil || found.Kind != Kind || found.Owner != s.Owner {
+	if it, err = w.DB.Lookup(ctx, store.IDKey(r.Subject)); err != nil || it.Kind != Kind || it.Owner != r.Owner {
 		return it, nil, nil, err
 	}
-	if r, err = Decode(&found); err != nil || r.Suggestion == nil ||
-		r.Suggestion.State != Pending || r.Suggestions != p.Number {
+	if c, err = Decode(&it); err != nil || c.Suggestion == nil || c.Suggestion.State != Pending ||
+		c.Suggestions != p.Number {
 		return it, nil, nil, err
 	}
-	of, err = w.item(ctx, s.Owner, r.ContentItemID)
-	return found, r, of, err
-}
-
-// item reads a content item, or returns nil if it is gone.
-func (w *Suggester) item(ctx context.Context, o tenant.Owner, itemID string) (*item.Record, error) {
-	found, r, _, err := item.Lookup(ctx, w.DB, itemID)
-	if err != nil || r == nil || found.Owner != o {
-		return nil, err
-	}
-	return r, nil
-}
-
-// gone is the failure of a comment whose content item was deleted.
-var gone = &Failure{Code: string(provider.FailedGeneration), Message: "The content item was deleted."}
-
-// Step asks the model once.
-func (w *Suggester) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p work
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	if p.Text != "" {
-		return w.end(s, p, nil), nil
-	}
-	_, r, of, err := w.read(ctx, s, p)
-	switch {
-	case err != nil:
-		return o, task.Again(err)
-	case r == nil:
-		return w.end(s, p, nil), nil // the comment is gone: only its price is left
-	case of == nil:
-		return w.end(s, p, gone), nil
-	}
-	p.Asked++
-	if err := s.Lease(ctx, p); err != nil {
-		return o, err
-	}
-	text, err := w.ask(ctx, s, p, r, of)
-	if err != nil {
-		p.Asked-- // that is counted by the task
-		var e *provider.Error
-		if errors.As(err, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
-			return task.Outcome{Payload: p}, task.Permanent(err)
-		}
-		retry := &task.RetryError{Err: err, Most: mostFailures}
-		if e != nil {
-			retry.After = e.RetryAfter
-		}
-		return task.Outcome{Payload: p}, retry
-	}
-	if found := w.check(s.Mode, text, r, of); len(found) > 0 {
-		p.Problems = []string{guard.Reasons(found)}
-		if p.Asked < mostAsked {
-			return task.Outcome{Payload: p}, nil
-		}
-		return w.end(s, p, &Failure{Code: string(found[0].Code), Retryable: true, Message: "The text was " +
-			"refused twice: " + guard.Reasons(found) + ". Write the reply yourself."}), nil
-	}
-	p.Text = text
-	return task.Outcome{Payload: p}, nil // the text is safe before it is charged
+	_, of, _, err = item.Lookup(ctx, w.DB, r.Owner, c.ContentItemID)
+	return it, c, of, err
 }
 
 // limit returns the limit of a reply.
@@ -167,43 +175,16 @@ func limit(r *Record) platform.Text {
 	return text
 }
 
-// ask has the model write a reply.
-func (w *Suggester) ask(ctx context.Context, s *task.Step, p work, r *Record, of *item.Record) (string, error) {
-	m, ok := catalog.Find(p.Model)
-	if !ok {
-		return "", &provider.Error{Kind: provider.BadInput, Code: string(provider.FailedModel),
-			Message: "The text model is not offered any more."}
-	}
-	writer, err := w.Providers.For(m.Provider, s.Mode)
-	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: string(provider.FailedModel),
-			Message: "The text model is not offered any more.", Cause: err}
-	}
-	row, _ := registry.Find(r.Platform)
+// question asks for a reply without the problems of the last one.
+func question(model string, c *Record, of *item.Record, problems string) ask.Question {
+	row, _ := registry.Find(c.Platform)
 	asked := prompt.Replying{Channel: of.Brief.Voice, Language: of.Language, Platform: row.Capabilities.Label,
-		Limit: limit(r).Max, Post: posted(of, r), Author: string(r.Author.Name), Comment: Clean(r.Text, 2000),
-		Problems: p.Problems}.Prompt()
-	sample, err := json.Marshal(map[string]string{"reply": "Thank you for your comment! [sandbox]"})
-	if err != nil {
-		return "", err
+		Limit: limit(c).Max, Post: posted(of, c), Author: string(c.Author.Name), Comment: Clean(c.Text, 2000)}
+	if problems != "" {
+		asked.Problems = []string{problems}
 	}
-	raw, err := provider.Ask(ctx, writer, provider.Request{
-		Kind: provider.KindText, Model: m.ProviderModel, Options: m.ProviderOptions,
-		ClientToken: fmt.Sprint(s.ID, "/", p.Asked), Prompt: asked.User, Language: of.Language,
-		PromptVersion: asked.Version,
-		Form:          &provider.Form{System: asked.System, Tokens: prompt.ReplyTokens, Sample: sample},
-	})
-	if err != nil {
-		return "", err
-	}
-	var answer struct {
-		Reply string `json:"reply"`
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil || resource.IsBlank(answer.Reply) {
-		return "", &provider.Error{Kind: provider.Transient, Code: string(provider.FailedResultInvalid),
-			Message: "The text model wrote no reply.", Cause: err}
-	}
-	return Clean(answer.Reply, 2*longest), nil
+	return ask.Question{Model: model, Prompt: asked.Prompt(), Language: of.Language, Tokens: prompt.ReplyTokens,
+		Sample: map[string]string{"reply": "Thank you for your comment! [sandbox]"}}
 }
 
 // posted returns the text of the post that has the comment.
@@ -225,50 +206,4 @@ func (w *Suggester) check(mode tenant.Mode, text string, r *Record, of *item.Rec
 		Facts:  []string{of.Brief.Name, of.Brief.Voice, of.Prompt, posted(of, r)},
 		Limits: []guard.Limit{{Path: "/suggested_reply", Text: limit(r), Target: r.Platform}},
 	})
-}
-
-// end returns the outcome of a suggestion that is written, or has failed. It charges or releases its price.
-func (w *Suggester) end(s *task.Step, p work, f *Failure) task.Outcome {
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		now := w.Now()
-		if p.Hold.Credits > 0 {
-			if p.Text != "" {
-				ledger.Charge(tx, now, s.Account, p.Hold)
-			} else if err := ledger.Release(tx, now, s.Account, p.Hold, 0); err != nil {
-				return err
-			}
-		}
-		it, r, _, err := w.read(ctx, s, p)
-		if err != nil || r == nil {
-			return err
-		}
-		done := *r.Suggestion
-		done.State, done.Failure = Done, f
-		if f != nil {
-			done.State, done.CostCredits = Failed, 0
-		} else {
-			r.SuggestedReply = &p.Text
-		}
-		r.Suggestion = &done
-		r.Touch(now)
-		return r.Replace(tx, it)
-	}}
-}
-
-// Fail ends a suggestion that was not written.
-func (w *Suggester) Fail(_ context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
-	var p work
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	if p.Text != "" {
-		return w.end(s, p, nil), nil
-	}
-	f := &Failure{Code: string(provider.FailedProviderUnavailable), Retryable: true,
-		Message: "The text model could not be reached after several attempts. Ask for another suggestion later."}
-	var e *provider.Error
-	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
-		f = &Failure{Code: e.Code, Message: e.Message, Retryable: e.Kind == provider.Rejected}
-	}
-	return w.end(s, p, f), nil
 }

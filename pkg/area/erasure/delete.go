@@ -23,9 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// tries is the number of times that the deletion of an item that keeps changing is tried in one step.
-const tries = 5
-
 // Deleter deletes what an owner has made, each as its own operation does.
 type Deleter struct {
 	DB *store.DB
@@ -97,41 +94,27 @@ func (h Deleter) Next(ctx context.Context, o tenant.Owner, p *Pass, before time.
 // Delete deletes an item, and reports whether there was one. What is being generated for
 // it is canceled, and its files are removed by a task.
 func (h Deleter) Delete(ctx context.Context, o tenant.Owner, key store.Key) (found bool, err error) {
-	for range tries {
+	err = h.DB.Change(ctx, func(tx *store.Tx) error {
 		it, err := h.DB.Get(ctx, key)
+		found = err == nil
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			// It is gone, or has expired and is listed until DynamoDB removes it.
-			tx := &store.Tx{}
 			if tx.Remove(key); id.Valid(id.SocialAccount, key.PK) {
 				tx.Remove(social.ScheduledKey(key.PK))
 			}
-			return false, h.DB.Commit(ctx, tx)
+			return nil
 		case err != nil:
-			return false, err
+			return err
 		case !it.Owner.Same(o):
-			return false, fmt.Errorf("erasure: %s belongs to %s", key.PK, it.Owner)
-		}
-		if it.Kind == plan.ItemKind {
-			err = plan.Remove(ctx, h.DB, h.Now(), it,
+			return fmt.Errorf("erasure: %s belongs to %s", key.PK, it.Owner)
+		case it.Kind == plan.ItemKind:
+			return plan.Remove(ctx, h.DB, h.Now(), it,
 				func(ctx context.Context, key store.Key) (bool, error) { return h.Delete(ctx, o, key) })
-		} else {
-			err = h.deletion(ctx, it)
 		}
-		if !errors.Is(err, store.ErrConflict) {
-			return err == nil, err
-		}
-	}
-	return false, store.ErrConflict
-}
-
-// deletion deletes an item as its own operation does.
-func (h Deleter) deletion(ctx context.Context, it store.Item) error {
-	tx := &store.Tx{}
-	if err := h.add(ctx, tx, it); err != nil {
-		return err
-	}
-	return h.DB.Commit(ctx, tx)
+		return h.add(ctx, tx, it)
+	})
+	return found && err == nil, err
 }
 
 // add adds the deletion of an item to the transaction.
@@ -159,7 +142,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		tx.Remove(social.ScheduledKey(it.PK))
 	}
 	if it.Kind == item.ItemKind {
-		_, r, _, err := item.Lookup(ctx, h.DB, it.PK)
+		_, r, _, err := item.Lookup(ctx, h.DB, it.Owner, it.PK)
 		if err != nil || r == nil {
 			return cmp.Or(err, store.ErrConflict)
 		}

@@ -219,7 +219,7 @@ func (s *Service) Ask(ctx context.Context, scope tenant.Owner, name, personID st
 	} else {
 		tx.Replace(it)
 	}
-	if err := task.Create(tx, now, task.Task{Message: r.message()}, progress{}); err != nil {
+	if err := task.Create(tx, now, task.Task{Message: r.message()}, nil); err != nil {
 		return r, err
 	}
 	return r, again(s.db.Commit(ctx, tx))

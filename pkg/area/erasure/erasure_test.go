@@ -37,7 +37,7 @@ func TestAProfileIsErased(t *testing.T) {
 		gone, stays := w.fill("Harbour Coffee"), w.fill("Acme")
 		own := w.fill("")
 		if dies {
-			w.engine.Handle(erasure.TaskKind, dying{w.worker, w})
+			w.engine.Handle(erasure.TaskKind, dying{task.Func(w.worker.Erase), w})
 		}
 		scope := w.profileOf(gone)
 		of := func(profile string) func(storetest.Row) bool {
@@ -148,7 +148,7 @@ func TestAnAccountIsErased(t *testing.T) {
 		Into(t, http.StatusCreated, new(object))
 	theirs := func(row storetest.Row) bool { return row["acc"] == string(stranger.Principal.Account) }
 	before := w.keys(theirs)
-	w.engine.Handle(erasure.TaskKind, dying{w.worker, w})
+	w.engine.Handle(erasure.TaskKind, dying{task.Func(w.worker.Erase), w})
 	scope := tenant.Of(w.Principal.Account, "")
 	asked := w.ask(scope, "Acme")
 	w.until("the second export", func() bool { return w.of(scope).ExportID != asked.ExportID })

@@ -116,9 +116,10 @@ func newWorld(t *testing.T, with ...func(*aws.Config)) *world {
 	w.entries = storetest.Open(t, w.Now)
 	w.worker = &erasure.Worker{Deleter: erasure.Deleter{DB: w.DB, Loaders: loaders, Now: w.Now}, Entries: w.entries}
 	w.service = erasure.NewService(w.DB, w.Now)
-	w.engine.Handle(erasure.TaskKind, w.worker)
-	w.engine.Handle(transfer.ExportKind, &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now})
-	w.engine.Handle(mediaarea.Kind, &mediaarea.Importer{DB: w.DB, Objects: objects{files}, Now: w.Now})
+	w.engine.Handle(erasure.TaskKind, task.Func(w.worker.Erase))
+	w.engine.Handle(transfer.ExportKind, task.Func((&transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now}).Export))
+	w.engine.Handle(mediaarea.Kind, task.Func((&mediaarea.Importer{DB: w.DB, Objects: objects{files},
+		Now: w.Now}).Import))
 	w.handle((&publication.Worker{DB: w.DB, Platforms: w, Vault: vault, Files: nil, Now: w.Now}).Handlers())
 	w.handle((&social.Worker{DB: w.DB, Platforms: w, Vault: vault, Now: w.Now, Cleaners: []social.Cleaner{
 		publication.AccountCleaner{DB: w.DB, Now: w.Now}}}).Handlers())

@@ -35,38 +35,35 @@ const (
 )
 
 // sweep deletes what is left of the next part of the table. A pass that finds nothing ends the stage.
-func (w *Worker) sweep(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) sweep(ctx context.Context, s *task.Run, r *Record, p *progress) (pause time.Duration, err error) {
 	b := w.broom(s, r, p)
-	for range pagesAtOnce {
+	for n := 0; n == 0 || n < pagesAtOnce && p.Scan != nil; n++ {
 		page, err := w.DB.Scan(ctx, p.Scan)
+		if err == nil {
+			err = b.takeAll(ctx, page.Items)
+		}
 		if err != nil {
-			return o, err
+			return 0, err
 		}
-		if err := b.takeAll(ctx, page.Items); err != nil {
-			return o, err
-		}
-		if p.Scan = page.Next; p.Scan == nil {
-			break
-		}
+		p.Scan = page.Next
 	}
 	if err := b.flush(ctx); err != nil {
-		return o, err
+		return 0, err
 	}
 	p.Items += b.removed
 	p.Found = p.Found || b.removed > 0 || b.waits
 	switch {
 	case p.Scan != nil:
 	case p.Found:
-		p.Found, o.Wait = false, sweepPause
+		p.Found, pause = false, sweepPause
 	default:
-		p = p.enter(sweepLast, w.Now())
+		p.enter(sweepLast, w.Now())
 	}
-	o.Payload = p
-	return o, nil
+	return pause, nil
 }
 
 // sweepLast deletes the people and the account, which are found by their keys.
-func (w *Worker) sweepLast(ctx context.Context, s *task.Step, r *Record, p progress) (o task.Outcome, err error) {
+func (w *Worker) sweepLast(ctx context.Context, s *task.Run, r *Record, p *progress) error {
 	if !r.Whole() {
 		return w.end(ctx, s, r, p)
 	}
@@ -75,28 +72,27 @@ func (w *Worker) sweepLast(ctx context.Context, s *task.Step, r *Record, p progr
 		OldestFirst: true, Expired: true}
 	page, err := w.DB.List(ctx, people)
 	if err != nil {
-		return o, err
+		return err
 	}
 	if len(page.Items) == 0 {
 		it, err := w.DB.Lookup(ctx, store.IDKey(string(r.Scope.Account)))
 		if err != nil {
-			return o, err
+			return err
 		}
 		if it.Kind == account.Kind {
 			page.Items = append(page.Items, it)
 		}
 	}
 	if err := errors.Join(b.takeAll(ctx, page.Items), b.flush(ctx)); err != nil {
-		return o, err
+		return err
 	}
 	if p.Items += b.removed; b.removed == 0 {
 		return w.end(ctx, s, r, p)
 	}
-	o.Payload = p
-	return o, nil
+	return nil
 }
 
-func (w *Worker) broom(s *task.Step, r *Record, p progress) *broom {
+func (w *Worker) broom(s *task.Run, r *Record, p *progress) *broom {
 	return &broom{w: w, r: r, all: p.Stage == sweepLast, own: s.ID, late: w.Now().Sub(p.Since) > patience}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -363,4 +364,9 @@ func NotifyItem(tx *store.Tx, it store.Item) error {
 		return err
 	}
 	return f.Notify(tx, it.Owner)
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Now).Register(r)
 }

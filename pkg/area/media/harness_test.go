@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) newKernel(o mediaarea.Objects) *task.Kernel {
 	worker := &mediaarea.Importer{DB: w.DB, Objects: o, URLs: w.urls, Manifests: w.manifests, Now: w.Clock.Now}
-	return w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: worker})
+	return w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: task.Func(worker.Import)})
 }
 
 func (w *world) create(body object) (m mediaarea.Media) {

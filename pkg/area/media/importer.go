@@ -1,18 +1,28 @@
 package media
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path"
 	"time"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/heif"
+	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -47,7 +57,7 @@ func NewClient(loopback bool) *safehttp.Client {
 		Redirects: safehttp.MaxRedirects})
 }
 
-// Importer is the handler of the tasks of media.
+// Importer takes the files that callers bring in.
 type Importer struct {
 	DB      *store.DB
 	Objects Objects
@@ -59,48 +69,40 @@ type Importer struct {
 	Now    func() time.Time
 }
 
-var _ task.Handler = (*Importer)(nil)
-
 func placeOf(o tenant.Owner, mediaID string) media.Place {
 	return media.Place{Owner: o, Resource: mediaID, Attempt: 1}
 }
 
-// Step takes the next step of a media's life. An error is none of the file: it is tried again without end.
-func (w *Importer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
-	return Endless(w.step(ctx, s))
-}
-
-// Endless makes a failed step be tried again without end: the error of a file that cannot be used is its outcome.
-func Endless(o task.Outcome, err error) (task.Outcome, error) {
-	var retry *task.RetryError
-	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
-		return o, err
-	}
-	return o, task.Again(err)
-}
-
-func (w *Importer) step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Import accompanies a media from its beginning until its files are gone. An error is none of the file: it is tried
+// again without end.
+func (w *Importer) Import(ctx context.Context, s *task.Run) error {
 	_, r, err := w.read(ctx, s)
-	if errors.Is(err, task.ErrMoved) {
+	switch {
+	case err != nil:
+		return task.Again(err)
+	case r == nil:
 		return w.Removed(ctx, s)
-	}
-	if err != nil {
-		return o, err
-	}
-	if r.State == Pending {
-		return w.Look(ctx, s, r.Brought(),
-			func(file *media.File, why *Reason) task.Outcome { return w.settle(s, file, why) })
+	case r.State == Pending:
+		file, why, err := w.Look(ctx, s, r.Brought())
+		if err != nil {
+			return err
+		}
+		return w.change(s, func(tx *store.Tx, it store.Item, r *Record) error {
+			if r.State != Pending {
+				return task.ErrMoved
+			}
+			return Settle(tx, w.Now(), it, r, file, why)
+		})
 	}
 	if left := r.ExpiresAt.Sub(w.Now()); left > 0 {
-		o.Wait = left
-		return o, w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))
+		if err := w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)); err != nil {
+			return task.Again(err)
+		}
+		return s.Sleep(left)
 	}
 	// The next step finds it gone, and removes its files; or finds a later end.
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
+	return w.change(s, func(tx *store.Tx, it store.Item, r *Record) error {
 		switch {
-		case err != nil:
-			return err
 		case r.ExpiresAt.After(w.Now()):
 			return task.ErrMoved // it was used in between
 		case !r.Kept && (r.Holders == 0 || s.Mode == tenant.Test): // items of test keys end as early, by themselves
@@ -108,86 +110,67 @@ func (w *Importer) step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			return nil
 		}
 		r.Extend(w.Now())
-		if err := r.Encode(&it); err != nil {
-			return err
-		}
+		err := r.Encode(&it)
 		tx.Replace(it)
-		return nil
-	}
-	return o, nil
+		return err
+	})
 }
 
-// read reads the media of a step. It returns task.ErrMoved if it was deleted.
-func (w *Importer) read(ctx context.Context, s *task.Step) (it store.Item, r *Record, err error) {
-	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
-	if errors.Is(err, store.ErrNotFound) {
-		err = task.ErrMoved
-	}
-	if err == nil {
+// read reads the media of a step. It returns nil if it was deleted.
+func (w *Importer) read(ctx context.Context, s *task.Run) (it store.Item, r *Record, err error) {
+	it, err = w.DB.Lookup(ctx, store.IDKey(s.Subject))
+	if err == nil && it.Kind != "" {
 		r, err = Decode(&it)
 	}
 	return it, r, err
 }
 
-// Removed removes the files of a media or photo that is no more.
-func (w *Importer) Removed(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	if left := s.DueAt.Sub(w.Now()); left > time.Second {
-		o.Wait = left // an upload has arrived too late; work that was accepted before still uses the file
-		return o, nil
-	}
-	o.Done = true
-	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)),
-		w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
+// change ends a step that changes its media.
+func (w *Importer) change(s *task.Run, change func(*store.Tx, store.Item, *Record) error) error {
+	s.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s)
+		if err != nil || r == nil {
+			return cmp.Or(err, task.ErrMoved)
+		}
+		return change(tx, it, r)
+	})
+	return s.Sleep(0)
 }
 
-// Look inspects the file of a pending media or photo, if it has arrived. Its outcome is
-// that of settle, with the stored file or the reason why it is rejected.
-func (w *Importer) Look(ctx context.Context, s *task.Step, b Brought,
-	settle func(*media.File, *Reason) task.Outcome) (o task.Outcome, err error) {
+// Removed removes the files of a media or photo that is no more.
+func (w *Importer) Removed(ctx context.Context, s *task.Run) error {
+	if left := s.DueAt.Sub(w.Now()); left > time.Second {
+		return s.Sleep(left) // an upload has arrived too late; work that was accepted before still uses the file
+	}
+	return task.Again(errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)),
+		w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject))))
+}
+
+// Look inspects the file of a pending media or photo, and stores it. It returns the stored file, or the reason why it
+// is rejected, or an error with which the step ends.
+func (w *Importer) Look(ctx context.Context, s *task.Run, b Brought) (*media.File, *Reason, error) {
+	if s.Cause() != nil { // only a defect of ours leads to it
+		return nil, &Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."},
+			nil
+	}
 	// Two deliveries must not read the file at a URL at different times, and a file may end each function that reads
 	// it.
 	switch err := s.Guard(ctx, nil); {
 	case errors.Is(err, task.ErrDeaths):
-		return settle(nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
-			"another format, and bring it in again."}), nil
+		return nil, &Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
+			"another format, and bring it in again."}, nil
 	case err != nil:
-		return o, err
+		return nil, nil, task.Again(err)
 	}
 	file, err := w.take(ctx, s, b)
 	var refused *rejectedError
 	switch {
-	case err == nil:
-		o = settle(file, nil)
 	case errors.Is(err, errNotHere):
-		o.Wait, err = b.Arrival.Sub(w.Now()), nil
+		return nil, nil, s.Sleep(b.Arrival.Sub(w.Now()))
 	case errors.As(err, &refused):
-		o, err = settle(nil, &refused.Reason), nil
+		return nil, &refused.Reason, nil
 	}
-	return o, err
-}
-
-// settle is the outcome that makes a media ready or rejects it.
-func (w *Importer) settle(s *task.Step, file *media.File, why *Reason) task.Outcome {
-	return task.Outcome{Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, s)
-		if err != nil {
-			return err
-		}
-		if r.State != Pending {
-			return task.ErrMoved
-		}
-		return Settle(tx, w.Now(), it, r, file, why)
-	}}
-}
-
-// Fail rejects a media whose task cannot go on: only a defect of ours leads to it.
-func (w *Importer) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return w.settle(s, nil, OurFault()), nil
-}
-
-// OurFault is the reason for a file whose task cannot go on.
-func OurFault() *Reason {
-	return &Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."}
+	return file, nil, task.Again(err)
 }
 
 // rejectedError is the error of a file that is rejected.
@@ -202,7 +185,7 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-func (w *Importer) open(ctx context.Context, s *task.Step, b Brought) (io.ReadCloser, error) {
+func (w *Importer) open(ctx context.Context, s *task.Run, b Brought) (io.ReadCloser, error) {
 	if b.SourceURL != "" {
 		return w.fetch(ctx, b.SourceURL)
 	}
@@ -243,4 +226,270 @@ func (w *Importer) fetch(ctx context.Context, address string) (io.ReadCloser, er
 	}
 	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d.",
 		resp.StatusCode)
+}
+
+// lateError is the failure of an attempt to fetch a file that may succeed later.
+type lateError struct{ why string }
+
+func (e *lateError) Error() string { return "importer: " + e.why }
+
+// notFetched returns the failure of a fetch. It is final if the address is refused.
+func notFetched(err error) error {
+	var blocked *safehttp.BlockedError
+	if errors.As(err, &blocked) {
+		return reject("not_fetched", "The file could not be fetched. %s", safehttp.Describe(err))
+	}
+	if errors.Is(err, safehttp.ErrBodyTooLarge) {
+		return media.ErrTooLarge
+	}
+	return &lateError{safehttp.Describe(err)}
+}
+
+// fetched is the body of an answer whose errors are errors of a fetch.
+type fetched struct{ io.ReadCloser }
+
+func (f *fetched) Read(p []byte) (int, error) {
+	n, err := f.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = notFetched(err)
+	}
+	return n, err
+}
+
+// take reads a file once, and stores it. It returns a *rejectedError for a file that is rejected.
+func (w *Importer) take(ctx context.Context, s *task.Run, b Brought) (*media.File, error) {
+	received, err := w.receive(ctx, s, b)
+	if err != nil {
+		return nil, err
+	}
+	defer received.Close()
+	if err := compare(received, b.Declared); err != nil {
+		return nil, err
+	}
+	a, err := Accept(ctx, probe.Decoder{FFmpeg: w.FFmpeg}, w.Manifests, s.Owner.Mode == tenant.Test, received)
+	if err != nil {
+		return nil, err
+	}
+	if d := b.Declared; d.MIMEType != "" && !media.Same(d.MIMEType, a.Came) || d.Type != "" && d.Type != a.Type {
+		declared := d.MIMEType
+		if declared == "" {
+			declared = string(d.Type)
+		}
+		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, a.Came)
+	}
+	place := placeOf(s.Owner, s.Subject)
+	a.ID, a.Key = s.Subject, place.Prefix()+a.SHA256+"."+a.Ext
+	if a.Thumb = a.Thumbnail != nil; a.Thumb {
+		if err := w.Objects.Put(ctx, a.File.Thumbnail(a.Thumbnail), bytes.NewReader(a.Thumbnail)); err != nil {
+			return nil, err
+		}
+	}
+	// The key has the hash of the file, so that nothing else is ever stored there.
+	return &a.File, w.Objects.Put(ctx, a.File, a.Content)
+}
+
+func (w *Importer) receive(ctx context.Context, s *task.Run, b Brought) (*media.Spooled, error) {
+	body, err := w.open(ctx, s, b)
+	var received *media.Spooled
+	most := media.Limit(b.Declared.Type)
+	if err == nil {
+		received, err = media.Spool(ctx, body, most)
+		_ = body.Close()
+	}
+	var late *lateError
+	switch {
+	case errors.Is(err, media.ErrTooLarge):
+		return nil, reject("too_large", "The file is larger than %d bytes.", most)
+	case errors.As(err, &late) && s.Failures+1 >= maxFetches:
+		return nil, reject("not_fetched", "The file could not be fetched, and was tried %d times. The last time, %s",
+			maxFetches, lower(late.why))
+	}
+	return received, err
+}
+
+// lower returns a sentence as the continuation of a longer one.
+func lower(sentence string) string {
+	b := []byte(sentence)
+	if len(b) > 0 && b[0] >= 'A' && b[0] <= 'Z' {
+		b[0] += 'a' - 'A'
+	}
+	if len(b) > 0 && b[len(b)-1] != '.' {
+		b = append(b, '.')
+	}
+	return string(b)
+}
+
+// compare refuses a file that is not the one that was declared.
+func compare(f *media.Spooled, d Declared) error {
+	if d.Bytes != 0 && d.Bytes != f.Size {
+		return reject("size_mismatch", "The file has %d bytes, and %d were declared.", f.Size, d.Bytes)
+	}
+	if got := hex.EncodeToString(f.Sum); d.SHA256 != "" && d.SHA256 != got {
+		return reject("checksum_mismatch", "The SHA-256 of the file is %s, and %s was declared.", got, d.SHA256)
+	}
+	return nil
+}
+
+// Accepted is a file of a caller that may be used, as it is to be stored: without what is removed from it, and with
+// neither id nor key.
+type Accepted struct {
+	media.File
+	// Ext is the end of its name, without the dot, and Came the MIME type of the file as it came: a HEIC, an AVIF and a
+	// WebP that is turned become a JPEG or a PNG.
+	Ext, Came string
+	Content   io.ReadSeeker
+	// Thumbnail is that of a picture, or nil.
+	Thumbnail []byte
+}
+
+// Accept reads a file that a caller has brought in. RefusalOf returns why it is refused. If manifests is a
+// provenance.Signer, a signed file that has to be changed is signed anew: with the test certificate, if test is set.
+func Accept(ctx context.Context, files probe.Decoder, manifests provenance.Reader, test bool,
+	received *media.Spooled) (a Accepted, err error) {
+	found, err := files.Decode(ctx, received, received.Size)
+	var refused *probe.Refused
+	switch {
+	case errors.As(err, &refused) && refused.TooLarge:
+		return a, reject("too_large", "%s", refused.Message)
+	case errors.As(err, &refused):
+		return a, reject("unreadable", "%s", refused.Message)
+	case err != nil:
+		return a, err
+	}
+	origin, err := provenance.Inspect(ctx, manifests, found.Came, received, received.Size)
+	if err != nil {
+		return a, err
+	}
+	origin.SHA256 = hex.EncodeToString(received.Sum)
+	if found.Likeness != 0 {
+		origin.Likeness = found.Likeness.String()
+	}
+	a = Accepted{Ext: found.Ext, Came: found.Came, Thumbnail: found.Thumbnail, File: found.File()}
+	a.Inspection = &origin
+	if s, ok := manifests.(provenance.Signer); ok && origin.Signature != provenance.None {
+		signed, err := resigned(ctx, s, test, found, received)
+		if err != nil {
+			return a, err
+		}
+		if signed != nil {
+			return a, a.holds(signed)
+		}
+	}
+	if len(found.Edits) > 0 {
+		if err := found.Apply(received); err != nil {
+			return a, err
+		}
+		if err := received.Changed(ctx); err != nil {
+			return a, err
+		}
+	}
+	if found.Content != nil {
+		return a, a.holds(bytes.NewReader(found.Content))
+	}
+	a.Content, a.Bytes, a.SHA256 = received, received.Size, hex.EncodeToString(received.Sum)
+	return a, nil
+}
+
+// holds sets what is stored.
+func (a *Accepted) holds(content io.ReadSeeker) error {
+	hash := sha256.New()
+	_, err := content.Seek(0, io.SeekStart)
+	if err == nil {
+		a.Bytes, err = io.Copy(hash, content)
+	}
+	if err != nil {
+		return fmt.Errorf("accept: read the file: %w", err)
+	}
+	a.Content, a.SHA256 = content, hex.EncodeToString(hash.Sum(nil))
+	return nil
+}
+
+// resigned returns a changed file with a new signature, or nil if the file does not change or nobody can sign it. The
+// file as it came is the parent of the new one (C2PA 2.4, parentOf), so that its history stays.
+func resigned(ctx context.Context, s provenance.Signer, test bool, found probe.Decoded, received *media.Spooled) (
+	io.ReadSeeker, error) {
+	if found.Content == nil && len(found.Edits) == 0 {
+		return nil, nil
+	}
+	var changed io.ReadSeeker = bytes.NewReader(found.Content)
+	if len(found.Edits) > 0 {
+		copied, err := unnamed(received, received.Size)
+		if err != nil {
+			return nil, err
+		}
+		defer copied.Close()
+		if err := found.Apply(copied); err != nil {
+			return nil, err
+		}
+		changed = copied
+	}
+	to, err := unnamed(nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	claim := provenance.Claim{Title: string(found.Type), Ingredients: []provenance.Ingredient{{Title: "original",
+		MIMEType: found.Came, Relation: provenance.Parent, File: io.NewSectionReader(received, 0, received.Size)}}}
+	name, err := s.Sign(ctx, test, claim, found.MIMEType, changed, to)
+	if err != nil || name == "" {
+		return nil, errors.Join(err, to.Close())
+	}
+	return to, nil
+}
+
+// unnamed returns a temporary file with the content of another. It has no name, and takes no room once it is closed or
+// collected.
+func unnamed(from io.ReaderAt, size int64) (*os.File, error) {
+	f, err := os.CreateTemp("", "signed-*")
+	if err != nil {
+		return nil, fmt.Errorf("accept: %w", err)
+	}
+	err = os.Remove(f.Name())
+	if err == nil && from != nil {
+		_, err = io.Copy(f, io.NewSectionReader(from, 0, size))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("accept: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// RefusalOf returns why a file is refused, or nil for any other error.
+func RefusalOf(err error) *Reason {
+	var refused *rejectedError
+	if errors.As(err, &refused) {
+		return &refused.Reason
+	}
+	return nil
+}
+
+// Handler is the handler of a queue.
+type Handler func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error)
+
+// notice is the event of S3 that an object was put into the bucket.
+type notice struct {
+	Source string `json:"source"`
+	Detail struct {
+		Object struct {
+			Key string `json:"key"`
+		} `json:"object"`
+	} `json:"detail"`
+}
+
+// Notified makes of each notice of an upload the message that wakes the media's task, and
+// passes on the other messages as they are.
+func Notified(tasks Handler) Handler {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		for i, record := range batch.Records {
+			var n notice
+			if json.Unmarshal([]byte(record.Body), &n) != nil || n.Source != "aws.s3" {
+				continue
+			}
+			body, err := json.Marshal(Wake(path.Base(n.Detail.Object.Key)))
+			if err != nil {
+				return events.SQSEventResponse{}, err
+			}
+			batch.Records[i].Body = string(body)
+		}
+		return tasks(ctx, batch)
+	}
 }

@@ -2,14 +2,23 @@ package media
 
 import (
 	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 var (
@@ -239,4 +248,329 @@ func ErrTooManyBytes(o tenant.Owner) error {
 		"expired.", MostBytes(o)>>30)
 	e.RetryAfter = retryPending
 	return e
+}
+
+// Kind is the kind of the task that accompanies a media from its beginning until its files
+// are gone. Photo is the same for the photo of a product.
+const (
+	Kind  task.Kind = "media"
+	Photo task.Kind = "photo"
+)
+
+// kindOf returns the kind of the tasks of a media or photo.
+func kindOf(subject string) task.Kind {
+	if strings.HasPrefix(subject, id.Photo+"_") {
+		return Photo
+	}
+	return Kind
+}
+
+// taskID returns the id of the task of a media or photo.
+func taskID(subject string) string { return task.ID(kindOf(subject), subject, 1) }
+
+// TaskKey returns the key of the task of a media or photo.
+func TaskKey(subject string) store.Key { return store.IDKey(taskID(subject)) }
+
+// Wake returns the message that the file of a media or photo has arrived.
+func Wake(subject string) task.Message {
+	return task.Message{ID: taskID(subject), Kind: kindOf(subject), Queue: topology.ImportMedia,
+		Subject: subject, Wake: true}
+}
+
+// Create adds a media with its task to the transaction. The commit fails with queue_full if too many are pending.
+func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Filters = r.filters()
+	tx.Create(it, nil)
+	Await(tx, o)
+	occupy(tx, o, r.Reserved)
+	t := task.Task{Message: r.message(o), DueAt: now}
+	if r.SourceURL == nil {
+		t.DueAt = r.Arrival()
+	}
+	return task.Create(tx, now, t, nil)
+}
+
+// message is the message of the task of a media.
+func (r *Record) message(o tenant.Owner) task.Message {
+	return task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}
+}
+
+// Arrival is when a file that was not uploaded is given up.
+func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(ArrivalTime) }
+
+// occupy adds to the bytes of an owner's media, or subtracts from them. The commit fails
+// with queue_full if they would be too many.
+func occupy(tx *store.Tx, o tenant.Owner, bytes int64) {
+	if bytes != 0 {
+		tx.Count(quota.BytesKey(o), bytes, MostBytes(o), ErrTooManyBytes(o))
+	}
+}
+
+// Expire adds to the transaction that a media ends that was not used.
+func Expire(tx *store.Tx, it store.Item, r *Record) {
+	tx.Delete(it)
+	occupy(tx, it.Owner, -r.Reserved)
+}
+
+// Await adds to the transaction that one more file of an owner is pending. The commit fails
+// with queue_full if too many are.
+func Await(tx *store.Tx, o tenant.Owner) {
+	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
+}
+
+// Settled adds to the transaction that n files of an owner are no longer pending. It is called
+// once for a transaction, which may write an item only once.
+func Settled(tx *store.Tx, o tenant.Owner, n int64) {
+	tx.Count(pendingKey(o), -n, MaxPending, store.ErrConflict)
+}
+
+// Delete adds to the transaction that a media ends, whose item and whose task's item were read. Its task then removes
+// the files. It removes the files of a ready one after a day, since work that was accepted before still uses them.
+func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
+	Expire(tx, it, r)
+	at := now
+	switch r.State {
+	case Pending:
+		Settled(tx, it.Owner, 1)
+		at = r.Arrival() // an upload may be under way
+	case Ready:
+		at = now.Add(KeepTime)
+	}
+	return task.Reschedule(tx, taskItem, at)
+}
+
+// Settle adds to the transaction how a pending media ends: ready with a file, or rejected for a reason.
+func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.File, why *Reason) error {
+	if file != nil {
+		r.File, r.State = file, Ready
+		r.Type, r.MIMEType, r.Bytes, r.SHA256 = file.Type, file.MIMEType, file.Bytes, file.SHA256
+		r.Width, r.Height, r.DurationSeconds = file.Width, file.Height, file.DurationSeconds
+	} else {
+		r.Reason, r.State = why, Rejected
+	}
+	if r.Reserved > 0 {
+		kept := int64(0)
+		if file != nil {
+			kept = file.Bytes
+		}
+		// A picture that was turned may be larger than its upload.
+		if more := kept - r.Reserved; more != 0 {
+			tx.Count(quota.BytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
+		}
+		r.Reserved = kept
+	}
+	r.Touch(now)
+	if err := r.Encode(&it); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	Settled(tx, it.Owner, 1)
+	told := event.MediaReady
+	if r.State == Rejected {
+		told = event.MediaRejected
+	}
+	e, err := event.New(now, it.Owner, told, r.Media, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// Member is a member of a body that takes the URL of a file or the id of a media.
+type Member struct {
+	// Param is its JSON pointer.
+	Param string
+	Value string
+	// Type is the required type of the file. Others are types that it may have as well.
+	Type   media.Type
+	Others []media.Type
+}
+
+// IsID reports whether the value is the id of a media, not a URL.
+func (m Member) IsID() bool { return strings.HasPrefix(m.Value, id.Media+"_") }
+
+// Given are the media that the members of a body refer to.
+type Given struct {
+	items map[string]store.Item
+	// Beside are the other items that were read.
+	Beside []store.Item
+}
+
+// Read reads the media of the caller's account and mode that members refer to, and other
+// items with them, in one round trip at most.
+func Read(ctx context.Context, db *store.DB, members []Member, others ...store.Key) (g Given, err error) {
+	var ids []string
+	for _, m := range members {
+		if m.IsID() {
+			ids = append(ids, m.Value)
+		}
+	}
+	if len(ids)+len(others) > 0 {
+		g.items, g.Beside, err = resource.FindAll(ctx, db, id.Media, ids, others...)
+	}
+	return g, err
+}
+
+// Keys returns the keys of the media that members refer to, for those who read them with
+// other items. Members that refer to the same media share its key.
+func Keys(members []Member) (keys []store.Key) {
+	for _, m := range members {
+		if key := store.IDKey(m.Value); id.Valid(id.Media, m.Value) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Of returns the media among items of Keys that belong to an owner.
+func Of(o tenant.Owner, items []store.Item) Given {
+	g := Given{items: map[string]store.Item{}}
+	for _, it := range items {
+		if it.Kind == ItemKind && o.Uses(it.Owner) {
+			g.items[it.PK] = it
+		}
+	}
+	return g
+}
+
+// For returns the media that a resource of an owner may use.
+func (g Given) For(o tenant.Owner) Given {
+	g.items = maps.Clone(g.items)
+	maps.DeleteFunc(g.items, func(_ string, it store.Item) bool { return !o.Uses(it.Owner) })
+	return g
+}
+
+// File returns the file that a member refers to. It refuses a media that does not exist,
+// is not ready or is of another type.
+func (g Given) File(m Member) (media.File, error) {
+	it, ok := g.items[m.Value]
+	if !ok {
+		return media.File{}, errs.MissingAt(m.Param, "media", m.Value)
+	}
+	r, err := Decode(&it)
+	if err != nil {
+		return media.File{}, err
+	}
+	switch {
+	case r.State == Pending:
+		return media.File{}, errs.Invalid(m.Param, "The media %s is pending. Wait until its state is ready.", r.ID)
+	case r.State == Rejected:
+		return media.File{}, errs.Invalid(m.Param, "The media %s is rejected: %s", r.ID, r.Reason.Message)
+	case r.Type != m.Type && !slices.Contains(m.Others, r.Type):
+		takes := string(m.Type)
+		for _, other := range m.Others {
+			takes += " or " + string(other)
+		}
+		e := errs.New(errs.UnsupportedMedia, "The media %s is of the type %s. This takes the type %s.", r.ID,
+			r.Type, takes)
+		e.Param = m.Param
+		return media.File{}, e
+	}
+	f := *r.File
+	f.Inspection = nil // resources that use the file need not repeat it
+	return f, nil
+}
+
+// Keep adds to the transaction that the media do not end by themselves.
+func (g Given) Keep(tx *store.Tx, now time.Time) error {
+	for _, it := range g.items {
+		r, err := Decode(&it)
+		if err != nil {
+			return err
+		}
+		r.Kept = true
+		r.Touch(now)
+		if err := r.Encode(&it); err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
+}
+
+// Extend moves the end of a media that is kept.
+func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(unusedTime)) }
+
+// Use adds to the transaction that the media were used, unless that was noted within the last day.
+func (g Given) Use(tx *store.Tx, now time.Time) error { return g.Hold(tx, now, nil) }
+
+// Hold is Use for media that content items show: it adds to the number of the items of each media, which does not end
+// while it has any.
+func (g Given) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
+	for mediaID, it := range g.items {
+		r, err := Decode(&it)
+		if err != nil {
+			return err
+		}
+		until := resource.Instant(now.Add(unusedTime))
+		late := until.Sub(r.ExpiresAt.Time) >= usedAgain
+		if by[mediaID] == 0 && !late {
+			continue
+		}
+		r.Holders = max(0, r.Holders+by[mediaID])
+		if late {
+			r.ExpiresAt = until
+		}
+		r.Touch(now)
+		if err := r.Encode(&it); err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
+}
+
+// Brought is a file that a caller brings in: its source, and its declaration.
+type Brought struct {
+	Declared Declared
+	// SourceURL is the address that it is fetched from, and Key the object that it is
+	// copied from. Both are empty for an upload.
+	SourceURL, Key string
+	// Arrival is when a file that was not uploaded is given up.
+	Arrival time.Time
+}
+
+// Brought returns the file of a media.
+func (r *Record) Brought() Brought {
+	b := Brought{Declared: r.Declared, Arrival: r.Arrival()}
+	if r.SourceURL != nil {
+		b.SourceURL = *r.SourceURL
+	}
+	return b
+}
+
+// Progress is the payload of the task of a file.
+type Progress struct {
+	// Of is the resource that the file belongs to, if it is not the subject of the task.
+	Of string `json:"of,omitempty"`
+}
+
+// Adopt is AdoptFile for a media that says itself what its object is.
+func Adopt(tx *store.Tx, now time.Time, o tenant.Owner, m Media, key string, kept bool) error {
+	return AdoptFile(tx, now, o, m, media.File{Key: key, Type: m.Type, MIMEType: m.MIMEType, Width: m.Width,
+		Height: m.Height, DurationSeconds: m.DurationSeconds, Bytes: m.Bytes, SHA256: m.SHA256}, kept)
+}
+
+// AdoptFile adds a ready media of an export to the transaction, with its file as it was read. It ends like one that was
+// brought in now, unless it is kept.
+func AdoptFile(tx *store.Tx, now time.Time, o tenant.Owner, m Media, f media.File, kept bool) error {
+	m.ProfileID, m.SourceURL, m.Upload, m.URL, m.Reason, m.ThumbnailURL = o.ProfileID(), nil, nil, nil, nil, nil
+	m.State, m.ExpiresAt = Ready, resource.Instant(now.Add(unusedTime))
+	m.Type, m.MIMEType, m.Bytes, m.SHA256 = f.Type, f.MIMEType, f.Bytes, f.SHA256
+	m.Width, m.Height, m.DurationSeconds = f.Width, f.Height, f.DurationSeconds
+	f.ID = m.ID
+	r := &Record{Media: m, Kept: kept, Reserved: f.Bytes, File: &f,
+		Declared: Declared{Type: f.Type, MIMEType: f.MIMEType, Bytes: f.Bytes, SHA256: f.SHA256}}
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Filters = r.filters()
+	tx.Create(it, nil)
+	occupy(tx, o, r.Reserved)
+	return task.Create(tx, now, task.Task{Message: r.message(o), DueAt: r.ExpiresAt.Time}, nil)
 }

@@ -1,3 +1,5 @@
+// Package media holds the operations on the media that callers bring in. Service.Register in operations.go has the
+// operations; Importer brings files in.
 package media
 
 import (
@@ -5,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -203,4 +207,22 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	}
 	r.Touch(now)
 	return r.Media, nil
+}
+
+// Service creates, reads and deletes media.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   safehttp.Checker
+	now    func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
+	return &Service{db, signer, urls, now}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Media, e.Client(safehttp.Options{}), e.Now).Register(r)
 }

@@ -166,34 +166,31 @@ func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
 
 // changeGroup changes a group, and then the roles of its members. Repeating the call finishes what was interrupted.
 func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (answer, error) {
-	var err error
-	for range maxTries {
-		var g group
+	var g, before group
+	err := s.db.Change(c.Context(), func(tx *store.Tx) (err error) {
 		var it store.Item
 		if g, it, err = s.findGroup(c, groupID); err != nil {
-			return answer{}, err
+			return err
 		}
-		name, before := g.DisplayName, slices.Clone(g.Members)
-		if err = edit(&g); err != nil {
-			return answer{}, err
+		before = g
+		before.Members = slices.Clone(g.Members)
+		if err := edit(&g); err != nil {
+			return err
 		}
 		g.Touch(s.now())
-		if err = it.Encode(g); err != nil {
-			return answer{}, err
-		}
-		tx := &store.Tx{}
+		err = it.Encode(g)
 		tx.Replace(it)
-		if err = s.db.Commit(c.Context(), tx); err == nil {
-			return answer{http.StatusOK, c.renderGroup(&g)}, s.follow(c, name, g.DisplayName, before, g.Members)
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			return answer{}, err
-		}
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return answer{}, errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
+	case err != nil:
+		return answer{}, err
 	}
-	return answer{}, errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
+	return answer{http.StatusOK, c.renderGroup(&g)}, s.follow(c, before.DisplayName, g.DisplayName, before.Members,
+		g.Members)
 }
-
-const maxTries = 4
 
 // follow gives people the names of their groups, and the roles that follow.
 func (s *SCIM) follow(c *call, oldName, name string, before, after []string) error {

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -58,11 +59,11 @@ type MailConfig struct {
 // MailHandlers returns the handlers of the tasks of e-mails.
 func MailHandlers(c MailConfig) map[task.Kind]task.Handler {
 	people := person.NewService(c.DB, c.Now, c.Random)
-	return map[task.Kind]task.Handler{person.MailKind: sender{c, people}, person.NoticeKind: crier{c},
-		person.WatchKind: watcher{c, people}}
+	return map[task.Kind]task.Handler{person.MailKind: task.Func(sender{c, people}.send),
+		person.NoticeKind: task.Func(c.cry), person.WatchKind: watcher{c, people}}
 }
 
-// sender is the handler of MailKind: it sends one e-mail.
+// sender sends one e-mail.
 type sender struct {
 	MailConfig
 	people *person.Service
@@ -73,39 +74,53 @@ func hourKey(personID string, at time.Time) store.Key {
 	return store.IDKey("mails#" + personID + "#" + at.UTC().Format("2006-01-02T15"))
 }
 
-// Step counts the e-mail, and then sends it. A function that dies while it sends may have sent it: it is sent again,
+// send counts the e-mail, and then sends it. A function that dies while it sends may have sent it: it is sent again,
 // because Amazon SES has no key for repeats, and a second e-mail does less harm than none.
-func (h sender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+func (h sender) send(ctx context.Context, r *task.Run) error {
 	var m person.Mail
-	if err := s.Decode(&m); err != nil {
-		return o, task.Permanent(err)
+	if err := r.Decode(&m); err != nil || r.Cause() != nil {
+		return err
 	}
-	r, _, err := h.people.Find(ctx, s.Account, s.Subject)
-	if errs.CodeOf(err) == errs.NotFound {
-		return task.Outcome{Done: true}, nil
+	to, _, err := h.people.Find(ctx, r.Account, r.Subject)
+	switch {
+	case errs.CodeOf(err) == errs.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case h.Mailer == nil || !reaches(&to, &m):
+		return nil
 	}
+	now, counted := h.Now(), false
+	if err := r.Kept("counted", &counted); err != nil {
+		return err
+	}
+	if key := hourKey(r.Subject, now); !counted {
+		it, err := h.DB.Lookup(ctx, key)
+		if err != nil {
+			return err
+		}
+		if it.Count() >= MostMails {
+			return r.Sleep(now.Truncate(time.Hour).Add(time.Hour).Sub(now))
+		}
+		if _, err := task.Commit(ctx, r, "counted", func(_ context.Context, tx *store.Tx) (bool, error) {
+			tx.CountUntil(key, 1, MostMails, now.Add(2*time.Hour), store.ErrConflict)
+			return true, nil
+		}); err != nil {
+			return err
+		}
+	}
+	leave, err := h.people.IssueLeave(ctx, person.Leave{Account: r.Account, Person: to.ID, Notice: m.Notice})
 	if err != nil {
-		return o, err
+		return err
 	}
-	if h.Mailer == nil || !reaches(&r, &m) {
-		return task.Outcome{Done: true}, nil
-	}
-	now := h.Now()
-	if !m.Counted {
-		return h.count(ctx, s, m, now)
-	}
-	leave, err := h.people.IssueLeave(ctx, person.Leave{Account: s.Account, Person: r.ID, Notice: m.Notice})
+	out, err := h.write(&to, &m, leave)
 	if err != nil {
-		return o, err
+		return task.Permanent(err)
 	}
-	out, err := h.write(&r, &m, leave)
-	if err != nil {
-		return o, task.Permanent(err)
+	if err := r.Lease(ctx, nil); err != nil {
+		return err
 	}
-	if err := s.Lease(ctx, nil); err != nil {
-		return o, err
-	}
-	return task.Outcome{Done: true}, h.Mailer.Send(ctx, out)
+	return h.Mailer.Send(ctx, out)
 }
 
 // reaches reports whether an e-mail is for a person as they are now.
@@ -121,23 +136,6 @@ func concerns(r *person.Record, n *person.News) bool {
 	return n.Only == "" || r.Role != auth.Developer || n.Only == r.ID
 }
 
-// count counts the e-mail for its hour, or makes it wait for the next one.
-func (h sender) count(ctx context.Context, s *task.Step, m person.Mail, now time.Time) (o task.Outcome, err error) {
-	key := hourKey(s.Subject, now)
-	it, err := h.DB.Lookup(ctx, key)
-	if err != nil {
-		return o, err
-	}
-	if it.Count() >= MostMails {
-		return task.Outcome{Wait: now.Truncate(time.Hour).Add(time.Hour).Sub(now)}, nil
-	}
-	m.Counted = true
-	return task.Outcome{Payload: m, Join: func(_ context.Context, tx *store.Tx) error {
-		tx.CountUntil(key, 1, MostMails, now.Add(2*time.Hour), store.ErrConflict)
-		return nil
-	}}, nil
-}
-
 // write writes the e-mail in the language of the person.
 func (h sender) write(r *person.Record, m *person.Mail, leave string) (Message, error) {
 	base := strings.TrimSuffix(h.URL, "/")
@@ -149,35 +147,38 @@ func (h sender) write(r *person.Record, m *person.Mail, leave string) (Message, 
 	return out, out.compose(language, &m.News, base+m.Path)
 }
 
-// crier is the handler of NoticeKind: it makes the e-mails about something.
-type crier struct{ MailConfig }
-
 // atOnce is the number of people that one step makes e-mails for.
 const atOnce = 50
 
-// Step makes the e-mails for the next people who want them.
-func (h crier) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// cry makes the e-mails about something for the people who want them.
+func (c MailConfig) cry(ctx context.Context, r *task.Run) error {
 	var n person.Noticed
-	if err := s.Decode(&n); err != nil {
-		return o, task.Permanent(err)
+	if err := r.Decode(&n); err != nil || r.Cause() != nil {
+		return err
 	}
 	if n.Event != "" {
-		news, found, err := h.newsOf(ctx, n.Event)
+		news, found, err := c.newsOf(ctx, n.Event)
 		if err != nil || !found {
-			return task.Outcome{Done: true}, err
+			return err
 		}
-		n.News, n.Event = news, ""
+		n.News = news
 	}
-	q := person.Query(s.Account)
-	q.Limit, q.After, q.Filters["state"] = atOnce, n.After, string(person.Active)
-	page, err := h.DB.List(ctx, q)
+	q := person.Query(r.Account)
+	if err := r.Kept("after", &q.After); err != nil {
+		return err
+	}
+	q.Limit, q.Filters["state"] = atOnce, string(person.Active)
+	page, err := c.DB.List(ctx, q)
 	if err != nil {
-		return o, err
+		return err
 	}
-	n.After = page.Next
-	return task.Outcome{Payload: n, Done: page.Next == nil, Join: func(_ context.Context, tx *store.Tx) error {
-		return mailAll(tx, h.Now(), s.Account, page.Items, s.ID, n.News)
-	}}, nil
+	r.Also(func(_ context.Context, tx *store.Tx) error {
+		return mailAll(tx, c.Now(), r.Account, page.Items, r.ID, n.News)
+	})
+	if page.Next == nil {
+		return nil
+	}
+	return errors.Join(r.Keep("after", page.Next), r.Sleep(0))
 }
 
 // mailAll adds an e-mail to the transaction for each of the people who want it.

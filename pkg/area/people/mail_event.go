@@ -95,7 +95,7 @@ type about struct {
 }
 
 // newsOf returns the news of an event, unless it is gone.
-func (h crier) newsOf(ctx context.Context, eventID string) (n person.News, found bool, err error) {
+func (h MailConfig) newsOf(ctx context.Context, eventID string) (n person.News, found bool, err error) {
 	it, err := h.DB.Lookup(ctx, store.IDKey(eventID))
 	if err != nil || it.PK == "" {
 		return n, false, err

@@ -45,6 +45,6 @@ func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credi
 			return err
 		}
 	}
-	return task.Create(tx, now, task.Task{Message: message(o, p.ID)}, progress{FactoryID: p.FactoryID, Hold: hold,
+	return task.Create(tx, now, task.Task{Message: message(o, p.ID)}, payload{FactoryID: p.FactoryID, Hold: hold,
 		Replaces: canceled})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -13,10 +11,9 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 const (
@@ -24,19 +21,30 @@ const (
 	rounds = 4
 	// maxFailures is the number of times in a row that a question may fail before the rest is dropped.
 	maxFailures = 7
-	// longestBusy is the age of a plan from which on its topics do not wait for a busy provider.
-	longestBusy = time.Hour
+	// mostRefused is the number of topics that a chunk remembers as too much like others.
+	mostRefused = 50
 	// pastTime is the time for which topics may not be repeated, and pastItems the number
 	// of items that are read for that.
 	pastTime  = 90 * 24 * time.Hour
 	pastItems = 500
 )
 
+// choice is what was chosen for the next chunk.
+type choice struct {
+	// Round is the number of answers, Chosen has the topics of the slots so far, and Refused are those that were too
+	// much like others.
+	Round   int            `json:"round,omitempty"`
+	Chosen  map[int]string `json:"chosen,omitempty"`
+	Refused []string       `json:"refused,omitempty"`
+	// Views are the angles and hooks of the chosen topics.
+	Views map[int]view `json:"views,omitempty"`
+}
+
 // remember notes the topics of earlier items of the factory.
-func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) remember(ctx context.Context, j *job) error {
 	past := chunk{Items: []chosen{}}
 	q := store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.FactoryID),
+		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.factoryID),
 		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
 		OneOf: map[string][]string{"state": {string(item.Queued), string(item.Generating), string(item.Generated),
 			string(item.Scheduled), string(item.Publishing), string(item.Published)}},
@@ -44,12 +52,12 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 	for len(past.Items) < pastItems {
 		page, err := h.DB.List(ctx, q)
 		if err != nil {
-			return o, err
+			return err
 		}
 		for _, it := range page.Items {
 			r, err := item.Decode(&it)
 			if err != nil {
-				return o, err
+				return err
 			}
 			past.Items = append(past.Items, chosen{Topic: clean(r.Prompt)})
 		}
@@ -58,24 +66,18 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 		}
 		q.After = page.Next
 	}
-	if j.Hours, err = h.hours(ctx, j); err != nil {
-		return o, err
+	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone)
+	if err != nil {
+		return err
 	}
 	if err := h.learned(ctx, j); err != nil {
-		return o, err
+		return err
 	}
-	j.Past = true
-	o.Payload = j.progress
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	j.Also(func(_ context.Context, tx *store.Tx) error {
 		return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, 0), "content_plan_items", past),
 			j.enter(tx, h.Now(), Planning, nil))
-	}
-	return o, nil
-}
-
-// hours returns the best hours for the accounts of the factory.
-func (h *Handler) hours(ctx context.Context, j *job) (all Hours, err error) {
-	return hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone)
+	})
+	return errors.Join(j.Keep("hours", hours), j.Sleep(0))
 }
 
 // hoursOf returns the best hours in a time zone for the accounts of a factory.
@@ -96,41 +98,30 @@ func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory st
 	return all, nil
 }
 
-// choose requests topics of the next chunk, and makes its items once all slots have one or the rounds are over.
-func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error) {
+// choose asks the text model for topics of the next chunk, until all slots have one or the rounds are over.
+func (h *Handler) choose(ctx context.Context, j *job) error {
 	used, err := h.used(ctx, j)
 	if err != nil {
-		return o, err
+		return err
 	}
 	if err := h.offer(ctx, j); err != nil {
-		return o, err
+		return err
 	}
-	if err := h.ask(ctx, j, used); err != nil {
-		var e *provider.Error
-		switch final := errors.As(err, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected); {
-		case errors.Is(err, task.ErrMoved) || ctx.Err() != nil:
-			return o, err
-		case !final && (j.Failures+1 < maxFailures || task.Throttled(err) && h.Now().Sub(j.Began) < longestBusy):
-			return o, err
-		}
-		slog.Warn("topics of a plan not written", "plan", j.Subject, "chunk", j.Chunks, "error", err)
-		return h.drop(j, e), nil
-	}
-	from, to := j.next()
-	if j.Round++; len(j.Chosen) < to-from && j.Round < rounds {
-		o.Payload = j.progress
-		return o, nil
-	}
-	after := &progress{}
-	o.Payload = after
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		*after = j.progress
-		if j.plan.WriteAheadHours != nil {
-			return h.propose(tx, j, after)
-		}
-		return h.make(ctx, tx, j, after)
-	}
-	return o, nil
+	from, to := j.chunk()
+	j.choice, err = ask.Talk[choice]{Models: h.Providers, Name: "topics", Questions: rounds, Failures: maxFailures,
+		Put: func(_ context.Context, known choice) (ask.Question, error) {
+			j.choice = known
+			return j.question(used), nil
+		},
+		Take: func(known *choice, answer json.RawMessage) (bool, error) {
+			if err := j.take(answer, used); err != nil {
+				return false, err
+			}
+			j.Round++
+			*known = j.choice
+			return len(j.Chosen) == to-from, nil
+		}}.In(ctx, j.Run)
+	return err
 }
 
 // used returns the topics that new ones must differ from, the latest first.
@@ -157,33 +148,6 @@ func (h *Handler) used(ctx context.Context, j *job) (topics []string, err error)
 	return topics, nil
 }
 
-// ask asks the text model once, and takes over the topics that are new.
-func (h *Handler) ask(ctx context.Context, j *job, used []string) error {
-	m, ok := catalog.Find(j.recipe.Model)
-	if !ok {
-		return fmt.Errorf("plan: the catalog has lost the model %q", j.recipe.Model)
-	}
-	p, err := h.Providers.For(m.Provider, j.Mode)
-	if err != nil {
-		return &provider.Error{Kind: provider.Rejected, Code: "provider_unavailable",
-			Message: "The provider of the model is no longer available.", Cause: err}
-	}
-	req, err := j.request(used)
-	if err != nil {
-		return err
-	}
-	req.Model, req.Options, req.ClientToken = m.ProviderModel, m.ProviderOptions,
-		fmt.Sprintf("%s-%d", j.Subject, j.Task.Step)
-	if err := j.Lease(ctx, nil); err != nil {
-		return err
-	}
-	answer, err := provider.Ask(ctx, p, req)
-	if err != nil {
-		return err
-	}
-	return j.take(answer, used)
-}
-
 // take takes over the topics of an answer that are new.
 func (j *job) take(answer json.RawMessage, used []string) error {
 	topics, err := parse(answer)
@@ -204,13 +168,13 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	if j.Views == nil {
 		j.Views = map[int]view{}
 	}
-	from, to := j.next()
+	from, to := j.chunk()
 	for _, t := range topics {
 		s := shapeOf(t.Topic)
 		switch {
 		case t.Slot < 1 || t.Slot > to-from || j.Chosen[t.Slot] != "":
 		case taken.has(s), j.besides(t), j.invents(from, t):
-			j.Refused = append(j.Refused, t.Topic)
+			j.Refused = append(j.Refused[max(0, len(j.Refused)+1-mostRefused):], t.Topic)
 		default:
 			j.Chosen[t.Slot], j.Views[t.Slot] = t.Topic, t.view
 			taken = append(taken, s)

@@ -8,23 +8,22 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // cut gives days to another plan: it cancels the items on them that are not generated yet, and drops their topics. One
 // step takes those of one chunk and one reservation.
-func (h *Handler) cut(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) cut(ctx context.Context, j *job) error {
 	zone, err := time.LoadLocation(j.plan.Timezone)
 	if err != nil {
-		return o, err
+		return err
 	}
 	stored, err := h.DB.GetAll(ctx, chunkKeys(j.Subject, j.plan.Items.Total)...)
 	if err != nil {
-		return o, err
+		return err
 	}
 	chunks, err := chunksOf(stored)
 	if err != nil {
-		return o, err
+		return err
 	}
 	taken := func(t *chosen) bool {
 		day := t.At.In(zone).Format(time.DateOnly)
@@ -38,26 +37,24 @@ func (h *Handler) cut(ctx context.Context, j *job) (o task.Outcome, err error) {
 			case !taken(t):
 			case t.State == TopicCompleted:
 				if err := canceler.Cancel(ctx, store.IDKey(t.ID)); err != nil {
-					return o, err
+					return err
 				}
 			case t.State.open() && (len(dropped) == 0 || c.Items[dropped[0]].Hold == t.Hold):
 				dropped = append(dropped, i)
 			}
 		}
 		if len(dropped) > 0 {
-			return h.give(j, stored[n], c, dropped), nil
+			return h.give(j, stored[n], c, dropped)
 		}
 	}
-	j.Cut = len(j.cuts)
-	o.Payload = j.progress
-	return o, nil
+	after := j.progress
+	after.Cut = len(j.cuts)
+	return j.move(after)
 }
 
 // give drops topics of a chunk that have the same reservation, and releases their part of it.
-func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outcome {
-	after := &progress{}
-	return task.Outcome{Payload: after, Join: func(_ context.Context, tx *store.Tx) error {
-		*after = j.progress
+func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) error {
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
 		now, number, counts := h.Now(), c.Items[dropped[0]].Hold, factory.Counts{Canceled: int64(len(dropped))}
 		all := slices.Clone(c.Items)
 		for _, i := range dropped {
@@ -73,11 +70,11 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outco
 		if err := j.keep(tx, after, number, rest); err != nil {
 			return err
 		}
-		factory.AddCounts(tx, now, j.FactoryID, j.Subject, counts)
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, counts)
 		if err := it.Encode(chunk{all}); err != nil {
 			return err
 		}
 		tx.Replace(it)
 		return j.enter(tx, now, j.plan.State, nil)
-	}}
+	})
 }

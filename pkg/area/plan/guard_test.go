@@ -13,7 +13,8 @@ import (
 func TestInventedTopicsAreRefused(t *testing.T) {
 	recipe := &item.Record{Item: item.Item{Language: "en"}, Brief: item.Brief{Voice: "A shop for shoes.",
 		Forbidden: []string{"cheap"}}}
-	j := &job{Step: &task.Step{}, slots: []Slot{{At: time.Unix(0, 0), Type: "post"}, {Type: "post"}, {Type: "post"}},
+	j := &job{Run: &task.Run{Step: &task.Step{}},
+		slots:  []Slot{{At: time.Unix(0, 0), Type: "post"}, {Type: "post"}, {Type: "post"}},
 		places: make([]place, 3), recipe: Recipe{Items: map[string]*item.Record{"post": recipe}}}
 	j.plan.Items.Total, j.plan.Brief = 3, "Free delivery until 24 December"
 	answer := []byte(`{"topics":[{"slot":1,"topic":"Order by December 24th","angle":"how we pack","hook":"Tape, again"},

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -33,35 +34,24 @@ const (
 	spare = 50
 )
 
-// progress is the payload of the task.
-type progress struct {
+// payload is that of the task.
+type payload struct {
 	FactoryID string `json:"factory_id"`
-	// Hold is the reservation for items that were not made yet.
+	// Hold is the reservation for all items.
 	Hold ledger.Hold `json:"hold,omitzero"`
 	// Replaces are the plans that have to end first.
 	Replaces []string `json:"replaces,omitempty"`
-	// Past reports that the topics of earlier items are noted, and Chunks is the number of
-	// chunks whose items were made.
-	Past   bool `json:"past,omitempty"`
-	Chunks int  `json:"chunks,omitempty"`
-	// Round is the number of times that topics were requested for the next chunk, Chosen
-	// the topics of its slots so far, and Refused those that were too much like others.
-	Round   int            `json:"round,omitempty"`
-	Chosen  map[int]string `json:"chosen,omitempty"`
-	Refused []string       `json:"refused,omitempty"`
-	// Views are the angles and hooks of the chosen topics.
-	Views map[int]view `json:"views,omitempty"`
-	// Trials are the arms of the slots of the next chunk, and Drawn reports that they were drawn.
-	Trials map[int]*item.Trial `json:"trials,omitempty"`
-	Drawn  bool                `json:"drawn,omitempty"`
-	// Products are those that the items of the next chunk present, in turn.
-	Products []string `json:"products,omitempty"`
-	// Items is the number of items that were made, and Since the time of the last one, or
-	// zero if there are more to make.
-	Items int       `json:"items,omitempty"`
+}
+
+// progress is what the task remembers of what it has done.
+type progress struct {
+	// Hold is the reservation for items that were not made yet.
+	Hold ledger.Hold `json:"hold,omitzero"`
+	// Chunks is the number of chunks whose topics are chosen, and Items the number of items that were made.
+	Chunks int `json:"chunks,omitempty"`
+	Items  int `json:"items,omitempty"`
+	// Since is the time of the last item, or zero if there are more to make.
 	Since time.Time `json:"since,omitzero"`
-	// Hours are the best hours of the factory's accounts, once the topics of earlier items are noted.
-	Hours Hours `json:"hours,omitzero"`
 	// Writing reports that all topics are chosen, and that items are made of them at their times.
 	Writing bool `json:"writing,omitempty"`
 	// Cut is the number of times that another plan took days of the plan, as far as it has given them.
@@ -70,7 +60,7 @@ type progress struct {
 	Canceled int `json:"canceled,omitempty"`
 }
 
-// Handler is the handler of Task.
+// Handler takes the steps of Task.
 type Handler struct {
 	DB        *store.DB
 	Loaders   map[string]generate.Loader
@@ -78,75 +68,51 @@ type Handler struct {
 	Now       func() time.Time
 }
 
-var _ task.Handler = (*Handler)(nil)
-
 // job is one step in the hands of the handler.
 type job struct {
-	*task.Step
+	*task.Run
 	progress
-	plan    Plan
-	item    store.Item // of the plan
-	recipe  Recipe
-	written store.Item // the recipe as it was read, to be replaced
-	counts  factoryrecord.Counts
-	factory string // the state of the factory
+	choice
+	factoryID string
+	plan      Plan
+	item      store.Item // of the plan
+	recipe    Recipe
+	written   store.Item // the recipe as it was read, to be replaced
+	counts    factoryrecord.Counts
+	factory   string // the state of the factory
 	// factoryItem is the factory as it was read, for its accounts.
 	factoryItem store.Item
 	ends        bool // the plan is to end
 	// cuts are the days that other plans have taken.
-	cuts   []factoryrecord.Days
-	room   int
+	cuts []factoryrecord.Days
+	room int
+	// hours are the best hours of the factory's accounts, once the topics of earlier items are noted.
+	hours  *Hours
 	slots  []Slot
-	places []place                           // of the slots
-	shop   map[string]*product.StoredProduct // the products of the chunk
+	places []place // of the slots
+	// trials are the arms of the slots of the next chunk, nil before they are drawn.
+	trials map[int]*item.Trial
+	// products are those that the items of the next chunk present, in turn, and the shop has them.
+	products []string
+	shop     map[string]*product.StoredProduct
 }
 
-// Step takes the next step of a plan: it notes earlier topics, requests new ones and makes
-// the items of a chunk, or looks whether all items have ended.
-func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	j := &job{Step: s}
-	if err := s.Decode(&j.progress); err != nil {
-		return o, err
+// Plan makes the items of a plan: it notes the topics of earlier items, chooses topics chunk by chunk, makes their
+// items at once or at their times, and completes the plan when all have ended. One call does the next of these. It is
+// tried until it succeeds: a plan ends by its own rules.
+func (h *Handler) Plan(ctx context.Context, r *task.Run) error {
+	if cause := r.Cause(); cause != nil { // there is no deadline, and no limit of failures
+		return fmt.Errorf("plan: %s does not fail: %s", r.Subject, cause.Error())
 	}
-	found, err := h.read(ctx, j)
-	switch {
-	case err != nil:
-		return o, again(err)
-	case !found:
-		return h.abandon(j), nil
-	case j.plan.State.Final():
-		return task.Outcome{Done: true}, nil
+	var p payload
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	switch {
-	case j.ends:
-		o, err = h.cancel(ctx, j)
-	case !j.Since.IsZero() && !j.Writing:
-		o = h.watch(j)
-	case j.factory == factoryrecord.StatePaused:
-		o.Wait = pausedWait
-	case len(j.Replaces) > 0:
-		o, err = h.await(ctx, j)
-	case !j.Past:
-		o, err = h.remember(ctx, j)
-	case j.Writing && len(j.cuts) > j.Cut:
-		o, err = h.cut(ctx, j)
-	case j.Writing:
-		o, err = h.later(ctx, j)
-	case j.room < chunkSlots+spare:
-		o.Wait = task.Jitter(fullWait)
-	case j.plan.ExperimentID != "" && j.plan.WriteAheadHours == nil && !j.Drawn:
-		o, err = h.draw(ctx, j)
-	default:
-		o, err = h.choose(ctx, j)
+	j := &job{Run: r, factoryID: p.FactoryID, progress: progress{Hold: p.Hold}}
+	err := h.next(ctx, j, p.Replaces)
+	if err == nil {
+		return nil
 	}
-	if err != nil && !errors.Is(err, task.ErrMoved) && ctx.Err() == nil {
-		err = again(err)
-	}
-	return o, err
-}
-
-// again has a step tried until it succeeds: a plan ends by its own rules.
-func again(err error) error {
 	retry := &task.RetryError{Err: err, Most: task.NoLimit}
 	var e *provider.Error
 	if errors.As(err, &e) {
@@ -155,11 +121,81 @@ func again(err error) error {
 	return retry
 }
 
+func (h *Handler) next(ctx context.Context, j *job, replaced []string) error {
+	found, err := h.read(ctx, j)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return j.End(func(_ context.Context, tx *store.Tx) error {
+			return ledger.Release(tx, h.Now(), j.Owner.Account, j.Hold, 0)
+		})
+	case j.plan.State.Final():
+		return nil
+	case j.ends:
+		return h.cancel(ctx, j)
+	case !j.Since.IsZero() && !j.Writing:
+		return h.watch(j)
+	case j.factory == factoryrecord.StatePaused:
+		return j.Sleep(pausedWait)
+	}
+	if j.hours == nil {
+		if ended, err := h.ended(ctx, j.factoryID, replaced); err != nil || !ended {
+			return errors.Join(err, j.Sleep(replacedWait))
+		}
+		return h.remember(ctx, j)
+	}
+	if j.Writing {
+		if len(j.cuts) > j.Cut {
+			return h.cut(ctx, j)
+		}
+		return h.later(ctx, j)
+	}
+	if j.room < chunkSlots+spare {
+		return j.Sleep(task.Jitter(fullWait))
+	}
+	if j.plan.ExperimentID != "" && j.plan.WriteAheadHours == nil && j.trials == nil {
+		return h.draw(j)
+	}
+	if err := h.choose(ctx, j); task.Waits(err) {
+		return err
+	} else if err != nil {
+		return h.drop(j, provider.Refused(err))
+	}
+	if j.plan.WriteAheadHours != nil {
+		return h.propose(j)
+	}
+	return h.make(j)
+}
+
+// then ends the step with a change of the table and of the progress.
+func (j *job) then(change func(ctx context.Context, tx *store.Tx, after *progress) error) error {
+	j.Also(func(ctx context.Context, tx *store.Tx) error {
+		after := j.progress
+		if err := change(ctx, tx, &after); err != nil {
+			return err
+		}
+		return j.Keep("progress", after)
+	})
+	return j.Sleep(0)
+}
+
+// move ends the step with a change of the progress alone.
+func (j *job) move(after progress) error { return errors.Join(j.Keep("progress", after), j.Sleep(0)) }
+
 // read reads the items that a step depends on, in one round trip, and reports whether the plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
-	keys := []store.Key{Key(j.FactoryID, j.Subject), factoryrecord.CountsKey(j.FactoryID, j.Subject),
+	var hours Hours
+	if err := errors.Join(j.Kept("progress", &j.progress), j.Kept("hours", &j.hours), j.Kept("trials", &j.trials),
+		j.Kept("products", &j.products)); err != nil {
+		return false, err
+	}
+	if j.hours != nil {
+		hours = *j.hours
+	}
+	keys := []store.Key{Key(j.factoryID, j.Subject), factoryrecord.CountsKey(j.factoryID, j.Subject),
 		recipeKey(j.Subject),
-		factoryrecord.BookKey(j.FactoryID), factoryrecord.Key(j.FactoryID)}
+		factoryrecord.BookKey(j.factoryID), factoryrecord.Key(j.factoryID)}
 	own := len(keys)
 	items, err := h.DB.GetAll(ctx, append(keys, generate.RoomKeys(j.Owner, h.Now())...)...)
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
@@ -177,42 +213,36 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	j.ends, j.cuts = book.Ended(j.Subject), book.Cuts(j.Subject)
-	if j.slots, err = j.plan.Slots(j.recipe, j.Hours); err != nil {
+	if j.slots, err = j.plan.Slots(j.recipe, hours); err != nil {
 		return true, err
 	}
 	return true, j.place()
 }
 
-// await waits for the plans that this one replaces.
-func (h *Handler) await(ctx context.Context, j *job) (o task.Outcome, err error) {
-	keys := make([]store.Key, len(j.Replaces))
-	for i, planID := range j.Replaces {
-		keys[i] = Key(j.FactoryID, planID)
+// ended reports whether the plans that this one replaces have ended.
+func (h *Handler) ended(ctx context.Context, factoryID string, replaced []string) (bool, error) {
+	keys := make([]store.Key, len(replaced))
+	for i, planID := range replaced {
+		keys[i] = Key(factoryID, planID)
 	}
 	items, err := h.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return o, err
+		return false, err
 	}
 	for _, it := range items {
 		var p Plan
 		if it.Kind == "" {
 			continue
 		}
-		if err := it.Decode(&p); err != nil {
-			return o, err
-		}
-		if !p.State.Final() {
-			o.Wait = replacedWait
-			return o, nil
+		if err := it.Decode(&p); err != nil || !p.State.Final() {
+			return false, err
 		}
 	}
-	j.Replaces = nil
-	o.Payload = j.progress
-	return o, nil
+	return true, nil
 }
 
-// next returns the first and last slot, this one excluded, of the next chunk.
-func (j *job) next() (from, to int) {
+// chunk returns the first and last slot, this one excluded, of the next chunk.
+func (j *job) chunk() (from, to int) {
 	from = j.Chunks * chunkSlots
 	return from, min(from+chunkSlots, len(j.slots))
 }
@@ -246,14 +276,12 @@ func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) erro
 }
 
 // watch looks whether all items have ended, and completes the plan.
-func (h *Handler) watch(j *job) (o task.Outcome) {
+func (h *Handler) watch(j *job) error {
 	now := h.Now()
 	if j.counts.Ended() < j.plan.Items.Total {
-		o.Wait = task.Jitter(min(max(firstLook, now.Sub(j.Since)/8), longestLook))
-		return o
+		return j.Sleep(task.Jitter(min(max(firstLook, now.Sub(j.Since)/8), longestLook)))
 	}
-	o.Done = true
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	return j.End(func(_ context.Context, tx *store.Tx) error {
 		p := j.plan.With(j.counts)
 		p.State = Completed
 		if j.Items == 0 || j.counts.Failed > 0 && j.counts.Generated == 0 {
@@ -274,18 +302,5 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 			return p.notify(tx, now, j.Owner, event.ContentPlanFailed)
 		}
 		return p.notify(tx, now, j.Owner, event.ContentPlanCompleted)
-	}
-	return o
-}
-
-// abandon ends the task of a plan that is no more.
-func (h *Handler) abandon(j *job) task.Outcome {
-	return task.Outcome{Done: true, Join: func(_ context.Context, tx *store.Tx) error {
-		return ledger.Release(tx, h.Now(), j.Owner.Account, j.Hold, 0)
-	}}
-}
-
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (*Handler) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outcome, err error) {
-	return o, cause
+	})
 }

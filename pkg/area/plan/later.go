@@ -29,35 +29,32 @@ type agenda struct {
 }
 
 // later makes the items of approved topics whose time has come, or waits for the next one.
-func (h *Handler) later(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) later(ctx context.Context, j *job) error {
 	stored, err := h.DB.GetAll(ctx, chunkKeys(j.Subject, j.plan.Items.Total)...)
 	if err != nil {
-		return o, err
+		return err
 	}
 	now, err := testclock.Now(ctx, h.DB, j.Owner, h.Now())
 	if err != nil {
-		return o, err
+		return err
 	}
 	a, err := j.agenda(stored, now)
 	switch {
 	case err != nil:
-		return o, err
+		return err
 	case len(a.due) > 0 && j.room < chunkSlots+spare:
-		o.Wait = task.Jitter(fullWait)
-		return o, nil
+		return j.Sleep(task.Jitter(fullWait))
 	case len(a.due) > 0 || len(a.missed) > 0:
 		return h.fill(ctx, j, a)
 	case a.open > 0:
-		o.Wait = min(max(a.next.Sub(now), time.Second), longestSleep)
-		return o, nil
+		return j.Sleep(min(max(a.next.Sub(now), time.Second), longestSleep))
+	case !j.Since.IsZero(): // topics may still be added until the plan has ended
+		return h.watch(j)
 	}
-	if !j.Since.IsZero() { // topics may still be added until the plan has ended
-		return h.watch(j), nil
-	}
-	j.Since = h.Now()
-	o.Payload = j.progress
-	o.Join = func(_ context.Context, tx *store.Tx) error { return j.enter(tx, h.Now(), Generating, nil) }
-	return o, nil
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		after.Since = h.Now()
+		return j.enter(tx, after.Since, Generating, nil)
+	})
 }
 
 // agenda finds what is due at a time: topics of the first chunk that has some.
@@ -97,7 +94,7 @@ func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 }
 
 // fill makes the items that are due, and notes what was missed.
-func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, err error) {
+func (h *Handler) fill(ctx context.Context, j *job, a agenda) error {
 	var keys []store.Key
 	for _, i := range a.due {
 		if id := a.chunk.Items[i].Product; id != "" {
@@ -106,15 +103,12 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 	}
 	products, err := h.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return o, err
+		return err
 	}
 	if _, err := j.stock(products); err != nil {
-		return o, err
+		return err
 	}
-	after := &progress{}
-	o.Payload = after
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		*after = j.progress
+	return j.then(func(ctx context.Context, tx *store.Tx, after *progress) error {
 		r, it, err := h.trial(ctx, j)
 		if err != nil {
 			return err
@@ -147,7 +141,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 			return err
 		}
 		after.Items += len(b.records)
-		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Canceled: int64(len(a.missed)),
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, factory.Counts{Canceled: int64(len(a.missed)),
 			Reserved: -b.saved})
 		stored := a.stored
 		if err := stored.Encode(c); err != nil {
@@ -159,8 +153,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 			state = Generating
 		}
 		return j.enter(tx, now, state, nil)
-	}
-	return o, nil
+	})
 }
 
 // hold returns the reservation with a number: that of the plan as a whole is 0.
@@ -190,7 +183,7 @@ func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) 
 
 // cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
 // it cancels the items that are not generated yet, and then releases what is left of the reservations.
-func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) cancel(ctx context.Context, j *job) error {
 	chunks := j.Chunks
 	if j.Writing { // topics may have been added in more chunks
 		chunks = len(chunkKeys(j.Subject, j.plan.Items.Total))
@@ -202,45 +195,41 @@ func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error
 		if hold.Credits == 0 {
 			continue
 		}
-		o.Payload = j.progress
-		o.Join = func(_ context.Context, tx *store.Tx) error {
+		return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
 			now := h.Now()
-			factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Reserved: -hold.Credits})
+			factory.AddCounts(tx, now, j.factoryID, j.Subject, factory.Counts{Reserved: -hold.Credits})
 			return errors.Join(ledger.Release(tx, now, j.Owner.Account, hold, 0),
-				j.keep(tx, &j.progress, i+1, ledger.Hold{}))
-		}
-		return o, nil
+				j.keep(tx, after, i+1, ledger.Hold{}))
+		})
 	}
-	o.Done = true
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	return j.End(func(_ context.Context, tx *store.Tx) error {
 		now, c := h.Now(), factory.Counts{Reserved: -j.Hold.Credits}
 		if j.Since.IsZero() && !j.Writing {
-			from, _ := j.next()
+			from, _ := j.chunk()
 			c.Canceled = int64(len(j.slots) - from)
 		}
-		factory.AddCounts(tx, now, j.FactoryID, j.Subject, c)
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, c)
 		if err := ledger.Release(tx, now, j.Owner.Account, j.Hold, 0); err != nil {
 			return err
 		}
 		return j.enter(tx, now, Canceled, nil)
-	}
-	return o, nil
+	})
 }
 
 // cancelChunk cancels the items of the next chunk that are not generated yet, and drops its topics without an item.
-func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) cancelChunk(ctx context.Context, j *job) error {
 	it, err := h.DB.Lookup(ctx, chunkKey(j.Subject, j.Canceled+1))
 	if err != nil {
-		return o, err
+		return err
+	}
+	after := j.progress
+	after.Canceled++
+	if it.Kind == "" { // the model has failed before its topics were chosen
+		return j.move(after)
 	}
 	var c chunk
-	if it.Kind == "" { // the model has failed before its topics were chosen
-		j.Canceled++
-		o.Payload = j.progress
-		return o, nil
-	}
 	if err := it.Decode(&c); err != nil {
-		return o, err
+		return err
 	}
 	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
 	var dropped int64
@@ -254,21 +243,18 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err 
 			continue
 		}
 		if err := canceler.Cancel(ctx, store.IDKey(one.ID)); err != nil {
-			return o, err
-		}
-	}
-	j.Canceled++
-	o.Payload = j.progress
-	o.Join = func(_ context.Context, tx *store.Tx) error {
-		if dropped == 0 {
-			return nil
-		}
-		factory.AddCounts(tx, h.Now(), j.FactoryID, j.Subject, factory.Counts{Canceled: dropped})
-		if err := it.Encode(c); err != nil {
 			return err
 		}
-		tx.Replace(it)
-		return nil
 	}
-	return o, nil
+	if dropped > 0 {
+		j.Also(func(_ context.Context, tx *store.Tx) error {
+			factory.AddCounts(tx, h.Now(), j.factoryID, j.Subject, factory.Counts{Canceled: dropped})
+			if err := it.Encode(c); err != nil {
+				return err
+			}
+			tx.Replace(it)
+			return nil
+		})
+	}
+	return j.move(after)
 }

@@ -15,17 +15,16 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // topicOf returns the topic of slot i of the next chunk, from 0: a failed one if none was found.
 func (j *job) topicOf(i int, now time.Time) chosen {
-	from, _ := j.next()
+	from, _ := j.chunk()
 	slot, at, told := j.slots[from+i], j.places[from+i], j.Views[i+1]
 	place := at.Plan
 	place.Angle, place.Hook = told.Angle, told.Hook
 	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At,
-		Slot: content.Placed(&place, j.Trials[i+1]), About: at.about,
+		Slot: content.Placed(&place, j.trials[i+1]), About: at.about,
 		State: TopicApproved, Version: 1, Created: now, Updated: now}
 	if p := j.productOf(from + i); p != nil {
 		c.Product = p.ID
@@ -89,60 +88,63 @@ func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dr
 	return rest, nil
 }
 
-// make adds the items of the chunk to the transaction, with their work and their part of
-// the reservation. Slots without a topic are dropped: they count as failed.
-func (h *Handler) make(ctx context.Context, tx *store.Tx, j *job, after *progress) error {
-	now := h.Now()
-	from, to := j.next()
-	var c chunk
-	var b batch
-	var dropped factory.Counts
-	for i := range to - from {
-		one := j.topicOf(i, now)
-		if one.State == TopicFailed {
-			dropped.Failed++
-			dropped.Reserved -= j.recipe.reserved(j.slots[from+i].Held)
-		} else if err := j.write(&b, &one, j.shop[one.Product], j.Trials[i+1], j.slots[from+i].Held, now); err != nil {
-			return err
+// make makes the items of the chunk, with their work and their part of the reservation. Slots without a topic are
+// dropped: they count as failed.
+func (h *Handler) make(j *job) error {
+	return j.then(func(ctx context.Context, tx *store.Tx, after *progress) error {
+		now := h.Now()
+		from, to := j.chunk()
+		var c chunk
+		var b batch
+		var dropped factory.Counts
+		for i := range to - from {
+			one, held := j.topicOf(i, now), j.slots[from+i].Held
+			if one.State == TopicFailed {
+				dropped.Failed++
+				dropped.Reserved -= j.recipe.reserved(held)
+			} else if err := j.write(&b, &one, j.shop[one.Product], j.trials[i+1], held, now); err != nil {
+				return err
+			}
+			c.Items = append(c.Items, one)
 		}
-		c.Items = append(c.Items, one)
-	}
-	rest, err := b.commit(tx, now, j, j.Hold, -dropped.Reserved)
-	if err != nil {
-		return err
-	}
-	if len(j.Trials) > 0 {
-		r, it, err := h.trial(ctx, j)
+		rest, err := b.commit(tx, now, j, j.Hold, -dropped.Reserved)
 		if err != nil {
 			return err
 		}
-		if b.spend(r); r != nil {
-			if err := keepTrial(tx, r, it); err != nil {
+		if len(j.trials) > 0 {
+			r, it, err := h.trial(ctx, j)
+			if err != nil {
 				return err
 			}
+			if b.spend(r); r != nil {
+				if err := keepTrial(tx, r, it); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	dropped.Reserved -= b.saved
-	factory.AddCounts(tx, now, j.FactoryID, j.Subject, dropped)
-	after.next(rest, len(b.records))
-	state := Planning
-	if to == len(j.slots) {
-		state, after.Since = Generating, now
-	}
-	return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c),
-		j.enter(tx, now, state, nil))
+		dropped.Reserved -= b.saved
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
+		after.Items += len(b.records)
+		state := Planning
+		if to == len(j.slots) {
+			state, after.Since = Generating, now
+		}
+		return errors.Join(j.chosen(tx, after, rest, c), j.enter(tx, now, state, nil))
+	})
 }
 
-// next moves the progress to the next chunk.
-func (p *progress) next(hold ledger.Hold, items int) {
-	p.Chunks, p.Items = p.Chunks+1, p.Items+items
-	p.rest(hold)
+// chosen stores the topics of a chunk, and moves the progress to the next one, with what is left of the reservation.
+func (j *job) chosen(tx *store.Tx, after *progress, rest ledger.Hold, c chunk) error {
+	after.Chunks, after.Hold = j.Chunks+1, rest
+	j.forget()
+	return j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c)
 }
 
-// rest forgets the topics that were being chosen, and keeps what is left of the reservation.
-func (p *progress) rest(hold ledger.Hold) {
-	p.Hold, p.Round, p.Chosen, p.Views, p.Refused, p.Products = hold, 0, nil, nil, nil, nil
-	p.Trials, p.Drawn = nil, false
+// forget removes what was chosen for a chunk from the memory.
+func (j *job) forget() {
+	for _, name := range []string{"topics", "products", "trials"} {
+		j.Forget(name)
+	}
 }
 
 // open is the state of a plan whose topics are all chosen.
@@ -153,58 +155,57 @@ func (j *job) open() State {
 	return Generating
 }
 
-// propose adds the topics of the chunk to the transaction, whose items are made later. Those that wait for an approval
-// hold no money yet. The reservation of others moves to the recipe with the last chunk.
-func (h *Handler) propose(tx *store.Tx, j *job, after *progress) error {
-	now := h.Now()
-	from, to := j.next()
-	var c chunk
-	var dropped factory.Counts
-	for i := range to - from {
-		one := j.topicOf(i, now)
-		switch {
-		case one.State == TopicFailed:
-			dropped.Failed++
-			if j.Hold.Credits > 0 {
-				dropped.Reserved -= j.recipe.reserved(one.Type)
+// propose stores the topics of the chunk, whose items are made later. Those that wait for an approval hold no money
+// yet. The reservation of others moves to the recipe with the last chunk.
+func (h *Handler) propose(j *job) error {
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		now := h.Now()
+		from, to := j.chunk()
+		var c chunk
+		var dropped factory.Counts
+		for i := range to - from {
+			one := j.topicOf(i, now)
+			switch {
+			case one.State == TopicFailed:
+				dropped.Failed++
+				if j.Hold.Credits > 0 {
+					dropped.Reserved -= j.recipe.reserved(one.Type)
+				}
+			case j.plan.Approve == ApproveTopics:
+				one.State = TopicProposed
 			}
-		case j.plan.Approve == ApproveTopics:
-			one.State = TopicProposed
+			c.Items = append(c.Items, one)
 		}
-		c.Items = append(c.Items, one)
-	}
-	rest, err := new(batch).commit(tx, now, j, j.Hold, -dropped.Reserved)
-	if err != nil {
-		return err
-	}
-	factory.AddCounts(tx, now, j.FactoryID, j.Subject, dropped)
-	after.next(rest, 0)
-	state := Planning
-	if to == len(j.slots) {
-		state, after.Writing = Generating, true
-		if j.plan.Approve == ApproveTopics {
-			state = Proposed
+		rest, err := new(batch).commit(tx, now, j, j.Hold, -dropped.Reserved)
+		if err != nil {
+			return err
 		}
-	}
-	return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c),
-		j.enter(tx, now, state, nil))
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
+		state := Planning
+		if to == len(j.slots) {
+			state, after.Writing = Generating, true
+			if j.plan.Approve == ApproveTopics {
+				state = Proposed
+			}
+		}
+		return errors.Join(j.chosen(tx, after, rest, c), j.enter(tx, now, state, nil))
+	})
 }
 
-// drop ends the planning without topics for the slots that are left.
-func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
+// drop ends the planning without topics for the slots that are left. The cause is nil if the model could not be
+// reached.
+func (h *Handler) drop(j *job, cause *provider.Error) error {
 	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after " +
 		"several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text " +
 		"model."}
-	if cause != nil && (cause.Kind == provider.BadInput || cause.Kind == provider.Rejected) {
+	if cause != nil {
 		failure = Failure{Code: provider.FailureCode(cause.Code), Message: cause.Message +
 			" Nothing was charged for the items that are missing. Change the brief or the factory, or choose another " +
 			"text model."}
 	}
-	after := &progress{}
-	return task.Outcome{Payload: after, Join: func(_ context.Context, tx *store.Tx) error {
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
 		now := h.Now()
-		from, _ := j.next()
-		*after = j.progress
+		from, _ := j.chunk()
 		if after.Writing = j.plan.WriteAheadHours != nil && j.Chunks > 0; !after.Writing {
 			after.Since = now
 		}
@@ -214,13 +215,13 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 				freed += j.recipe.reserved(slot.Held)
 			}
 		}
-		rest, err := new(batch).commit(tx, now, j, j.Hold, freed)
-		if err != nil {
+		var err error
+		if after.Hold, err = new(batch).commit(tx, now, j, j.Hold, freed); err != nil {
 			return err
 		}
-		after.rest(rest)
-		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Failed: int64(len(j.slots) - from),
+		j.forget()
+		factory.AddCounts(tx, now, j.factoryID, j.Subject, factory.Counts{Failed: int64(len(j.slots) - from),
 			Reserved: -freed})
 		return j.enter(tx, now, j.open(), &failure)
-	}}
+	})
 }

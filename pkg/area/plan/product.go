@@ -22,18 +22,19 @@ func (h *Handler) offer(ctx context.Context, j *job) error {
 		return nil
 	}
 	named := j.plan.ProductIDs
-	if j.Round > 0 {
-		named = j.Products
+	if j.products != nil {
+		named = j.products
 	}
-	items, err := h.products(ctx, j, named)
+	items, err := h.stored(ctx, j, named)
 	if err != nil {
 		return err
 	}
 	found, err := j.stock(items)
-	if j.Round == 0 {
-		j.Products = found
+	if err != nil || j.products != nil {
+		return err
 	}
-	return err
+	j.products = append([]string{}, found...)
+	return j.Keep("products", j.products)
 }
 
 // stock fills the shop with the active products among items, and returns their ids.
@@ -47,7 +48,7 @@ func (j *job) stock(items []store.Item) (found []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.FactoryID == j.FactoryID && r.State == record.Active {
+		if r.FactoryID == j.factoryID && r.State == record.Active {
 			j.shop[r.ID] = r
 			found = append(found, r.ID)
 		}
@@ -55,11 +56,11 @@ func (j *job) stock(items []store.Item) (found []string, err error) {
 	return found, nil
 }
 
-// products reads products that are named, or lists the newest ones.
-func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store.Item, error) {
+// stored reads products that are named, or lists the newest ones.
+func (h *Handler) stored(ctx context.Context, j *job, named []string) ([]store.Item, error) {
 	if len(named) == 0 {
 		page, err := h.DB.List(ctx, store.Query{
-			Index: store.ByParent, Partition: record.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce,
+			Index: store.ByParent, Partition: record.Partition(j.Owner, j.factoryID), Limit: productsAtOnce,
 			OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
 		})
 		return page.Items, err
@@ -70,7 +71,7 @@ func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store
 // productOf returns the product of a slot by its number in the plan, or nil if there is none: the slots that present
 // one take the products in turn, in an order that changes from turn to turn.
 func (j *job) productOf(n int) *record.StoredProduct {
-	if len(j.Products) == 0 || !j.slots[n].offers {
+	if len(j.products) == 0 || !j.slots[n].offers {
 		return nil
 	}
 	before := 0
@@ -79,7 +80,7 @@ func (j *job) productOf(n int) *record.StoredProduct {
 			before++
 		}
 	}
-	return j.shop[turn(j.plan.seed(), j.Products, before)]
+	return j.shop[turn(j.plan.seed(), j.products, before)]
 }
 
 // turn returns the n-th of products that are taken in turn. No product follows itself, unless there is only one.

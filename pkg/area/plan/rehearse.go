@@ -41,13 +41,13 @@ func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quo
 			r := *d.recipe.Items[slot.Type]
 			at := resource.Instant(slot.At)
 			r.PublishAt = &at
-			if one, err = items.ItemOf(ctx, &r, f.SocialAccountIDs); err != nil {
+			if one, err = items.ItemOf(ctx, o, &r, f.SocialAccountIDs); err != nil {
 				return d.plan, err
 			}
 			for n := range one.Publications { // the problems that are left out belong to one time
 				p := &one.Publications[n]
 				p.Problems = slices.DeleteFunc(p.Problems, func(p rehearsal.Problem) bool {
-					return p.Code == "quota" || p.Code == "slot_taken"
+					return p.Param == "/publish_at"
 				})
 			}
 			of[slot.Type] = one

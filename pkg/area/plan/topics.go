@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate/ask"
 )
 
 const (
@@ -38,8 +38,8 @@ type topics struct {
 	Topics []topic `json:"topics"`
 }
 
-// request returns the question for the slots of the next chunk that have no topic yet.
-func (j *job) request(used []string) (provider.Request, error) {
+// question asks for topics of the slots of the next chunk that have none yet.
+func (j *job) question(used []string) ask.Question {
 	a := prompt.Planning{Language: j.recipe.Language, Brief: string(j.plan.Brief)}
 	for _, r := range j.recipe.Items {
 		a.Channel = r.Brief.Voice // the same for all
@@ -49,7 +49,7 @@ func (j *job) request(used []string) (provider.Request, error) {
 	for _, topic := range slices.Concat(used, j.Refused, slices.Collect(maps.Values(j.Chosen))) {
 		taken = append(taken, shapeOf(topic))
 	}
-	from, to := j.next()
+	from, to := j.chunk()
 	for i, slot := range j.slots[from:to] {
 		if n := i + 1; j.Chosen[n] == "" {
 			at := j.places[from+i]
@@ -73,15 +73,8 @@ func (j *job) request(used []string) (provider.Request, error) {
 			a.Avoid = append(a.Avoid, clip(avoid, maxShown))
 		}
 	}
-	answer, err := json.Marshal(sample)
-	if err != nil {
-		return provider.Request{}, err
-	}
-	p := a.Prompt()
-	return provider.Request{
-		Kind: provider.KindText, Prompt: p.User, Language: j.recipe.Language, PromptVersion: p.Version,
-		Form: &provider.Form{System: p.System, Tokens: tokensBase + len(a.Slots)*tokensPerTopic, Sample: answer},
-	}, nil
+	return ask.Question{Model: j.recipe.Model, Prompt: a.Prompt(), Language: j.recipe.Language,
+		Tokens: tokensBase + len(a.Slots)*tokensPerTopic, Sample: sample}
 }
 
 // parse reads the topics of an answer. Empty ones are left out.

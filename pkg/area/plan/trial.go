@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // Learned is what a plan has from a decided experiment.
@@ -100,7 +100,7 @@ func (h *Handler) learned(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	decided, err := experiment.DecidedOf(ctx, h.DB, j.Owner, j.FactoryID, mostLessons)
+	decided, err := experiment.DecidedOf(ctx, h.DB, j.Owner, j.factoryID, mostLessons)
 	if err != nil {
 		return err
 	}
@@ -267,36 +267,33 @@ func keepTrial(tx *store.Tx, r *experiment.Record, it store.Item) error {
 
 // draw gives the slots of the next chunk of a plan that makes its items at once their arms, before their topics are
 // written. A slot without a topic keeps its number of the experiment, which no item has then.
-func (h *Handler) draw(ctx context.Context, j *job) (o task.Outcome, err error) {
+func (h *Handler) draw(j *job) error {
 	zone, err := time.LoadLocation(j.plan.Timezone)
 	if err != nil {
-		return o, fmt.Errorf("plan: %w", err)
+		return fmt.Errorf("plan: %w", err)
 	}
-	after := &progress{}
-	o.Payload = after
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		*after = j.progress
-		after.Drawn, after.Trials = true, map[int]*item.Trial{}
+	j.Also(func(ctx context.Context, tx *store.Tx) error {
+		drawn := map[int]*item.Trial{}
 		r, it, err := h.trial(ctx, j)
 		if err != nil || r == nil {
-			return err
+			return errors.Join(err, j.Keep("trials", drawn))
 		}
 		now, spent := h.Now(), r.SpentCredits
-		from, to := j.next()
+		from, to := j.chunk()
 		for i, slot := range j.slots[from:to] {
 			if !r.Takes(now) {
 				break
 			}
 			t := r.Draw(r.Stratum(slot.At), func(f experiment.Factor) bool { return j.takes(r, f, slot, zone, now) })
 			if t != nil {
-				after.Trials[i+1] = t
+				drawn[i+1] = t
 				r.SpentCredits += j.recipe.reserved(slot.Held)
 			}
 		}
 		r.SpentCredits = spent // it is counted when the items are made
-		return keepTrial(tx, r, it)
-	}
-	return o, nil
+		return errors.Join(j.Keep("trials", drawn), keepTrial(tx, r, it))
+	})
+	return j.Sleep(0)
 }
 
 // takes reports whether a factor of an experiment applies to a slot. That never depends on what is drawn: where the
@@ -323,8 +320,8 @@ func (j *job) place() error {
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	from, _ := j.next()
-	for n, t := range j.Trials {
+	from, _ := j.chunk()
+	for n, t := range j.trials {
 		slot := &j.slots[from+n-1]
 		if arm := t.Arm(experiment.FactorFormat); arm != "" {
 			slot.Type = arm
@@ -336,7 +333,7 @@ func (j *job) place() error {
 	if j.places, err = j.plan.thread(j.slots, j.recipe); err != nil {
 		return err
 	}
-	for n, t := range j.Trials {
+	for n, t := range j.trials {
 		if arm := t.Arm(experiment.FactorPillar); arm != "" {
 			j.places[from+n-1].Pillar = arm
 		}

@@ -251,14 +251,12 @@ func (m Importer) Bound(ctx context.Context, o tenant.Owner, source string, afte
 // Archive archives the product of a foreign product that was deleted in the other system. It reports whether the
 // product was active.
 func (m Importer) Archive(ctx context.Context, o tenant.Owner, source, foreignID string) (bool, error) {
-	var err error = store.ErrConflict
-	for try := 0; try < maxImports && errors.Is(err, store.ErrConflict); try++ {
-		var done bool
-		if done, err = m.archive(ctx, o, foreignKey(o, source, foreignID)); err == nil {
-			return done, nil
-		}
-	}
-	return false, err
+	done := false
+	err := store.Retry(func() (err error) {
+		done, err = m.archive(ctx, o, foreignKey(o, source, foreignID))
+		return err
+	})
+	return done, err
 }
 
 func (m Importer) archive(ctx context.Context, o tenant.Owner, key store.Key) (bool, error) {

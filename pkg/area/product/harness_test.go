@@ -61,8 +61,8 @@ func newWorld(t *testing.T) *world {
 		mediaarea.NewService(w.DB, signer, w.urls, w.Now),
 		product.NewService(w.DB, signer, w.urls, w.Now), product.NewPromotions(w.DB, w.Now))
 	worker := &mediaarea.Importer{DB: w.DB, Objects: w.bucket, URLs: w.urls, Now: w.Clock.Now}
-	w.Tasks = w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: worker,
-		mediaarea.Photo: &product.PhotoWorker{Files: worker}})
+	w.Tasks = w.Kernel(map[task.Kind]task.Handler{mediaarea.Kind: task.Func(worker.Import),
+		mediaarea.Photo: task.Func((&product.PhotoWorker{Files: worker}).Import)})
 	w.seller = w.factory("seller")
 	return w
 }

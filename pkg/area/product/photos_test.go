@@ -68,8 +68,8 @@ func (file) Remove(context.Context, media.Place) error { return nil }
 func BenchmarkLargePhoto(b *testing.B) {
 	content, now := large(b), time.Now
 	db := storetest.Open(b, now)
-	kernel := servicetest.Kernel(db, now, map[task.Kind]task.Handler{importer.Photo: &product.PhotoWorker{
-		Files: &importer.Importer{DB: db, Objects: file(content), Now: now}}})
+	kernel := servicetest.Kernel(db, now, map[task.Kind]task.Handler{importer.Photo: task.Func((&product.PhotoWorker{
+		Files: &importer.Importer{DB: db, Objects: file(content), Now: now}}).Import)})
 	o := tenant.Of("acc_1", tenant.Test)
 	for i := 0; b.Loop(); i++ {
 		r := &product.StoredProduct{Product: product.Product{Resource: resource.New(id.New(id.Product, now()), now(),

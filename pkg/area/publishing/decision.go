@@ -2,7 +2,6 @@ package publishing
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -24,8 +23,6 @@ const ReviewOperation = "review.decide"
 const (
 	// mostNote bounds the characters of a note, and mostForm the bytes of a form, which has the notes of all items.
 	mostNote, mostForm = 2000, 1 << 20
-	// maxTries bounds the attempts at a decision that conflicts with concurrent changes.
-	maxTries = 4
 	// undo makes the last decision of the link about an item void.
 	undo = "undo"
 )
@@ -168,23 +165,16 @@ func refusal(err error, all []*item.Record, itemID string) (status int, why stri
 }
 
 // commit writes a decision about the version of an item that was seen.
-func (s *Service) commit(ctx context.Context, l *linkRecord, d decision) (err error) {
+func (s *Service) commit(ctx context.Context, l *linkRecord, d decision) error {
 	seen := httpapi.IfMatch{IfMatch: httpapi.ETag(d.version)}
-	for range maxTries {
-		tx := &store.Tx{}
+	return s.db.Change(ctx, func(tx *store.Tx) (err error) {
 		if d.what == undo {
 			_, err = s.content.Withdraw(ctx, tx, d.itemID, seen)
 		} else {
 			_, err = s.content.Decide(ctx, tx, d.itemID, d.what, d.notes[d.itemID], l.Authority, seen)
 		}
-		if err != nil {
-			return err
-		}
-		if err = s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return err
+		return err
+	})
 }
 
 // record writes a decision to the audit log of the customer, under the link.

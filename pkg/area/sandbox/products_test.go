@@ -16,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // nothing is a bucket that nothing arrives in.
@@ -59,7 +60,8 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 			}).Into(t, http.StatusCreated, new(object))
 		}
 		w.engine.Handle(importer.Photo,
-			&product.PhotoWorker{Files: &importer.Importer{DB: w.DB, Objects: nothing{}, Now: w.Clock.Now}})
+			task.Func((&product.PhotoWorker{Files: &importer.Importer{DB: w.DB, Objects: nothing{},
+				Now: w.Clock.Now}}).Import))
 		w.Clock.Add(time.Second)
 		remove(w, seller)
 		w.engine.Drain()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,13 +18,6 @@ import (
 // ResetKind is the kind of the task that empties a sandbox.
 const ResetKind task.Kind = "sandbox.reset"
 
-// progress is the payload of the task.
-type progress struct {
-	// Before is the time of the request: later items stay.
-	Before time.Time `json:"before"`
-	erasure.Pass
-}
-
 // StartReset adds to the transaction the task that empties the sandbox of an account. Its id
 // is new each time, so that two calls of the same millisecond do not conflict.
 func StartReset(tx *store.Tx, now time.Time, account tenant.Account) error {
@@ -31,46 +25,48 @@ func StartReset(tx *store.Tx, now time.Time, account tenant.Account) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{
 		ID: task.ID(ResetKind, id.New("reset", now), 1), Kind: ResetKind, Queue: topology.GenerateText,
 		Subject: string(account), Owner: o,
-	}}, progress{Before: now})
+	}}, request{now})
 }
 
-// Resetter does the steps of the task.
-type Resetter struct{ erasure.Deleter }
+// request is the payload of the task. Items that were made after it stay.
+type request struct {
+	Before time.Time `json:"before"`
+}
 
-var _ task.Handler = (*Resetter)(nil)
+// Resetter carries out the tasks of sandboxes.
+type Resetter struct{ erasure.Deleter }
 
 // Handlers returns the handlers of the kinds of tasks that empty a sandbox.
 func (h *Resetter) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{ResetKind: h, generate.Expire: expiry{h}}
+	return map[task.Kind]task.Handler{ResetKind: task.Func(h.Reset), generate.Expire: task.Func(h.expire)}
 }
 
-// expiry is the handler of generate.Expire.
-type expiry struct{ *Resetter }
-
-// Step deletes the resource, if it is still there.
-func (e expiry) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	if s.Mode != tenant.Test {
-		return o, task.Permanent(fmt.Errorf("reset: %s is not a sandbox", s.Owner))
+// Reset deletes the next items of a sandbox.
+func (h *Resetter) Reset(ctx context.Context, r *task.Run) error {
+	var asked request
+	var p erasure.Pass
+	if err := errors.Join(inSandbox(r), r.Decode(&asked), r.Kept("pass", &p)); err != nil {
+		return task.Permanent(err)
 	}
-	if _, err := e.Delete(ctx, s.Owner, store.IDKey(s.Subject)); err != nil {
-		return o, task.Again(fmt.Errorf("reset: delete %s: %w", s.Subject, err))
+	_, wait, done, err := h.Next(ctx, r.Owner, &p, asked.Before, "")
+	if err != nil || done {
+		return task.Again(err)
 	}
-	o.Done = true
-	return o, nil
+	return errors.Join(r.Keep("pass", p), r.Sleep(wait))
 }
 
-// Step deletes the next items. Done again it finds others, or none.
-func (h *Resetter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	if s.Mode != tenant.Test {
-		return o, task.Permanent(fmt.Errorf("reset: %s is not a sandbox", s.Owner))
+// expire deletes a resource of a sandbox, if it is still there.
+func (h *Resetter) expire(ctx context.Context, r *task.Run) error {
+	if err := inSandbox(r); err != nil {
+		return task.Permanent(err)
 	}
-	var p progress
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	_, err := h.Delete(ctx, r.Owner, store.IDKey(r.Subject))
+	return task.Again(err)
+}
+
+func inSandbox(r *task.Run) error {
+	if r.Mode != tenant.Test {
+		return fmt.Errorf("reset: %s is not a sandbox", r.Owner)
 	}
-	if _, o.Wait, o.Done, err = h.Next(ctx, s.Owner, &p.Pass, p.Before, ""); err != nil {
-		return o, task.Again(err)
-	}
-	o.Payload = p
-	return o, nil
+	return nil
 }

@@ -66,9 +66,9 @@ func newWorld(t *testing.T) *world {
 		map[string]generate.Loader{
 			item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 		})
-	w.engine.Handle(advice.TaskKind,
-		&advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
-			Now: w.Clock.Now})
+	diagnoses := &advice.Worker{DB: w.DB, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.Now)}, Offer: offer,
+		Now: w.Clock.Now}
+	w.engine.Handle(advice.TaskKind, task.Func(diagnoses.Diagnose))
 	for kind, h := range (&training.Worker{DB: w.DB, Now: w.Clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)
 	}
@@ -261,7 +261,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 		if step.Payload, err = json.Marshal(payload); err != nil {
 			t.Fatal(err)
 		}
-		o, err := h.Step(t.Context(), step)
+		o, err := task.Func(h.Reset).Step(t.Context(), step)
 		if err != nil {
 			t.Fatal(err)
 		}

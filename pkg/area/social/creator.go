@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -73,19 +73,9 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	case r.State != Connected:
 		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
 	}
-	ctx, token, err := s.vault.Token(ctx, it.Owner, &r)
-	if platform.KindOf(err) == platform.Reconnect {
-		return out, creatorError(err, &r)
-	}
+	c, err := asked(ctx, s, it.Owner, &r, reader.CreatorInfo)
 	if err != nil {
 		return out, err
-	}
-	c, err := retried(ctx, func(ctx context.Context) (platform.Creator, error) {
-		return reader.CreatorInfo(ctx,
-			token)
-	})
-	if err != nil {
-		return out, creatorError(err, &r)
 	}
 	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: text.ClipLine(c.Username, maxLine),
 		Nickname: text.ClipLine(c.Nickname, maxLine), CanPost: !c.Full, Privacies: texts(c.Privacies),
@@ -95,6 +85,28 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 		out.MaxVideoSeconds = &c.MaxVideoSeconds
 	}
 	return out, nil
+}
+
+// asked calls the platform for a caller who waits for the answer. The error is the caller's.
+func asked[T any](ctx context.Context, s *Service, o tenant.Owner, r *Record,
+	call func(context.Context, platform.Account) (T, error)) (answer T, err error) {
+	ctx, token, err := s.vault.Token(ctx, o, r)
+	if err != nil && !platform.Ended(err) {
+		return answer, err
+	}
+	if err == nil {
+		answer, err = retried(ctx, func(ctx context.Context) (T, error) { return call(ctx, token) })
+	}
+	switch {
+	case err == nil:
+		return answer, nil
+	case platform.Ended(err):
+		return answer, invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")
+	}
+	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again "+
+		"in a few seconds.")
+	unavailable.RetryAfter = 5 * time.Second
+	return answer, unavailable
 }
 
 // retried calls the platform. A failure that may pass is followed by one more call.
@@ -110,22 +122,9 @@ func retried[T any](ctx context.Context, call func(context.Context) (T, error)) 
 		bounded, cancel := context.WithTimeout(ctx, creatorTime)
 		c, err = call(bounded)
 		cancel()
-		var e *platform.Error
-		if err == nil || errors.As(err, &e) && (e.Kind != platform.Retry || e.RetryAfter > creatorPause) {
+		if err == nil || !platform.Passes(err) || platform.WaitOf(err) > creatorPause {
 			return c, err
 		}
 	}
 	return c, err
-}
-
-// creatorError returns the caller's error for a platform's error.
-func creatorError(err error, r *Record) error {
-	var e *platform.Error
-	if errors.As(err, &e) && e.Kind == platform.Reconnect {
-		return invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")
-	}
-	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again "+
-		"in a few seconds.")
-	unavailable.RetryAfter = 5 * time.Second
-	return unavailable
 }

@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -36,7 +37,6 @@ type Cleaner interface {
 type disconnecting struct {
 	Platform  string   `json:"platform,omitempty"`
 	Factories []string `json:"factories,omitempty"`
-	Cleaner   int      `json:"ender,omitempty"`
 	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
 	// Application is the customer's application that the token was made with, or nil.
@@ -71,58 +71,62 @@ func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, tas
 	}, p)
 }
 
-// disconnector is the handler of Disconnect.
-type disconnector struct{ *Worker }
-
-// Step detaches the account from one factory, calls a cleaner, or revokes the token.
-func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// disconnect detaches the account from its factories, ends its pending work, and revokes its token.
+func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
 	var p disconnecting
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	switch {
-	case len(p.Factories) > 0:
-		if err := w.detach(ctx, s.Owner, p.Factories[0], s.Subject); err != nil {
-			return o, Again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
+	if r.Cause() != nil {
+		// The token is already forgotten here, and expires at the platform.
+		slog.Warn("token not revoked", "social_account_id", r.Subject, "error", r.Cause())
+		r.Forget("sealed")
+		return nil
+	}
+	if !r.Knows("cleaned") {
+		for _, factoryID := range p.Factories {
+			if err := w.detach(ctx, r.Owner, factoryID, r.Subject); err != nil {
+				return Again(fmt.Errorf("social: detach %s: %w", r.Subject, err), 0)
+			}
 		}
-		p.Factories = p.Factories[1:]
-	case p.Cleaner < len(w.Cleaners):
-		more, err := w.Cleaners[p.Cleaner].Clean(ctx, s.Owner, s.Subject)
+	}
+	cleaned := 0
+	if err := r.Kept("cleaned", &cleaned); err != nil {
+		return err
+	}
+	for ; cleaned < len(w.Cleaners); cleaned++ {
+		more, err := w.Cleaners[cleaned].Clean(ctx, r.Owner, r.Subject)
 		if err != nil {
-			return o, Again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
+			return Again(fmt.Errorf("social: end %s: %w", r.Subject, err), 0)
 		}
 		if more {
-			o.Wait = lag
-		} else {
-			p.Cleaner++
+			return errors.Join(r.Keep("cleaned", cleaned), r.Sleep(lag))
 		}
-	default:
-		if err := w.revoke(ctx, s, p); err != nil {
-			return o, Again(err, time.Minute)
-		}
-		p, o.Done = disconnecting{}, true
 	}
-	o.Payload = p
-	return o, nil
+	if err := w.revoke(ctx, r, p); err != nil {
+		return Again(err, time.Minute)
+	}
+	r.Forget("sealed")
+	return nil
 }
 
-// revoke ends the token at the platform, unless the account was connected again, because some
-// platforms would end the new connection, too.
-func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting) error {
-	adapter, ok := w.Platforms.Of(s.Mode, p.Platform)
+// revoke ends the token at the platform, unless the account was connected again, because some platforms would end the
+// new connection, too.
+func (w *Worker) revoke(ctx context.Context, r *task.Run, p disconnecting) error {
+	adapter, ok := w.Platforms.Of(r.Mode, p.Platform)
 	if !ok || len(p.Sealed) == 0 {
 		return nil
 	}
-	_, r, err := w.read(ctx, s.Subject)
-	if err != nil || r.Usable() {
+	_, acct, err := w.read(ctx, r.Subject)
+	if err != nil || acct.Usable() {
 		return err
 	}
 	var account platform.Account
-	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &account); err != nil {
+	if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.Sealed, &account); err != nil {
 		return err
 	}
-	ctx, err = w.Vault.with(ctx, s.Owner, p.Application)
-	if platform.KindOf(err) == platform.Reconnect {
+	ctx, err = w.Vault.with(ctx, r.Owner, p.Application)
+	if platform.Ended(err) {
 		return nil // the application is gone, and no call without it ends the token
 	}
 	if err != nil {
@@ -131,12 +135,6 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	return adapter.Revoke(bounded, account)
-}
-
-// Fail ends the task without a revocation. The token is already forgotten here, and expires at the platform.
-func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
-	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
-	return task.Outcome{Payload: disconnecting{}}, nil
 }
 
 // detach finishes the detachment of an account from a factory.
@@ -177,32 +175,21 @@ const detachAtOnce = 25
 
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind),
-		Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, listed := range page.Items {
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Limit: detachAtOnce,
+		Filters: map[string]string{FactoryFilter(factoryID): "yes"}}
+	return c.DB.Some(ctx, q, func(listed store.Item) error {
 		it, err := c.DB.Get(ctx, listed.Key)
 		if err != nil {
-			return false, err
+			return err
 		}
 		r, err := Decode(&it)
-		if err != nil {
-			return false, err
-		}
-		if !r.Detach(factoryID) {
-			continue // the index does not show it yet
+		if err != nil || !r.Detach(factoryID) {
+			return err // the index may not show it yet
 		}
 		tx := &store.Tx{}
 		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
-			return false, err
+			return err
 		}
-		if err := c.DB.Commit(ctx, tx); err != nil {
-			return false, err
-		}
-	}
-	return len(page.Items) > 0 || page.Next != nil, nil
+		return c.DB.Commit(ctx, tx)
+	})
 }

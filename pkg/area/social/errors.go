@@ -25,11 +25,11 @@ func callerError(err error, name, param string) error {
 		return because(err, "/channel", e.Message)
 	case e.Code == platform.CodeContentRefused:
 		return because(err, "/channel", "is not known to the platform, or cannot be seen with this token")
-	case e.Kind == platform.Reconnect && param == "/password":
+	case platform.Ended(e) && param == "/password":
 		return because(err, param, e.Message) // the message names further possible reasons
-	case e.Kind == platform.Reconnect:
+	case platform.Ended(e):
 		return because(err, param, "was refused by the platform")
-	case e.Kind == platform.BadContent:
+	case platform.Rejects(e):
 		return because(err, param, e.Message)
 	}
 	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform %s is unavailable at the moment. Try again "+

@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -31,10 +30,7 @@ var (
 func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody,
 	try func() (platform.Account, error)) (platform.Account, error) {
 	var counted []*quota.Attempt
-	refused := func(err error) bool {
-		var e *platform.Error
-		return errors.As(err, &e) && (e.Kind == platform.Reconnect || e.Kind == platform.BadContent)
-	}
+	refused := func(err error) bool { return platform.Ended(err) || platform.Rejects(err) }
 	forget := func() {
 		for _, a := range counted {
 			if err := a.Forget(context.WithoutCancel(ctx)); err != nil {

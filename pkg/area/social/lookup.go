@@ -139,18 +139,15 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	if err := s.count(ctx, o, r, c, by); err != nil {
 		return nil, err
 	}
-	with, token, err := s.vault.Token(ctx, o, r)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil, lookupError(err, r)
+	found, err = asked(ctx, s, o, r, func(ctx context.Context, token platform.Account) ([]platform.Found, error) {
+		return finder.Lookup(ctx, token, by.Kind, sought)
+	})
+	var refused *platform.Error
+	if platform.Rejects(err) && errors.As(err, &refused) {
+		return nil, errs.Invalid("kind", "%s", refused.Message)
 	}
 	if err != nil {
 		return nil, err
-	}
-	found, err = retried(with, func(ctx context.Context) ([]platform.Found, error) {
-		return finder.Lookup(ctx, token, by.Kind, sought)
-	})
-	if err != nil {
-		return nil, lookupError(err, r)
 	}
 	found = found[:min(len(found), maxFound)]
 	for i, f := range found {
@@ -209,13 +206,4 @@ func BudgetKey(name, of string, length, starts time.Duration, now time.Time,
 	begins := at.Truncate(length)
 	return store.IDKey("budget#" + name + of + "#" +
 		begins.Add(-time.Duration(before)*length).Format("2006-01-02T15")), at.Sub(begins)
-}
-
-// lookupError returns the caller's error for a platform's error.
-func lookupError(err error, r *Record) error {
-	var e *platform.Error
-	if errors.As(err, &e) && e.Kind == platform.BadContent {
-		return errs.Invalid("kind", "%s", e.Message)
-	}
-	return creatorError(err, r)
 }

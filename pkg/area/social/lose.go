@@ -49,10 +49,8 @@ func (p Purpose) Note(tx *store.Tx, now time.Time, it store.Item, used int, err 
 		return Expired(tx, now, it, used, err)
 	case kind == platform.Reconnect && (!denied || p == ForPublishing):
 		return Lose(tx, now, it, used, err)
-	case denied && p == ForReading:
-		return bar(tx, now, it, used, func(r *Record) *bool { return &r.FiguresBarred })
-	case denied && p == ForComments:
-		return bar(tx, now, it, used, func(r *Record) *bool { return &r.Barred })
+	case denied:
+		return p.bar(tx, now, it, used)
 	}
 	return nil
 }
@@ -72,24 +70,27 @@ func Lose(tx *store.Tx, now time.Time, it store.Item, used int, cause error) err
 // lossOf returns why an account was lost.
 func lossOf(cause error) *Loss {
 	var e *platform.Error
-	if !errors.As(cause, &e) || e.Kind == platform.Expired {
-		lost := platform.Disconnected()
-		if e != nil {
-			lost.Words = e.Words
-		}
-		e = lost
+	if !errors.As(cause, &e) {
+		e = platform.Disconnected()
 	}
 	return &Loss{Code: string(e.Code), Message: e.Message, PlatformMessage: resource.OrNil(e.Words)}
 }
 
-// bar adds to the transaction that the owner of an account has not granted the right for some calls. The account still
+// bar adds to the transaction that the owner of an account has not granted the right for the purpose. The account still
 // publishes.
-func bar(tx *store.Tx, now time.Time, it store.Item, used int, mark func(*Record) *bool) error {
+func (p Purpose) bar(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	r, err := Decode(&it)
-	if err != nil || !r.Usable() || r.Tokens != used || *mark(&r) {
+	if err != nil || !r.Usable() || r.Tokens != used {
 		return err
 	}
-	*mark(&r) = true
+	switch {
+	case p == ForReading && !r.FiguresBarred:
+		r.FiguresBarred = true
+	case p == ForComments && !r.Barred:
+		r.Barred = true
+	default:
+		return nil
+	}
 	return r.Replace(tx, now, it, "")
 }
 
@@ -128,7 +129,7 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int, cause error) 
 	case err != nil || !r.Usable() || r.Tokens != used:
 		return err
 	case r.TokenExpiresAt == nil, r.RefusedToken == used-1 && used > 1 && now.Sub(r.RefreshedAt) < Fresh:
-		return Lose(tx, now, it, used, cause)
+		return Lose(tx, now, it, used, platform.Disconnected().Saying(platform.WordsOf(cause)))
 	case r.refused():
 		return nil // its refresh is under way
 	}

@@ -24,14 +24,14 @@ type Worker struct {
 
 // Handlers returns the handlers of the tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Refresh: refresher{w}, Disconnect: disconnector{w}}
+	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Disconnect: task.Func(w.disconnect)}
 }
 
 const (
 	// refreshTimeout bounds the call of a platform, during which the lease is renewed.
 	refreshTimeout = 40 * time.Second
-	// justNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
-	justNow = 10 * time.Second
+	// JustNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
+	JustNow = 10 * time.Second
 	// longestPause bounds the wait between two attempts at a refresh.
 	longestPause = 15 * time.Minute
 )
@@ -41,146 +41,121 @@ type Refreshing struct {
 	Connection int `json:"connection"`
 }
 
-// Renewal is the step of a task that refreshes the token of an account or an integration. Only this task refreshes it,
-// and its lease prevents two refreshes at once. The transaction that ends the step replaces the token by the new one.
-// If the answer of a refresh is lost or the function dies, the next step tries the same refresh token again. A platform
-// that has rotated the token refuses the repeat, and the owner has to connect again.
-type Renewal struct {
-	// Refused reports that the present token is known to be refused, however new it is.
-	Refused     bool
-	RefreshedAt time.Time
-	Pause       time.Duration // until the next action for the token
-	Refresh     func(context.Context) (platform.Token, error)
-	// Lose returns the Outcome.Join that adds that the platform has refused the token for good.
-	Lose func(cause error) func(context.Context, *store.Tx) error
-	// Keep returns the outcome that stores the new token.
-	Keep func(context.Context, platform.Token) (task.Outcome, error)
-}
-
-// Step refreshes the token.
-func (r Renewal) Step(ctx context.Context, s *task.Step, now time.Time) (o task.Outcome, err error) {
-	if !r.Refused && now.Sub(r.RefreshedAt) < justNow {
-		return task.Outcome{Wait: max(justNow, r.Pause)}, nil
-	}
-	if err := s.Lease(ctx, nil); err != nil {
-		return o, err
+// Renew refreshes a token. Only the task of a connection does so, and its lease prevents two refreshes at once. If the
+// answer is lost or the function dies, the next step tries the same refresh token again. A platform that has rotated
+// the token refuses the repeat, and the owner has to connect again. The error is permanent if the access has ended.
+func Renew(ctx context.Context, r *task.Run, refresh func(context.Context) (platform.Token, error)) (
+	token platform.Token, err error) {
+	if err := r.Lease(ctx, nil); err != nil {
+		return token, Again(err, 0)
 	}
 	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	token, err := r.Refresh(bounded)
+	token, err = refresh(bounded)
 	switch {
 	case err == nil:
-		return r.Keep(ctx, token)
-	case platform.KindOf(err) == platform.Reconnect:
-		return task.Outcome{Done: true, Join: r.Lose(err)}, nil
+		return token, nil
+	case platform.Ended(err):
+		return token, task.Permanent(err)
+	case errors.Is(err, seal.ErrOpen):
+		return token, Again(err, longestPause) // an operator can set the right key again
 	}
-	return o, Again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
+	return token, Again(err, min(longestPause, time.Duration(r.Failures+1)*time.Minute))
 }
 
-// refresher is the handler of Refresh.
-type refresher struct{ *Worker }
-
-// Step refreshes the token, or acts on the end of the access.
-func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// refresh refreshes the token of an account again and again, and acts on the end of the access.
+func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
 	var p Refreshing
-	if err := s.Decode(&p); err != nil {
-		return o, err
+	if err := r.Decode(&p); err != nil {
+		return err
 	}
-	_, r, err := w.read(ctx, s.Subject)
+	_, acct, err := w.read(ctx, r.Subject)
 	if err != nil {
-		return o, Again(err, 0)
+		return Again(err, 0)
 	}
-	if !r.Usable() || r.Connection != p.Connection || r.TokenExpiresAt == nil {
-		return task.Outcome{Done: true}, nil
+	if !acct.Usable() || acct.Connection != p.Connection || acct.TokenExpiresAt == nil {
+		return nil
 	}
-	lose := func(cause error) func(context.Context, *store.Tx) error {
-		return func(ctx context.Context, tx *store.Tx) error {
-			it, _, err := w.read(ctx, r.ID)
-			if err != nil {
-				return err
-			}
-			return Lose(tx, w.Now(), it, r.Tokens, cause)
+	adapter, ok := w.Platforms.Of(r.Mode, acct.Platform)
+	ends, now := acct.ReconnectDueAt, w.Now()
+	switch {
+	case ends != nil && !now.Before(ends.Time):
+		return w.lose(r, acct, platform.Disconnected())
+	case ends != nil && !acct.Told && !now.Before(ends.Add(-notice)):
+		return w.tell(r, acct)
+	case !ok:
+		return nil
+	case !acct.refused() && now.Sub(acct.RefreshedAt) < JustNow:
+		return r.Sleep(max(JustNow, acct.pause(now)))
+	}
+	var account platform.Account
+	token, err := Renew(ctx, r, func(ctx context.Context) (token platform.Token, err error) {
+		if ctx, account, err = w.Vault.account(ctx, r.Owner, &acct); err != nil {
+			return token, err
 		}
-	}
-	if ends := r.ReconnectDueAt; ends != nil {
-		switch now := w.Now(); {
-		case !now.Before(ends.Time):
-			return task.Outcome{Done: true, Join: lose(platform.Disconnected())}, nil
-		case !r.Told && !now.Before(ends.Add(-notice)):
-			return w.tell(r), nil
-		}
-	}
-	adapter, ok := w.Platforms.Of(s.Mode, r.Platform)
-	if !ok {
-		return task.Outcome{Done: true}, nil
-	}
-	ctx, account, err := w.Vault.account(ctx, s.Owner, &r)
-	if platform.KindOf(err) == platform.Reconnect {
-		return task.Outcome{Done: true, Join: lose(err)}, nil
-	}
-	if errors.Is(err, seal.ErrOpen) {
-		// The account stays, since an operator can set the right key again.
-		return o, Again(err, longestPause)
+		return adapter.Refresh(ctx, account)
+	})
+	if task.Waits(err) {
+		return err
 	}
 	if err != nil {
-		return o, Again(err, 0)
+		return w.lose(r, acct, err)
 	}
-	return Renewal{Refused: r.refused(), RefreshedAt: r.RefreshedAt, Pause: r.pause(w.Now()), Lose: lose,
-		Refresh: func(ctx context.Context) (platform.Token, error) { return adapter.Refresh(ctx, account) },
-		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
-			account.Token = token
-			return w.keep(ctx, s, r, account)
-		}}.Step(ctx, s, w.Now())
-}
-
-// tell sends the event that the owner has to connect the account again, while the account is still connected.
-func (w refresher) tell(r Record) task.Outcome {
-	now, used := w.Now(), r.Tokens
-	r.Told = true
-	return task.Outcome{Wait: r.pause(now), Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, r.ID)
-		if err != nil || !r.Usable() || r.Tokens != used || r.Told {
+	account.Token = token
+	sealed, err := w.Vault.Seal(ctx, r.Owner, acct.ID, account)
+	if err != nil {
+		return Again(err, 0)
+	}
+	now = w.Now()
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, acct.ID)
+		switch {
+		case err != nil:
 			return err
+		case !present.Usable() || present.Tokens != acct.Tokens:
+			// The account was disconnected or connected again during the step.
+			return revokeSpare(tx, now, it.Owner, &present, acct.Tokens, sealed, acct.ApplicationID)
 		}
-		r.Told = true
-		return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
-	}}
+		present.Sealed = sealed
+		present.stored(now, token)
+		return present.Replace(tx, now, it, "")
+	})
+	after := acct
+	if after.stored(now, token); after.TokenExpiresAt == nil {
+		return nil
+	}
+	return r.Sleep(after.pause(now))
 }
 
-// keep returns the outcome that stores the new token of an account.
-func (w refresher) keep(ctx context.Context, s *task.Step, r Record, a platform.Account) (o task.Outcome, err error) {
-	sealed, err := w.Vault.Seal(ctx, s.Owner, r.ID, a)
-	if err != nil {
-		return o, Again(err, 0)
-	}
-	used, now, token, made := r.Tokens, w.Now(), a.Token, r.ApplicationID
-	r.stored(now, token)
-	if o.Done = r.TokenExpiresAt == nil; !o.Done {
-		o.Wait = r.pause(now)
-	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.read(ctx, r.ID)
+// lose ends the refreshes of an account whose access has ended.
+func (w *Worker) lose(r *task.Run, acct Record, cause error) error {
+	return r.End(func(ctx context.Context, tx *store.Tx) error {
+		it, _, err := w.read(ctx, acct.ID)
 		if err != nil {
 			return err
 		}
-		if !r.Usable() || r.Tokens != used {
-			// The account was disconnected or connected again during the step.
-			return revokeSpare(tx, now, it.Owner, &r, used, sealed, made)
+		return Lose(tx, w.Now(), it, acct.Tokens, cause)
+	})
+}
+
+// tell sends the event that the owner has to connect the account again, while the account is still connected.
+func (w *Worker) tell(r *task.Run, acct Record) error {
+	now, used := w.Now(), acct.Tokens
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, acct.ID)
+		if err != nil || !present.Usable() || present.Tokens != used || present.Told {
+			return err
 		}
-		r.Sealed = sealed
-		r.stored(now, token)
-		return r.Replace(tx, now, it, "")
-	}
-	return o, nil
+		present.Told = true
+		return present.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
+	})
+	acct.Told = true
+	return r.Sleep(acct.pause(now))
 }
 
 // Again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
 func Again(err error, after time.Duration) error {
-	var e *platform.Error
-	if errors.As(err, &e) {
-		after = max(after, e.RetryAfter)
-	}
-	return &task.RetryError{Err: err, After: after, Most: task.NoLimit}
+	return &task.RetryError{Err: err, After: max(after, platform.WaitOf(err)), Most: task.NoLimit}
 }
 
 // read reads an account. The record is the zero value if there is none.

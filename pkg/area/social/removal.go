@@ -40,8 +40,6 @@ const (
 	maxRemoval = 64 << 10
 	// maxPerson bounds the platform's id of a person.
 	maxPerson = 200
-	// removalTries is how often the end of an account is tried if it changes at the same moment.
-	removalTries = 5
 	// operatorsApp stands for the operator's application in the names of grantors.
 	operatorsApp = "operator"
 )
@@ -255,7 +253,7 @@ var errRemoved = platform.NeedsReconnect(platform.CodeNeedsReconnect, "The perso
 // end ends one account. A repeat changes nothing, and one that was connected since, for the first time or again, has
 // rights.
 func (s *Service) end(ctx context.Context, key store.Key, grantor string, at time.Time, erase bool) error {
-	for range removalTries {
+	return s.db.Change(ctx, func(tx *store.Tx) error {
 		it, err := s.db.Lookup(ctx, key)
 		if err != nil || it.Kind != Kind {
 			return err
@@ -268,20 +266,11 @@ func (s *Service) end(ctx context.Context, key store.Key, grantor string, at tim
 		if err != nil || r.Grantor != grantor || at.Add(time.Second).Before(since) {
 			return err
 		}
-		tx := &store.Tx{}
 		if erase {
-			err = s.erase(ctx, tx, it, r)
-		} else {
-			err = Lose(tx, s.now(), it, r.Tokens, errRemoved)
+			return s.erase(ctx, tx, it, r)
 		}
-		if err != nil || tx.Len() == 0 {
-			return err
-		}
-		if err := s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return store.ErrConflict
+		return Lose(tx, s.now(), it, r.Tokens, errRemoved)
+	})
 }
 
 // erase adds to the transaction that an account ends, and that what the platform has told of it is forgotten: its

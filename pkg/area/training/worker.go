@@ -2,11 +2,14 @@ package training
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -84,21 +88,7 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Train: handler{w}, Remove: remover{w}}
-}
-
-// run is the payload of a Train task.
-type run struct {
-	TrainingID string `json:"training_id"`
-	// Samples and Tokens describe the file, once it is stored.
-	Samples int `json:"samples,omitempty"`
-	Tokens  int `json:"tokens,omitempty"`
-	// Begun reports that the provider has begun, and Polls counts how often it was asked since.
-	Begun bool `json:"begun,omitempty"`
-	Polls int  `json:"polls,omitempty"`
-	// Model is the provider's id of the trained model, and Endpoint the id to call it by.
-	Model    string `json:"model,omitempty"`
-	Endpoint string `json:"endpoint,omitempty"`
+	return map[task.Kind]task.Handler{Train: task.Func(w.train), Remove: task.Func(w.remove)}
 }
 
 // Begin adds to the transaction a training of an owner that was accepted: its record, in
@@ -114,14 +104,14 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 		tx.Create(it, nil)
 	}
 	t := task.Task{
-		Message: task.Message{ID: task.ID(Train, r.ID, 1), Kind: Train, Queue: topology.Train,
+		Message: task.Message{ID: r.taskID(), Kind: Train, Queue: topology.Train,
 			Subject: r.FactoryID, Owner: o},
 		Deadline: now.Add(Deadline),
 	}
 	if r.Sandbox != nil {
 		t.DueAt = now.Add(time.Duration(r.Sandbox.DelaySeconds) * time.Second)
 	}
-	return task.Create(tx, now, t, run{TrainingID: r.ID})
+	return task.Create(tx, now, t, nil)
 }
 
 // Reserve adds to the transaction the reservation that pays for the training.
@@ -143,8 +133,63 @@ func Folder(trainingID string) string { return Prefix + nameOf(trainingID) + "/"
 
 func samplesOf(trainingID string) string { return Folder(trainingID) + "samples.jsonl" }
 
-// handler is the handler of Train.
-type handler struct{ *Worker }
+// train carries out a training. If it fails, the amount that the provider was paid counts as lost.
+func (w *Worker) train(ctx context.Context, s *task.Run) error {
+	_, r, err := w.read(ctx, s)
+	if err != nil && !errors.Is(err, errNoFactory) {
+		return err
+	}
+	var learned lesson
+	var endpoint string
+	switch {
+	case errors.Is(err, errNoFactory): // the training was accepted at the moment of the deletion
+		return s.End(func(ctx context.Context, tx *store.Tx) error {
+			it, r, err := w.read(ctx, s)
+			if !errors.Is(err, errNoFactory) {
+				return cmp.Or(err, task.ErrMoved)
+			}
+			return r.cancel(tx, w.Now(), it)
+		})
+	case s.Cause() != nil:
+		err = task.Permanent(s.Cause())
+	case s.Mode == tenant.Test:
+		learned, err = lesson{r.Samples, r.Tokens}, r.Sandbox.failure()
+	default:
+		learned, endpoint, err = w.learn(ctx, s, r)
+		err = classify(err)
+	}
+	if task.Waits(err) {
+		return err
+	}
+	var model string
+	if err := s.Kept("model", &model); err != nil {
+		return err
+	}
+	return s.End(func(ctx context.Context, tx *store.Tx) error {
+		it, r, failed := w.waiting(ctx, s)
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			return r.fail(tx, w.Now(), it, err, model != "" || r.State == Running && errors.Is(err, task.ErrDeadline))
+		}
+		return w.finish(ctx, tx, it, r, learned, endpoint)
+	})
+}
+
+// failure returns the error that a test key wants, if any.
+func (b *Rehearsal) failure() error {
+	if b == nil || b.Outcome != string(Failed) {
+		return nil
+	}
+	return fail(cmp.Or(b.FailureCode, FailedTraining), nil)
+}
+
+// lesson is what a model learns from.
+type lesson struct {
+	Samples int `json:"samples"`
+	Tokens  int `json:"tokens"`
+}
 
 // The waits between two polls: they grow with the number of polls.
 const (
@@ -152,135 +197,92 @@ const (
 	longestPoll = 5 * time.Minute
 )
 
-// Step takes the next step of a training.
-func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p run
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	_, r, err := w.read(ctx, s, p.TrainingID)
-	if errors.Is(err, errNoFactory) {
-		return w.abandon(s, p), nil
-	}
-	if err != nil {
-		return o, err
-	}
-	if s.Mode == tenant.Test {
-		return w.rehearse(s, r)
-	}
+// learn has the provider train the model of a live training, and returns the endpoint by which it is called.
+func (w *Worker) learn(ctx context.Context, s *task.Run, r *Record) (learned lesson, endpoint string, err error) {
+	base, ok := catalog.Find(r.BaseModel)
 	switch {
-	case p.Endpoint != "":
-		o, err = w.finish(s, p)
-	case p.Model != "":
-		o, err = w.deploy(ctx, &p)
-	case p.Begun:
-		o, err = w.poll(ctx, s, r, &p)
-	case p.Samples > 0:
-		o, err = w.begin(ctx, s, r, &p)
-	default:
-		o, err = w.prepare(ctx, s, r, &p)
+	case w.Trainer == nil:
+		return learned, "", fail(FailedRefused, errors.New("job: nothing is trained here"))
+	case !ok || base.Training == nil:
+		return learned, "", fail(FailedRefused, errors.New("job: the model can be trained no more"))
 	}
+	learned, err = task.Repeat(ctx, s, "samples", func(ctx context.Context) (lesson, error) {
+		return w.store(ctx, s, r)
+	})
 	if err != nil {
-		return task.Outcome{}, classify(err)
+		return learned, "", err
 	}
-	o.Payload = p
-	return o, nil
-}
-
-// rehearse ends a training of the sandbox.
-func (w handler) rehearse(s *task.Step, r *Record) (o task.Outcome, err error) {
-	if b := r.Sandbox; b != nil && b.Outcome == string(Failed) {
-		code := b.FailureCode
-		if code == "" {
-			code = FailedTraining
+	if r.State == Queued {
+		if err := w.Trainer.Begin(ctx, Order{Name: nameOf(r.ID), Model: base.Training.ProviderModel,
+			Parameters: base.Training.Parameters, Samples: samplesOf(r.ID),
+			Output: Folder(r.ID) + "output/"}); err != nil {
+			return learned, "", err
 		}
-		return o, fail(code, nil)
+		s.Also(w.change(s, func(r *Record) { r.State, r.Samples = Running, learned.Samples }))
+		return learned, "", s.Sleep(task.Jitter(firstPoll))
 	}
-	return w.finish(s, run{TrainingID: r.ID, Samples: r.Samples, Tokens: r.Tokens})
+	model, err := task.Repeat(ctx, s, "model", func(ctx context.Context) (string, error) {
+		status, err := w.Trainer.Find(ctx, nameOf(r.ID))
+		switch {
+		case err != nil:
+			return "", err
+		case status.Failed != "":
+			return "", fail(FailedTraining, errors.New(status.Failed))
+		case status.Model != "":
+			return status.Model, w.Objects.Delete(ctx, samplesOf(r.ID))
+		}
+		const shown = 10 // the least progress that is worth a write
+		if progress := min(status.Progress, 90); progress >= r.Progress+shown {
+			s.Also(w.change(s, func(r *Record) { r.Progress = progress }))
+		}
+		return "", poll(s, "polls")
+	})
+	if err == nil {
+		endpoint, err = w.Trainer.Deploy(ctx, nameOf(r.ID), model)
+	}
+	if err == nil && endpoint == "" {
+		err = poll(s, "looks at the deployment")
+	}
+	return learned, endpoint, err
 }
 
-// prepare stores the samples. It reads the items again that were there when the training
-// was accepted, so that items deleted since then are not learned.
-func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
-	if w.Trainer == nil {
-		return o, fail(FailedRefused, errors.New("job: nothing is trained here"))
+// poll ends a step before another poll, and counts it under a name.
+func poll(s *task.Run, name string) error {
+	n := 0
+	if err := s.Kept(name, &n); err != nil {
+		return err
 	}
+	return errors.Join(s.Keep(name, n+1), s.Sleep(task.Jitter(min(firstPoll<<min(n, 10), longestPoll))))
+}
+
+// store stores the samples. It reads the items again that were there when the training was accepted, so that items
+// deleted since then are not learned.
+func (w *Worker) store(ctx context.Context, s *task.Run, r *Record) (learned lesson, err error) {
 	if err := s.GuardShared(ctx); err != nil {
-		return o, err
+		return learned, err
 	}
 	all, err := Collect(ctx, w.DB, s.Owner, r.FactoryID, r.Newest)
 	if err != nil {
-		return o, err
+		return learned, err
 	}
 	chosen := all.first(r.Samples, r.Tokens)
 	if chosen.Count() < MinSamples {
-		return o, fail(FailedSamples, nil)
+		return learned, fail(FailedSamples, nil)
 	}
 	content := chosen.File()
 	sum := sha256.Sum256(content)
 	file := media.File{Key: samplesOf(r.ID), MIMEType: "application/jsonl", Bytes: int64(len(content)),
 		SHA256: hex.EncodeToString(sum[:])}
-	p.Samples, p.Tokens = chosen.Count(), chosen.Tokens
 	// Reading takes long: a copy of the message may have finished the training and removed the file.
 	if err := s.Lease(ctx, nil); err != nil {
-		return o, err
+		return learned, err
 	}
-	return o, w.Objects.Put(ctx, file, bytes.NewReader(content))
+	return lesson{chosen.Count(), chosen.Tokens}, w.Objects.Put(ctx, file, bytes.NewReader(content))
 }
 
-func (w handler) begin(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
-	m, ok := catalog.Find(r.BaseModel)
-	if !ok || m.Training == nil {
-		return o, fail(FailedRefused, errors.New("job: the model can be trained no more"))
-	}
-	if err := w.Trainer.Begin(ctx, Order{
-		Name: nameOf(r.ID), Model: m.Training.ProviderModel, Parameters: m.Training.Parameters,
-		Samples: samplesOf(r.ID), Output: Folder(r.ID) + "output/",
-	}); err != nil {
-		return o, err
-	}
-	p.Begun, o.Wait = true, task.Jitter(firstPoll)
-	o.Join = w.change(s, p.TrainingID, func(r *Record) { r.State, r.Samples = Running, p.Samples })
-	return o, nil
-}
-
-// poll asks how far the provider is.
-func (w handler) poll(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
-	status, err := w.Trainer.Find(ctx, nameOf(r.ID))
-	switch {
-	case err != nil:
-		return o, err
-	case status.Failed != "":
-		return o, fail(FailedTraining, errors.New(status.Failed))
-	case status.Model != "":
-		p.Model, p.Polls = status.Model, 0
-		return o, w.Objects.Delete(ctx, samplesOf(r.ID))
-	}
-	o.Wait = wait(p)
-	const shown = 10 // the least progress that is worth a write
-	if progress := min(status.Progress, 90); progress >= r.Progress+shown {
-		o.Join = w.change(s, p.TrainingID, func(r *Record) { r.Progress = progress })
-	}
-	return o, nil
-}
-
-// wait counts a poll, and returns how long to wait before the next.
-func wait(p *run) time.Duration {
-	p.Polls++
-	return task.Jitter(min(firstPoll<<min(p.Polls-1, 10), longestPoll))
-}
-
-// deploy has the model made ready for use.
-func (w handler) deploy(ctx context.Context, p *run) (o task.Outcome, err error) {
-	if p.Endpoint, err = w.Trainer.Deploy(ctx, nameOf(p.TrainingID), p.Model); err == nil && p.Endpoint == "" {
-		o.Wait = wait(p)
-	}
-	return o, err
-}
-
-// read reads the training of a step. It returns task.ErrOrphaned if the factory does not
-// wait for the training any more, and errNoFactory if the factory was deleted.
-func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
+// read reads the training of a step. It returns task.ErrOrphaned if the factory does not wait for the training any
+// more, and errNoFactory if the factory was deleted.
+func (w *Worker) read(ctx context.Context, s *task.Run) (store.Item, *Record, error) {
 	items, err := w.DB.GetAll(ctx, Key(s.Subject), factoryrecord.Key(s.Subject))
 	if err != nil {
 		return store.Item{}, nil, err
@@ -292,7 +294,7 @@ func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (sto
 	r, err := Decode(&it)
 	switch {
 	case err != nil:
-	case r.ID != trainingID || !r.Runs():
+	case r.taskID() != s.ID || !r.Runs():
 		err = task.ErrOrphaned
 	case !factoryrecord.Usable(items[1], s.Owner):
 		err = errNoFactory
@@ -304,27 +306,230 @@ func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (sto
 var errNoFactory = errors.New("job: the factory was deleted")
 
 // waiting is read for a transaction: if something has changed since the step began, the step is taken again.
-func (w *Worker) waiting(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
-	it, r, err := w.read(ctx, s, trainingID)
+func (w *Worker) waiting(ctx context.Context, s *task.Run) (store.Item, *Record, error) {
+	it, r, err := w.read(ctx, s)
 	if errors.Is(err, task.ErrOrphaned) || errors.Is(err, errNoFactory) {
 		err = task.ErrMoved
 	}
 	return it, r, err
 }
 
-// change is the Outcome.Join that changes the training.
-func (w *Worker) change(s *task.Step, trainingID string, change func(*Record)) func(context.Context, *store.Tx) error {
+// change returns the change of the training that a step commits.
+func (w *Worker) change(s *task.Run, change func(*Record)) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
-		it, r, err := w.waiting(ctx, s, trainingID)
+		it, r, err := w.waiting(ctx, s)
 		if err != nil {
 			return err
 		}
 		change(r)
-		r.Touch(w.Now())
-		if err := r.write(&it); err != nil {
-			return err
-		}
-		tx.Replace(it)
+		return r.replace(tx, w.Now(), it)
+	}
+}
+
+// replacedFor is the time for which a replaced model stays at the provider: work that was accepted before may still
+// call it.
+const replacedFor = time.Hour
+
+// finish adds to the transaction that a training has ended well: the factory has its model, the catalog lists it, and
+// the trained tokens are charged.
+func (w *Worker) finish(ctx context.Context, tx *store.Tx, it store.Item, r *Record, learned lesson,
+	endpoint string) error {
+	model := catalog.Trained{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel,
+		TrainingID: r.ID, Endpoint: endpoint}
+	if err := w.give(ctx, tx, it.Owner, model); err != nil {
+		return err
+	}
+	cost := r.Hold.Credits
+	if m, ok := catalog.Find(r.BaseModel); ok && m.Training != nil {
+		cost = min(cost, m.Training.Cost(learned.Tokens))
+	}
+	if err := ledger.Release(tx, w.Now(), it.Account, r.Hold, cost); err != nil {
+		return err
+	}
+	r.State, r.Progress, r.Samples, r.ModelID, r.CostCredits, r.Hold = Completed, 100, learned.Samples, &model.ID, cost,
+		ledger.Hold{}
+	return r.end(tx, w.Now(), it, event.TrainingCompleted)
+}
+
+// give adds to the transaction that a factory has a model. The one that it had before is
+// removed from the provider later.
+func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model catalog.Trained) error {
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(model.FactoryID), store.IDKey(model.ID))
+	if err != nil {
+		return err
+	}
+	factory, was := items[0], items[1]
+	if !factoryrecord.Usable(factory, o) {
+		return task.ErrMoved
+	}
+	raw, err := json.Marshal(model)
+	if err != nil {
+		return err
+	}
+	factory.Attributes = maps.Clone(factory.Attributes)
+	if factory.Attributes == nil {
+		factory.Attributes = map[string]string{}
+	}
+	factory.Attributes[catalog.TrainedAttribute] = string(raw)
+	tx.Replace(factory)
+
+	it, err := store.NewItem(catalog.TrainedKind, o, model.ID, model)
+	if err != nil {
+		return err
+	}
+	if it.Version = was.Version; was.Version == 0 {
+		tx.Create(it, nil)
 		return nil
 	}
+	tx.Replace(it)
+	var replaced catalog.Trained
+	if err := was.Decode(&replaced); err != nil {
+		return err
+	}
+	return removeLater(tx, w.Now(), o, replaced.TrainingID, replacedFor)
+}
+
+// fail adds to the transaction that a training ends badly.
+func (r *Record) fail(tx *store.Tx, now time.Time, it store.Item, cause error, paid bool) error {
+	f := failureOf(cause)
+	r.State, r.Failure = Failed, &f
+	if err := r.drop(tx, now, it.Owner, paid); err != nil {
+		return err
+	}
+	return r.end(tx, now, it, event.TrainingFailed)
+}
+
+// cancel adds to the transaction that a training whose task ends is canceled.
+func (r *Record) cancel(tx *store.Tx, now time.Time, it store.Item) error {
+	paid := r.State == Running
+	r.State = Canceled
+	if err := r.drop(tx, now, it.Owner, paid); err != nil {
+		return err
+	}
+	return r.replace(tx, now, it)
+}
+
+// drop adds to the transaction that the money of a training is released, and that its remains are removed. Paid reports
+// that the provider was paid.
+func (r *Record) drop(tx *store.Tx, now time.Time, o tenant.Owner, paid bool) error {
+	if paid {
+		ledger.Lose(tx, now, o.Account, r.Hold.Credits)
+	}
+	if err := ledger.Release(tx, now, o.Account, r.Hold, 0); err != nil {
+		return err
+	}
+	r.Hold = ledger.Hold{}
+	return removeLater(tx, now, o, r.ID, 0)
+}
+
+// end adds to the transaction that a training has ended, with its event.
+func (r *Record) end(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
+	if err := r.replace(tx, now, it); err != nil {
+		return err
+	}
+	e, err := event.New(now, it.Owner, t, r.View(), nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+const (
+	// removing is the wait if something is left.
+	removing = 30 * time.Second
+	// settled is the time after which the provider is asked once more, although nothing was left: a step that was under
+	// way when the training was canceled may have begun something.
+	settled = 5 * time.Minute
+)
+
+// removeLater adds to the transaction the task that removes the files and models of a training at the provider. In the
+// sandbox there are none.
+func removeLater(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, after time.Duration) error {
+	if o.Mode != tenant.Live {
+		return nil
+	}
+	return task.Create(tx, now, task.Task{
+		Message: task.Message{ID: task.ID(Remove, trainingID, 1), Kind: Remove, Queue: topology.Train,
+			Subject: trainingID, Owner: o}, DueAt: now.Add(after),
+	}, nil)
+}
+
+// remove removes the remains of a training. It tries without end: deleted data of a customer must not stay.
+func (w *Worker) remove(ctx context.Context, s *task.Run) error {
+	if w.Trainer == nil {
+		return nil // nothing was ever trained here
+	}
+	gone, err := w.Trainer.Remove(ctx, nameOf(s.Subject))
+	if err == nil {
+		err = w.Objects.Delete(ctx, samplesOf(s.Subject))
+	}
+	before := false
+	if err = errors.Join(err, s.Kept("gone", &before)); err != nil {
+		return task.Again(err)
+	}
+	if err := s.Keep("gone", gone); err != nil {
+		return err
+	}
+	switch {
+	case !gone:
+		return s.Sleep(removing)
+	case !before:
+		return s.Sleep(settled)
+	}
+	return nil
+}
+
+// Cleaner ends the training of a factory that was deleted, and removes its model.
+type Cleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// Clean cancels the factory's training, if it runs, and releases its money. Its trained model leaves the catalog, and
+// is removed from the provider. Called again it finds nothing; more is always false.
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	items, err := c.DB.GetAll(ctx, Key(factoryID), store.IDKey(modelID(factoryID)))
+	if err != nil {
+		return false, err
+	}
+	tx := &store.Tx{}
+	if training := items[0]; training.Kind == ItemKind && training.Owner == o {
+		r, err := Decode(&training)
+		if err == nil && r.Runs() {
+			err = errors.Join(c.stop(ctx, tx, r), r.cancel(tx, c.Now(), training))
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if model := items[1]; model.Kind == catalog.TrainedKind && model.Owner == o {
+		var trained catalog.Trained
+		if err := model.Decode(&trained); err != nil {
+			return false, err
+		}
+		tx.Delete(model)
+		if err := removeLater(tx, c.Now(), o, trained.TrainingID, 0); err != nil {
+			return false, err
+		}
+	}
+	return false, c.DB.Commit(ctx, tx)
+}
+
+// stop adds to the transaction that the task of a training is canceled.
+func (c Cleaner) stop(ctx context.Context, tx *store.Tx, r *Record) error {
+	it, err := c.DB.Lookup(ctx, store.IDKey(r.taskID()))
+	if err != nil || it.PK == "" {
+		return err
+	}
+	return task.Cancel(tx, it)
+}
+
+// Discard adds to the transaction that a training of the sandbox is deleted, and the end of its work.
+func (c Cleaner) Discard(ctx context.Context, tx *store.Tx, it store.Item) error {
+	tx.Delete(it)
+	r, err := Decode(&it)
+	if err != nil || !r.Runs() {
+		return err
+	}
+	return c.stop(ctx, tx, r)
 }

@@ -377,7 +377,7 @@ func (s *slow) Range(ctx context.Context, _ string, _, _ int64) (io.ReadCloser, 
 func (s *slow) Step(ctx context.Context, step *task.Step) (task.Outcome, error) {
 	ctx, s.end = context.WithCancel(ctx)
 	defer s.end()
-	o, err := s.Importer.Step(ctx, step)
+	o, err := task.Func(s.Importer.Import).Step(ctx, step)
 	if ctx.Err() != nil {
 		return task.Outcome{}, task.ErrMoved
 	}

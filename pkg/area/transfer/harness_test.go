@@ -84,8 +84,8 @@ func newWorld(t *testing.T) *world {
 	w.out = &transfer.Exporter{DB: w.DB, Objects: files, Now: w.Now, LineBytes: 6000, FileBytes: 100_000}
 	w.in = &transfer.Importer{DB: w.DB, Objects: files, URLs: files, Now: w.Now, Lines: 5,
 		Envelope: envelope, Random: rand.Reader}
-	w.engine.Handle(transfer.ExportKind, w.out)
-	w.engine.Handle(transfer.ImportKind, w.in)
+	w.engine.Handle(transfer.ExportKind, task.Func(w.out.Export))
+	w.engine.Handle(transfer.ImportKind, task.Func(w.in.Import))
 	publisher := &publication.Worker{DB: w.DB, Platforms: adapters{w.Now}, Now: w.Now}
 	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)

@@ -56,14 +56,11 @@ const CompareKind task.Kind = "files.compare"
 // ServiceAccount owns the tasks that belong to no customer.
 const ServiceAccount tenant.Account = "service"
 
-var _ task.Handler = (*Comparer)(nil)
-
 // Compare has the bucket and the table compared, once a day: another call of the day does nothing.
 func Compare(ctx context.Context, db *store.DB, now time.Time) error {
 	day, tx := now.UTC().Format(time.DateOnly), &store.Tx{}
 	if err := task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(CompareKind, day, 1), Kind: CompareKind,
-		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}},
-		Compared{}); err != nil {
+		Queue: topology.Transfer, Subject: day, Owner: tenant.Of(ServiceAccount, tenant.Live)}}, nil); err != nil {
 		return err
 	}
 	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
@@ -75,33 +72,32 @@ func Compare(ctx context.Context, db *store.DB, now time.Time) error {
 // pages is the number of pages of objects that one step compares.
 const pages = 50
 
-// Step compares some of the objects. The last step reports the orphans by a metric and in the log.
-func (c *Comparer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Compare compares some of the objects. The last step reports the orphans by a metric and in the log.
+func (c *Comparer) Compare(ctx context.Context, s *task.Run) error {
 	var r Compared
-	if err := s.Decode(&r); err != nil {
-		return o, task.Permanent(err)
+	if err := s.Kept("compared", &r); err != nil {
+		return err
 	}
 	ctx = tenant.Unconfined(ctx)
-	for range pages {
-		page, more, err := c.Objects.List(ctx, "media/", r.After)
+	more := true
+	for n := 0; n < pages && more; n++ {
+		page, rest, err := c.Objects.List(ctx, "media/", r.After)
 		if err == nil {
 			err = c.compare(ctx, page, &r)
 		}
 		if err != nil {
-			return o, task.Again(err)
+			return task.Again(err)
 		}
-		if len(page) > 0 {
+		if more = rest; len(page) > 0 {
 			r.After = page[len(page)-1].Key
 		}
-		if !more {
-			metric.Add(OrphanMetric, int64(r.Orphans))
-			slog.Info("bucket compared with table", "objects", r.Objects, "orphans", r.Orphans, "bytes", r.Bytes)
-			o.Done = true
-			break
-		}
 	}
-	o.Payload = r
-	return o, nil
+	if err := s.Keep("compared", r); err != nil || more {
+		return errors.Join(err, s.Sleep(0))
+	}
+	metric.Add(OrphanMetric, int64(r.Orphans))
+	slog.Info("bucket compared with table", "objects", r.Objects, "orphans", r.Orphans, "bytes", r.Bytes)
+	return nil
 }
 
 // compare looks up the records of the objects of a page. Photos have none of their own: their product lists them.

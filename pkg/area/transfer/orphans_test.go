@@ -21,8 +21,8 @@ func TestObjectsWithoutARecordAreFound(t *testing.T) {
 	compare := func(after time.Duration) (r transfer.Compared) {
 		t.Helper()
 		w.Clock.Add(24 * time.Hour)
-		w.engine.Handle(transfer.CompareKind, &transfer.Comparer{DB: w.DB, Objects: w.engine.Objects,
-			Now: func() time.Time { return time.Time{}.Add(after) }})
+		w.engine.Handle(transfer.CompareKind, task.Func((&transfer.Comparer{DB: w.DB, Objects: w.engine.Objects,
+			Now: func() time.Time { return time.Time{}.Add(after) }}).Compare))
 		for range 2 { // the second of a day does nothing
 			if err := transfer.Compare(t.Context(), w.DB, w.Now()); err != nil {
 				t.Fatal(err)
@@ -38,10 +38,15 @@ func TestObjectsWithoutARecordAreFound(t *testing.T) {
 		if err := it.Decode(&done); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(done.Payload, &r); err != nil {
+		var p struct {
+			Memory struct {
+				Compared struct{ Result transfer.Compared }
+			}
+		}
+		if err := json.Unmarshal(done.Payload, &p); err != nil {
 			t.Fatal(err)
 		}
-		return r
+		return p.Memory.Compared.Result
 	}
 	if r := compare(30 * 24 * time.Hour); r.Objects < 15 || r.Orphans != 0 {
 		t.Errorf("%+v", r)

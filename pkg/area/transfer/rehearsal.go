@@ -79,7 +79,7 @@ func (r Rehearsal) Open(ctx context.Context, parts [][]byte) (out Rehearsed, err
 	if err != nil {
 		return out, err
 	}
-	at := &task.Step{Task: task.Task{Message: task.Message{Subject: in.ID, Owner: r.Owner}}}
+	at := &task.Run{Step: &task.Step{Task: task.Task{Message: task.Message{Subject: in.ID, Owner: r.Owner}}}}
 	for i, content := range parts {
 		if err := r.Put(partKey(at, i+1), bytes.NewReader(content)); err != nil {
 			return out, err

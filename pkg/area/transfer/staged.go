@@ -2,12 +2,14 @@ package transfer
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,27 +55,27 @@ type namedFile struct {
 
 // inputs of an import are below a prefix of their own: its parts, and copies of the files that lines name. They are
 // removed when it ends.
-func inputPrefix(s *task.Step) string {
+func inputPrefix(s *task.Run) string {
 	return fmt.Sprintf("%s%s/%s/%s/in/", Imports, s.Owner.Account, s.Owner.Mode, s.Subject)
 }
 
 // fileKey is the key of the item of a named file of the import of a step.
-func fileKey(s *task.Step, name string) store.Key {
+func fileKey(s *task.Run, name string) store.Key {
 	return store.IDKey(NamedFile + "#" + s.Subject + "#" + name)
 }
 
 // copyKey is the key of the copy of a named file.
-func copyKey(s *task.Step, name string) string {
+func copyKey(s *task.Run, name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return inputPrefix(s) + "file-" + hex.EncodeToString(sum[:])
 }
 
 // name notes the files that some lines of a part name, so that no others are taken.
-func (w *Importer) name(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+func (w *Importer) name(ctx context.Context, s *task.Run, r *importRecord, p *place) (err error) {
 	t := &taker{w: w, s: s, source: r.Source}
 	files, order := map[string]LineFile{}, []string{}
-	next, over, err := w.scan(ctx, s, p.Named, p.NamedLine, func(n int, text []byte) (bool, error) {
-		l, err := t.read(ctx, p.Named+1, n, text)
+	p.Named, err = w.scan(ctx, s, p.Named, func(n int, text []byte) (bool, error) {
+		l, err := t.read(ctx, p.Named.Part+1, n, text)
 		if err != nil || l.Kind == "" {
 			return true, err
 		}
@@ -85,28 +87,21 @@ func (w *Importer) name(ctx context.Context, s *task.Step, r *importRecord, p pl
 		}
 		return len(order) < mostFiles, nil
 	})
-	if err != nil {
-		return o, err
-	}
-	for len(order) > 0 {
-		some := order[:min(len(order), 50)]
-		if err := w.note(ctx, s, some, files); err != nil {
-			return o, err
+	for some := range slices.Chunk(order, 50) {
+		if err == nil {
+			err = w.note(ctx, s, some, files)
 		}
-		order = order[len(some):]
 	}
-	if p.NamedLine = next; over {
-		p.Named, p.NamedLine = p.Named+1, 0
-	}
-	return w.change(s, p, func(_ *store.Item, r *importRecord) {
+	w.change(s, func(r *importRecord) {
 		if r.Source = t.source; r.Source != nil {
 			r.ExportID = resource.Text(r.Source.ExportID)
 		}
-	}), nil
+	})
+	return err
 }
 
 // note adds the items of named files that have none yet.
-func (w *Importer) note(ctx context.Context, s *task.Step, names []string, files map[string]LineFile) error {
+func (w *Importer) note(ctx context.Context, s *task.Run, names []string, files map[string]LineFile) error {
 	keys := make([]store.Key, len(names))
 	for i, name := range names {
 		keys[i] = fileKey(s, name)
@@ -165,50 +160,49 @@ func (t *tally) Read(p []byte) (int, error) {
 func blocks(n int64) int64 { return (n + 511) / 512 * 512 }
 
 // files takes some of the files of a part.
-func (w *Importer) files(ctx context.Context, s *task.Step, r *importRecord, p place) (o task.Outcome, err error) {
+func (w *Importer) files(ctx context.Context, s *task.Run, r *importRecord, p *place) error {
 	if r.Source == nil {
-		return o, failed("invalid_format", "No part has lines, so that nothing says which export the files are of.")
+		return failed("invalid_format", "No part has lines, so that nothing says which export the files are of.")
 	}
-	left := r.Parts[p.Files].Bytes - p.At
-	body, err := w.Objects.Range(ctx, partKey(s, p.Files+1), p.At, left)
+	left := r.Parts[p.Files.Part].Bytes - p.Files.Done
+	body, err := w.Objects.Range(ctx, partKey(s, p.Files.Part+1), p.Files.Done, left)
 	if err != nil {
-		return o, err
+		return err
 	}
 	defer body.Close()
 	m, end := archives.Begin(ctx)
 	defer end()
 	from := &tally{Reader: m.Reader(body)}
 	archive, over := tar.NewReader(from), false
-	for n := 0; n < w.entries() && from.n < stepBytes; n++ {
+	for n := 0; n < cmp.Or(w.Entries, stepEntries) && from.n < stepBytes; n++ {
 		entry, err := archive.Next()
 		if over = err == io.EOF; over {
 			break
 		}
 		if errors.Is(err, tar.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return o, failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files+1)
+			return failed("invalid_format", "Part %d is neither JSON lines nor a tar archive.", p.Files.Part+1)
 		}
 		if err != nil {
-			return o, err
+			return err
 		}
 		if err := m.Count(1); err != nil {
-			return o, err
+			return err
 		}
 		if isSparse(entry) {
-			return o, failed("invalid_format", "The entry %.100q of part %d is sparse. Archive the files as they are, "+
-				"such as by tar without -S.", entry.Name, p.Files+1)
+			return failed("invalid_format", "The entry %.100q of part %d is sparse. Archive the files as they are, "+
+				"such as by tar without -S.", entry.Name, p.Files.Part+1)
 		}
 		if err := w.entry(ctx, s, entry, archive); err != nil {
-			return o, err
+			return err
 		}
 		if _, err := io.Copy(io.Discard, archive); err != nil {
-			return o, errors.Join(err, ctx.Err())
+			return errors.Join(err, ctx.Err())
 		}
 	}
-	if p.At += blocks(from.n); over {
-		p.Files, p.At = p.Files+1, 0
+	if p.Files.Done += blocks(from.n); over {
+		p.Files = at{Part: p.Files.Part + 1}
 	}
-	o.Payload = p
-	return o, nil
+	return nil
 }
 
 // isSparse reports whether an entry has more bytes than the archive.
@@ -225,7 +219,7 @@ func isSparse(entry *tar.Header) bool {
 }
 
 // entry takes the entry of an archive, if a line names it and it is what the line says.
-func (w *Importer) entry(ctx context.Context, s *task.Step, entry *tar.Header, content io.Reader) error {
+func (w *Importer) entry(ctx context.Context, s *task.Run, entry *tar.Header, content io.Reader) error {
 	if _, ok := parseFile(entry.Name); !ok || entry.Typeflag != tar.TypeReg {
 		return nil
 	}
@@ -256,7 +250,7 @@ func (w *Importer) entry(ctx context.Context, s *task.Step, entry *tar.Header, c
 const mostFile = 512 << 20
 
 // inspect reads a file, and keeps a copy of what is to be stored of it.
-func (w *Importer) inspect(ctx context.Context, s *task.Step, name string, content io.Reader, f *namedFile) error {
+func (w *Importer) inspect(ctx context.Context, s *task.Run, name string, content io.Reader, f *namedFile) error {
 	received, err := media.Spool(ctx, content, min(f.Bytes, mostFile))
 	if errors.Is(err, media.ErrTooLarge) {
 		f.Refused = fmt.Sprintf("Its file %s has more bytes than a file may have.", name)
@@ -316,11 +310,4 @@ func (w *Importer) accept(ctx context.Context, test bool, name string, received 
 		a.Provenance = &media.Provenance{DigitalSourceType: uri, C2PA: said.Manifest}
 	}
 	return a, err
-}
-
-func (w *Importer) entries() int {
-	if w.Entries > 0 {
-		return w.Entries
-	}
-	return stepEntries
 }

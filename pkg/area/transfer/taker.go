@@ -7,19 +7,36 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/experiment"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -28,7 +45,7 @@ import (
 // taker takes the lines of a step.
 type taker struct {
 	w         *Importer
-	s         *task.Step
+	s         *task.Run
 	source    *Header
 	principal *auth.Principal
 	by        authority.Authority
@@ -276,9 +293,6 @@ func (t *taker) place(ctx context.Context, k kind, a *adopted) (*LeftOut, error)
 	return nil, nil
 }
 
-// conflicts is how often a resource is created again whose neighbors have changed meanwhile.
-const conflicts = 5
-
 // note adds the new ids of a line to the map.
 func (t *taker) note(l Line, met map[string]string) error {
 	out := json.NewEncoder(&t.mapped)
@@ -311,4 +325,444 @@ func (t *taker) leaves(ctx context.Context, ids names, l Line) (*LeftOut, error)
 	}
 	return &LeftOut{Code: codeConsent, Message: "The consent of its owner and its token stay with the other account. " +
 		"Connect it here, and attach it to its factories."}, nil
+}
+
+// take adds a resource to a transaction.
+type take func(ctx context.Context, t *taker, tx *store.Tx, a adopted) error
+
+// taking decodes a resource for a function that adds it to the transaction.
+func taking[T any](f func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v T) error) take {
+	return func(ctx context.Context, t *taker, tx *store.Tx, a adopted) error {
+		var v T
+		if err := json.Unmarshal(a.data, &v); err != nil {
+			return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")
+		}
+		return f(ctx, t, tx, a, v)
+	}
+}
+
+// takers are the types of resources that imports take.
+var takers = map[string]take{
+	"profile": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v profile.Profile) error {
+		if err := law.CheckSettings(v.Legal); err != nil {
+			return err
+		}
+		v.Logo = nil
+		r := profile.Record{Profile: v}
+		it, err := r.Item(t.s.Owner)
+		if err != nil {
+			return err
+		}
+		quota.Profiles.Take(tx, t.w.Now(), &it)
+		tx.Create(it, nil)
+		ledger.OpenPurse(tx, it.Owner, v.Bounds())
+		return nil
+	}),
+	"media": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v incoming.Media) error {
+		f, ok := a.file(v.URL)
+		if !ok {
+			return errs.New(errs.ValidationFailed, "Its url names no file of it that a part has.")
+		}
+		return incoming.AdoptFile(tx, t.w.Now(), a.owner, v, f.File, t.replay != nil)
+	}),
+	"factory": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v factory.Factory) error {
+		accounts, err := t.accounts(ctx, a.owner, v.SocialAccountIDs)
+		ids := []string{}
+		for _, acct := range accounts {
+			ids = append(ids, acct.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return t.factories.Adopt(ctx, tx, t.w.Now(), a.owner, v, ids)
+	}),
+	"product": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v product.Product) error {
+		files := map[string]media.File{}
+		for _, p := range v.Photos {
+			if f, ok := a.file(p.URL); ok && strings.Contains(f.Key, "/"+p.ID+"/") {
+				files[p.ID] = f.File
+			}
+		}
+		return product.Adopt(tx, a.owner, v, files)
+	}),
+	"promotion": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v product.Promotion) error {
+		found, err := t.w.DB.GetAll(ctx, store.IDKeys(v.ProductIDs)...)
+		if err != nil {
+			return err
+		}
+		return product.AdoptPromotion(tx, t.w.Now(), a.owner, v, found)
+	}),
+	"experiment": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v experiment.Experiment) error {
+		return experiment.Adopt(tx, t.w.Now(), a.owner, v)
+	}),
+	"content_plan": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v plan.Plan) error {
+		return v.Adopt(tx, t.w.Now(), a.owner)
+	}),
+	"content_item": taking(takeItem),
+	"generation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v studio.Generation) error {
+		files, _, _ := t.shown(a, v.Media)
+		return studio.Adopt(tx, t.w.Now(), a.owner, v, files, t.replay != nil)
+	}),
+	"automation": taking(func(_ context.Context, t *taker, tx *store.Tx, a adopted, v automation.Details) error {
+		return automation.Adopt(tx, t.w.Now(), a.owner, v, t.by)
+	}),
+	"webhook": taking(func(ctx context.Context, t *taker, tx *store.Tx, a adopted, v webhook.Webhook) error {
+		secret, _, err := webhook.NewSecret(ctx, t.w.Random, t.w.Envelope, webhook.Ref{Owner: a.owner, ID: v.ID})
+		if err != nil {
+			return err
+		}
+		return takeWebhook(tx, a.owner, v, t.principal, secret)
+	}),
+}
+
+// takes returns a kind of resource and how an import takes it, or nil if it does not.
+func takes(name string) (kind, take) {
+	for _, k := range kinds {
+		if k.name == name {
+			return k, takers[name]
+		}
+	}
+	return kind{}, nil
+}
+
+func takeItem(ctx context.Context, t *taker, tx *store.Tx, a adopted, v item.Item) error {
+	legal, err := profile.LegalOf(ctx, t.w.DB, a.ofItem)
+	if err != nil {
+		return err
+	}
+	b := content.Adopted{Item: v, Factory: a.of, Legal: legal, Owner: a.owner}
+	b.Files, b.Attempt, b.Lost = t.shown(a, v.Media)
+	if err := json.Unmarshal(a.past, &b.Past); err != nil {
+		return errs.Wrap(err, errs.ValidationFailed, "It cannot be decoded.")
+	}
+	r := item.Record{Item: v}
+	for _, f := range b.Files {
+		if id.Valid(id.Media, f.ID) {
+			r.OwnIDs = append(r.OwnIDs, f.ID)
+		}
+	}
+	if b.Media, err = t.w.DB.GetAll(ctx, store.IDKeys(r.MediaIDs())...); err != nil {
+		return err
+	}
+	if t.replay != nil {
+		b.Replay = *t.replay
+		var on []string
+		for _, p := range b.Past.Publications {
+			on = append(on, p.SocialAccountID)
+		}
+		if b.Accounts, err = t.accounts(ctx, a.owner, on); err != nil {
+			return err
+		}
+	}
+	return content.Adopt(tx, t.w.Now(), b)
+}
+
+// accounts returns the social accounts that there are. Only the rehearsal of an export has connected some.
+func (t *taker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all []social.Record, err error) {
+	if t.replay == nil || len(ids) == 0 {
+		return nil, nil
+	}
+	items, err := t.w.DB.GetAll(ctx, store.IDKeys(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if !social.Is(it, o) {
+			continue
+		}
+		r, err := social.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// shown returns the files of the media that a resource shows, as they were read, the latest attempt that they are of,
+// and whether one is missing that is to be published. Those of the caller have lines of their own.
+func (t *taker) shown(a adopted, all []media.View) (files []media.File, attempt int, lost bool) {
+	for _, v := range all {
+		f, ok := a.file(&v.URL)
+		if ok && strings.HasPrefix(v.ID, a.id+"_") {
+			f.ID, f.Role, f.Alt = v.ID, v.Role, v.AltText
+			files, attempt = append(files, f.File), max(attempt, f.attempt)
+			continue
+		}
+		if id.Valid(id.Media, v.ID) {
+			files = append(files, media.File{ID: v.ID, Role: v.Role})
+			continue
+		}
+		lost = lost || v.Role == media.Final
+	}
+	return files, attempt, lost
+}
+
+// checkURL refuses the address of a webhook or of a feed that its creation would refuse.
+func (w *Importer) checkURL(ctx context.Context, k kind, in map[string]any) error {
+	at, of := "/url", in
+	if k.prefix == id.Automation {
+		at = "/trigger/url"
+		of, _ = in["trigger"].(map[string]any)
+	}
+	address, ok := of["url"].(string)
+	if k.prefix != id.Webhook && k.prefix != id.Automation || !ok {
+		return nil
+	}
+	var check safehttp.Checker = w.Addresses
+	if check == nil {
+		check = safehttp.New(safehttp.Options{})
+	}
+	if err := check.CheckURL(ctx, address); err != nil {
+		return safehttp.InvalidURL(err, at)
+	}
+	return nil
+}
+
+// Imported is the kind of the item which says that an import has created a resource with files, so that it may store
+// them, and no other import.
+const Imported = "imported"
+
+// importedFiles is such an item.
+type importedFiles struct {
+	Import string         `json:"import"`
+	Files  []importedFile `json:"files"`
+}
+
+// importedFile is a file of the resource, and its copy in the import.
+type importedFile struct {
+	media.File
+	Copy string `json:"copy"`
+}
+
+func importedKey(resourceID string) store.Key { return store.IDKey(Imported + "#" + resourceID) }
+
+// create creates a resource, unless it is there, and then stores its files.
+func (t *taker) create(ctx context.Context, k kind, take take, a adopted) error {
+	key := store.IDKey(a.id)
+	switch k.prefix {
+	case id.Webhook:
+		key = webhook.Ref{Owner: a.owner, ID: a.id}.Key()
+	case id.ContentPlan:
+		key = plan.Key(a.factory, a.id)
+	}
+	t.files += len(a.files)
+	var files []importedFile
+	var found bool
+	err := t.w.DB.Change(ctx, func(tx *store.Tx) error {
+		there, err := t.w.DB.Lookup(ctx, key)
+		if found = there.Kind != ""; err != nil || found {
+			return err
+		}
+		if err := take(ctx, t, tx, a); err != nil {
+			return err
+		}
+		files, err = t.claim(tx, k, a)
+		return err
+	})
+	switch {
+	case err != nil:
+		t.files -= len(a.files)
+		return err
+	case found:
+		return t.again(ctx, a)
+	}
+	return t.keep(ctx, files)
+}
+
+// claim adds to the transaction that this import has created a resource with files. Their bytes count for the storage
+// of the account, as long as the resource has them. Those of a media are counted with it, and those of photos are not.
+func (t *taker) claim(tx *store.Tx, k kind, a adopted) (files []importedFile, err error) {
+	bytes := int64(0)
+	for _, url := range slices.Sorted(maps.Keys(a.files)) {
+		if f := a.files[url]; f.Key != "" {
+			files, bytes = append(files, importedFile{f.File, f.copy}), bytes+f.Bytes
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	it := store.Item{Key: importedKey(a.id), Kind: Imported, Owner: a.owner, ExpireAt: t.w.Now().Add(longest + keep)}
+	if err := it.Encode(importedFiles{t.s.Subject, files}); err != nil {
+		return nil, err
+	}
+	tx.Create(it, nil)
+	if k.prefix == id.Media || k.prefix == id.Product {
+		return files, nil
+	}
+	return files, quota.HoldBytes(tx, a.owner, a.id, bytes, incoming.MostBytes(a.owner),
+		incoming.ErrTooManyBytes(a.owner))
+}
+
+// again stores the files of a resource that is there, if this import has created it: its function has died since. Those
+// of any other resource stay as they are.
+func (t *taker) again(ctx context.Context, a adopted) error {
+	it, err := t.w.DB.Lookup(ctx, importedKey(a.id))
+	if err != nil {
+		return err
+	}
+	var of importedFiles
+	if it.Kind == Imported {
+		err = it.Decode(&of)
+	}
+	if err != nil {
+		return err
+	}
+	if of.Import != t.s.Subject {
+		t.files -= len(a.files)
+		return nil
+	}
+	return t.keep(ctx, of.Files)
+}
+
+// keep stores the files of a resource that this import has created. No object is ever stored over another.
+func (t *taker) keep(ctx context.Context, files []importedFile) error {
+	for _, f := range files {
+		if err := t.store(ctx, f); err != nil {
+			return err
+		}
+		t.copied++
+		t.bytes += f.Bytes
+	}
+	return nil
+}
+
+func (t *taker) store(ctx context.Context, f importedFile) error {
+	body, err := t.w.Objects.Open(ctx, f.Copy)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	content, err := media.Spool(ctx, body, mostFile)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if err := t.w.Objects.PutNew(ctx, f.File, content); !errors.Is(err, media.ErrExists) {
+		return err
+	}
+	return nil
+}
+
+// takeWebhook adds a webhook to the transaction, on behalf of a caller. It is disabled and has a secret that nobody has
+// seen: a rotation shows another one. A destination in AWS is refused, since its external id belongs to the other
+// webhook.
+func takeWebhook(tx *store.Tx, o tenant.Owner, w webhook.Webhook, p *auth.Principal, secret webhook.Secret) error {
+	if w.URL == nil {
+		return errs.New(errs.InvalidState, "Its destination trusts the external id of the other webhook. Create it "+
+			"anew.")
+	}
+	if err := event.CheckFields(w.Fields, w.EventTypes); err != nil {
+		return err
+	}
+	r := &webhook.WebhookRecord{Webhook: w, Secrets: webhook.Secrets{secret}}
+	r.Disable(webhook.ReasonRequested)
+	r.SetMaker(p)
+	return addWebhook(tx, o, r)
+}
+
+// rehearseWebhook adds a webhook to the transaction of a rehearsal. It is enabled, has a secret of its own, and sends
+// to an address in place of its receiver.
+func rehearseWebhook(tx *store.Tx, o tenant.Owner, w webhook.Webhook, address string, secret webhook.Secret) error {
+	w.URL, w.State, w.DisabledReason, w.CreatedBy = &address, webhook.StateEnabled, nil, string(auth.Operator)
+	return addWebhook(tx, o, &webhook.WebhookRecord{Webhook: w, Secrets: webhook.Secrets{secret},
+		MakerScopes: auth.AllScopes()})
+}
+
+func addWebhook(tx *store.Tx, o tenant.Owner, r *webhook.WebhookRecord) error {
+	r.ProfileID, r.Destination, r.FailingSince, r.LastSuccessAt, r.LatencyMS = o.ProfileID(), nil, nil, nil, nil
+	it, err := store.NewItem(webhook.Kind, o, r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Key, it.Listed = webhook.Ref{Owner: o, ID: r.ID}.Key(), store.Key{}
+	tx.Create(it, nil)
+	tx.Count(webhook.CountKey(o), 1, webhook.MaxPerOwner, errs.New(errs.InvalidState, "There are already %d webhooks "+
+		"in this mode or profile, which is the maximum. Delete one first, and import again.", webhook.MaxPerOwner))
+	return nil
+}
+
+// names gives the resources of an import their ids. An id follows from the owner, the export and the old id: the same
+// export gets the same ids each time. No id of the other account stays, of whatever kind: here it may be the id of
+// something else.
+type names struct {
+	owner  tenant.Owner
+	export string
+}
+
+// of returns the new id of a resource, or the old one if it keeps that.
+func (n names) of(old string) string {
+	prefix, ok := id.PrefixOf(old)
+	if !ok {
+		return old
+	}
+	at, _ := id.Time(old)
+	return id.Derived(prefix, at, "import", n.owner.String(), n.export, old)
+}
+
+// idForm matches the id of a resource, and that of a file of one.
+var idForm = regexp.MustCompile(`^([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})(_[0-9]+_[0-9]+)?$`)
+
+// text returns a text in which an id is the new one.
+func (n names) text(s string) string {
+	if m := idForm.FindStringSubmatch(s); m != nil {
+		return n.of(m[1]) + m[2]
+	}
+	return s
+}
+
+// own is the member with the pairs of the caller, in which nothing is an id of ours.
+const own = "metadata"
+
+// tree returns a JSON value with new ids. It adds the ids of resources that are parts of others to met.
+func (n names) tree(v any, met map[string]string) any {
+	switch v := v.(type) {
+	case string:
+		return n.text(v)
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = n.tree(v[i], met)
+		}
+		return all
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for name, member := range v {
+			if name == own {
+				all[name] = member
+				continue
+			}
+			if old, ok := member.(string); ok && name == "id" && n.of(old) != old {
+				met[old] = n.of(old)
+			}
+			all[n.text(name)] = n.tree(member, met)
+		}
+		return all
+	}
+	return v
+}
+
+// file is the name of a file in an export: media, the id of its resource, the attempt and the name of the object.
+type file struct{ resource, attempt, name string }
+
+var fileForm = regexp.MustCompile(
+	`^media/([a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25})/([0-9]{1,6})/([0-9a-zA-Z]{1,80}\.[a-z0-9]{1,8})$`)
+
+func parseFile(name string) (file, bool) {
+	m := fileForm.FindStringSubmatch(name)
+	if m == nil {
+		return file{}, false
+	}
+	return file{m[1], m[2], m[3]}, true
+}
+
+// of returns the file with its new id. Nothing else is in that place: the id follows from a hash.
+func (f file) of(n names) file { f.resource = n.of(f.resource); return f }
+
+// String returns the name of the file in an export.
+func (f file) String() string { return "media/" + f.resource + "/" + f.attempt + "/" + f.name }
+
+// key returns the key of the object of a file of an owner.
+func (f file) key(o tenant.Owner) string {
+	return "media/" + string(o.Account) + "/" + string(o.Mode) + "/" + f.resource + "/" + f.attempt + "/" + f.name
 }

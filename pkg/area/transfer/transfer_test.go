@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/breadth"
 )
 
@@ -188,8 +189,8 @@ func TestAnImportIsTheSameElsewhere(t *testing.T) {
 	if breadth.All() {
 		w.out.LineBytes, w.in.Lines = 1<<20, 500
 	}
-	w.engine.Handle(transfer.ExportKind, dying{w.out, map[string]bool{}})
-	w.engine.Handle(transfer.ImportKind, dying{w.in, map[string]bool{}})
+	w.engine.Handle(transfer.ExportKind, dying{task.Func(w.out.Export), map[string]bool{}})
+	w.engine.Handle(transfer.ImportKind, dying{task.Func(w.in.Import), map[string]bool{}})
 	x := w.export(w.Caller, object{})
 	before := w.read(x)
 	for name, c := range map[string]*apitest.Caller{"account": w.Stranger(), "mode": w.Stranger().Live()} {

@@ -2,14 +2,20 @@ package webhook
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -54,5 +60,63 @@ func (d *Deliverer) Counting(handle func(context.Context, events.SQSEvent) (even
 		out, err := handle(ctx, in)
 		d.count(ctx)
 		return out, err
+	}
+}
+
+// The metrics of deliveries that have ended.
+const (
+	Succeeded = "DeliveriesSucceeded"
+	Failed    = "DeliveriesFailed"
+)
+
+// report writes the log line of an attempt, if one was made, and notes the delivery if it
+// has ended. The line has neither the address of the receiver nor its answer.
+func (a *attempt) report(d *DeliveryRecord, o *Outcome) {
+	if o != nil {
+		status := 0
+		if o.Status != nil {
+			status = *o.Status
+		}
+		ref := event.RefOf(a.event)
+		slog.Info("delivery", "request_id", ref.Request, "account_id", d.Owner.Account, "mode", d.Owner.Mode,
+			"webhook_id", d.WebhookID, "event_id", d.EventID, "delivery_id", d.ID, "attempt", d.Next-1,
+			"outcome", d.State, "status", status, "ms", o.LatencyMS)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.ended[d.Owner]
+	switch d.State {
+	case DeliveryDelivered:
+		n.delivered++
+	case DeliveryFailed:
+		n.lost++
+	default:
+		return
+	}
+	a.ended[d.Owner] = n
+}
+
+// ended are how many deliveries of an account have ended.
+type ended struct{ delivered, lost int64 }
+
+// count counts the deliveries that have ended since the last count.
+func (d *Deliverer) count(ctx context.Context) {
+	d.mu.Lock()
+	since := d.ended
+	d.ended = map[tenant.Owner]ended{}
+	d.mu.Unlock()
+	var all ended
+	for _, o := range slices.SortedFunc(maps.Keys(since), tenant.Owner.Compare) {
+		n := since[o]
+		all.delivered += n.delivered
+		all.lost += n.lost
+		if err := account.Delivered(ctx, d.DB, o, d.Now(), n.delivered, n.lost); err != nil {
+			slog.Error("deliveries not counted", "account_id", o.Account, "error", err) // they are done
+		}
+	}
+	for name, n := range map[string]int64{Succeeded: all.delivered, Failed: all.lost} {
+		if n > 0 {
+			metric.Add(name, n)
+		}
 	}
 }

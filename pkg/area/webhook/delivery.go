@@ -1,12 +1,18 @@
 package webhook
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -138,7 +144,7 @@ func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.Statu
 // StateFilter names the filter by a delivery's state.
 const StateFilter = "state"
 
-// DeliveryRecord is the stored document of a delivery. Its task makes the attempts: see task.go.
+// DeliveryRecord is the stored document of a delivery. Its task makes the attempts.
 type DeliveryRecord struct {
 	Delivery
 	Owner tenant.Owner `json:"-"`
@@ -306,4 +312,392 @@ func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {
 	d.State, d.FailedReason = state, reason
 	d.NextAttemptAt, d.WaitingFor, d.Urgent = nil, nil, false
 	d.Touch(now)
+}
+
+// DeliverKind is the kind of the tasks that deliver. Each is one schedule of attempts at a delivery, its subject, and
+// runs until the delivery has ended or is held back.
+const DeliverKind task.Kind = "deliver"
+
+// Errand is the payload of such a task. It names what an attempt reads, so that one round trip suffices.
+type Errand struct {
+	WebhookID string `json:"webhook_id"`
+	EventID   string `json:"event_id"`
+	Maker     string `json:"maker,omitempty"`
+}
+
+// message returns a message to the task of the running schedule.
+func (d *DeliveryRecord) message() task.Message {
+	return task.Message{
+		ID: task.ID(DeliverKind, d.ID, d.Schedules), Kind: DeliverKind, Queue: topology.Deliver, Subject: d.ID,
+		Owner: d.Owner, Group: d.WebhookID,
+	}
+}
+
+// begin adds the task of a new schedule to the transaction. It ends with the delivery's item, whatever fails.
+func (d *DeliveryRecord) begin(tx *store.Tx, now time.Time) error {
+	t := task.Task{Message: d.message(), Deadline: d.expireAt(), DueAt: d.NextAttemptAt.Time}
+	return task.Create(tx, now, t, Errand{d.WebhookID, d.EventID, d.Maker})
+}
+
+// RestartIn starts the schedule of a delivery, whose item was read, from the beginning. An attempt under way stays: if
+// it succeeds, nothing more is sent.
+func (d *DeliveryRecord) RestartIn(tx *store.Tx, it store.Item, now time.Time, urgent bool) error {
+	waited := d.Scheduled()
+	d.State, d.FailedReason, d.Failures, d.Urgent = DeliveryPending, nil, 0, urgent
+	d.PutOff(now, now, WaitsRedelivery)
+	var err error
+	if waited {
+		err = task.Wake(tx, now, d.message())
+	} else {
+		d.Schedules++
+		err = d.begin(tx, now)
+	}
+	if err := errors.Join(err, d.WriteTo(&it)); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return nil
+}
+
+// Task is the key of the task of the running or last schedule.
+func (d *DeliveryRecord) Task() store.Key {
+	m := d.message()
+	return store.IDKey(m.ID)
+}
+
+// ReadLeases reads the leases of those deliveries that are due: only at them an attempt of a task can be under way.
+func ReadLeases(ctx context.Context, db *store.DB, now time.Time, all ...*DeliveryRecord) error {
+	var pending []*DeliveryRecord
+	var keys []store.Key
+	for _, d := range all {
+		if d.NextAttemptAt != nil && !d.NextAttemptAt.After(now) {
+			pending, keys = append(pending, d), append(keys, d.Task())
+		}
+	}
+	items, err := db.GetAll(ctx, keys...)
+	for i, it := range items {
+		var t task.Task
+		if it.Kind == "" {
+			continue
+		}
+		if err := it.Decode(&t); err != nil {
+			return err
+		}
+		pending[i].Lease = t.Lease
+	}
+	return err
+}
+
+// AttemptTimeout bounds an attempt, from looking the name up to the last byte of the answer.
+const AttemptTimeout = 15 * time.Second
+
+// Schedule lists the waits after failed attempts. After the attempt that follows the
+// last wait, the delivery has failed.
+var Schedule = []time.Duration{
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour,
+}
+
+// Jitter is the part of a wait by which it may differ from the schedule, so that deliveries
+// that failed together are not repeated together.
+const Jitter = 0.1
+
+// Wait returns how long after the failure with the given number (0 for the first) the
+// next attempt follows. chance is a random number from 0 to 1. A receiver that asks
+// for more time gets it: it is never called before the time that it names.
+func Wait(failures int, asked time.Duration, chance float64) time.Duration {
+	if failures >= len(Schedule) {
+		return 0
+	}
+	return max(Spread(Schedule[failures], Jitter, chance), time.Duration(float64(asked)*(1+Jitter*chance)))
+}
+
+// Spread makes a wait longer or shorter by up to a part of it. chance is a random number from 0 to 1.
+func Spread(wait time.Duration, part, chance float64) time.Duration {
+	return time.Duration(float64(wait) * (1 - part + 2*part*chance))
+}
+
+type deliveriesInput struct {
+	Path
+	httpapi.PageInput
+	httpapi.Period
+	// Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the
+	// webhook and has not been delivered, including events without a delivery.
+	State []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" example:"failed"`
+	// Only deliveries of events of these types, separated by commas.
+	EventType []event.Type `query:"event_type" nullable:"false" example:"content.generated"`
+	// Only the delivery of this event.
+	EventID string `query:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
+}
+
+// DeliveryPath has the parameters of the path of a delivery.
+type DeliveryPath struct {
+	Path
+	// Id of the delivery.
+	DeliveryID string `path:"delivery_id" example:"dlv_01h455vb4pex5vsknk084sn02q"`
+}
+
+// registerDeliveries puts the operations on deliveries into the router.
+func (s *Service) registerDeliveries(r *httpapi.Router,
+	op func(id, method, path, summary, description string) httpapi.Op) {
+	const collection = "/v1/webhooks/{webhook_id}/deliveries"
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook",
+		"Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency "+
+			"and the start of the response. The creation time of a delivery is the time of its event. "+
+			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from "+
+			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before "+
+			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one "+
+			"within minutes; events from before the webhook was created or while it was disabled get one only on "+
+			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.").Opening(httpapi.Nothing)
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.listDeliveries)
+
+	httpapi.Read(r, op("getDelivery", http.MethodGet, collection+"/{delivery_id}", "Get a delivery",
+		"Includes the last request as it was sent: the address, the headers with the signature, and the body. The "+
+			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read "+
+			"too.").Opening(httpapi.Nothing), s.getDelivery)
+
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
+		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
+			"Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` "+
+			"without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.").
+		Opening(httpapi.Nothing)
+	again.Status = http.StatusAccepted
+	again.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, again, s.redeliver)
+}
+
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+	switch {
+	case !slices.Contains(in.State, undelivered):
+		return s.listLog(ctx, in, in.State)
+	case len(in.State) > 1:
+		return httpapi.Page[Delivery]{},
+			errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
+	}
+	w, _, err := s.find(ctx, in.ID)
+	switch {
+	case err == nil:
+		return s.listUndelivered(ctx, in, w)
+	case errs.CodeOf(err) != errs.NotFound:
+		return httpapi.Page[Delivery]{}, err
+	}
+	// Only the log of a deleted webhook is kept, not its settings.
+	page, err := s.listLog(ctx, in, nil)
+	page.Items = slices.DeleteFunc(page.Items, func(d Delivery) bool { return d.State == DeliveryDelivered })
+	return page, err
+}
+
+// listLog lists the deliveries that exist, in the given states if there are any. They are kept for 30 days, also when
+// their webhook is deleted in between.
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[Delivery], error) {
+	from, to, err := in.Bounds(id.Delivery)
+	if err != nil {
+		return httpapi.Page[Delivery]{}, err
+	}
+	if at, ok := id.Time(in.EventID); ok {
+		from, to = only(DeliveryID(at, in.EventID, in.ID), from, to)
+	}
+	q := store.Query{
+		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
+		Filters: map[string]string{StateFilter: httpapi.AnyOf(states), typeFilter: httpapi.AnyOf(in.EventType)},
+	}
+	found, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (*DeliveryRecord, error) {
+		d, err := ReadDelivery(&it)
+		return &d, err
+	})
+	if err == nil {
+		err = ReadLeases(ctx, s.db, s.now(), found.Items...)
+	}
+	page := httpapi.Page[Delivery]{Items: make([]Delivery, len(found.Items)), Next: found.Next}
+	for i, d := range found.Items {
+		page.Items[i] = d.View(s.now())
+	}
+	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
+	if err == nil && len(page.Items) == 0 {
+		err = s.requireLog(ctx, in.ID)
+	}
+	return page, err
+}
+
+// only returns the bounds of a list that has no more than one id, and that within the bounds that it has.
+func only(one, from, to string) (string, string) {
+	if to == "" {
+		return max(one, from), one
+	}
+	return max(one, from), min(one, to)
+}
+
+// requireLog refuses a webhook that does not exist and of which no log is kept.
+func (s *Service) requireLog(ctx context.Context, webhookID string) error {
+	_, _, missing := s.find(ctx, webhookID)
+	if errs.CodeOf(missing) != errs.NotFound {
+		return missing
+	}
+	page, err := s.db.List(ctx, store.Query{Index: store.Table,
+		Partition: refOf(ctx, webhookID).Deliveries(), Limit: 1})
+	if err == nil && len(page.Items) == 0 {
+		err = missing
+	}
+	return err
+}
+
+func (s *Service) getDelivery(ctx context.Context, in *DeliveryPath) (out DeliveryDetails, err error) {
+	_, it, d, err := s.findDelivery(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if it.Version == 0 {
+		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch)
+	}
+	return d.Details(s.now(), auth.FromContext(ctx).Scopes), nil
+}
+
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *DeliveryPath) (out Delivery, err error) {
+	w, it, d, err := s.findDelivery(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if w.ID == "" {
+		return out, errs.Missing(Kind, in.ID)
+	}
+	if err := requireEnabled(&w); err != nil {
+		return out, err
+	}
+	if now := s.now(); it.Version == 0 {
+		d.Urgent = true
+		err = d.CreateIn(tx, now)
+	} else {
+		err = d.RestartIn(tx, it, now, true)
+	}
+	if err != nil {
+		return out, err
+	}
+	s.count(tx, refOf(ctx, w.ID), redeliverLimit)
+	return d.View(s.now()), nil
+}
+
+// findDelivery reads a delivery of the caller with its webhook, which has no id if it was deleted: the log is kept. It
+// makes a delivery that does not exist but is listed as undelivered; any other is not_found.
+func (s *Service) findDelivery(ctx context.Context, in *DeliveryPath) (w Webhook, it store.Item,
+	d DeliveryRecord, err error) {
+	if !id.Valid(id.Webhook, in.ID) {
+		return w, it, d, errs.Missing(Kind, in.ID)
+	}
+	if !id.Valid(id.Delivery, in.DeliveryID) {
+		return w, it, d, errs.Missing(DeliveryKind, in.DeliveryID)
+	}
+	to := refOf(ctx, in.ID)
+	items, err := s.db.GetAll(ctx, to.Key(), to.DeliveryKey(in.DeliveryID))
+	if err != nil {
+		return w, it, d, err
+	}
+	kept := items[1].Kind != "" && items[1].ExpireAt.After(s.now())
+	switch {
+	case items[0].Kind != "":
+		if err := items[0].Decode(&w); err != nil {
+			return w, it, d, err
+		}
+	case !kept:
+		return w, it, d, errs.Missing(Kind, in.ID)
+	}
+	if !kept {
+		d, err = s.makeLost(ctx, &w, in.DeliveryID)
+		return w, it, d, err
+	}
+	it = items[1]
+	if d, err = ReadDelivery(&it); err == nil {
+		err = ReadLeases(ctx, s.db, s.now(), &d)
+	}
+	return w, it, d, err
+}
+
+// undelivered is the filter that selects events that never arrived.
+const undelivered = "undelivered"
+
+// eventPage is the number of events that are read at a time to find the one of a delivery.
+const eventPage = 100
+
+// listUndelivered goes through the events since the webhook was made, or since the caller's from: earlier ones can be
+// replayed. It returns a delivery for each event that the webhook subscribes to, that its maker may read and that no
+// attempt has delivered. It does not rely on the deliveries that exist: an event without one got lost on the way, and
+// is shown as a delivery that is not yet made.
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
+	w WebhookRecord) (httpapi.Page[Delivery], error) {
+	var none httpapi.Page[Delivery]
+	from, until, err := in.Bounds(id.Event)
+	if err != nil {
+		return none, err
+	}
+	if from == "" {
+		from = id.First(id.Event, w.CreatedAt.Time)
+	}
+	if in.EventID != "" {
+		from, until = only(in.EventID, from, until)
+	}
+	to := refOf(ctx, w.ID)
+	events, err := httpapi.ListItems(ctx, s.db, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: from, To: until,
+	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
+	if err != nil {
+		return none, err
+	}
+	var made []*DeliveryRecord
+	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
+	for _, ref := range events.Items {
+		at, ok := id.Time(ref.ID)
+		if !ok || !w.Wants(ref) || len(in.EventType) > 0 && !slices.Contains(in.EventType, ref.Type) {
+			continue
+		}
+		d := NewDelivery(at, at, ref, &w.Webhook)
+		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch) // no attempt was requested yet
+		made = append(made, &d)
+		keys = append(keys, to.DeliveryKey(d.ID))
+	}
+	there, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return none, err
+	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return none, err
+	}
+	var stored []*DeliveryRecord
+	for i, it := range there[1:] {
+		if it.Kind != "" {
+			if *made[i], err = ReadDelivery(&it); err != nil {
+				return none, err
+			}
+			stored = append(stored, made[i])
+		}
+	}
+	if err := ReadLeases(ctx, s.db, s.now(), stored...); err != nil {
+		return none, err
+	}
+	page := httpapi.Page[Delivery]{Items: []Delivery{}, Next: events.Next}
+	for _, d := range made {
+		if d.State != DeliveryDelivered && reader.May(d.EventType) {
+			page.Items = append(page.Items, d.View(s.now()))
+		}
+	}
+	return page, nil
+}
+
+// makeLost makes the delivery with the given id that listUndelivered has shown although it does not exist: of an event
+// that got lost on the way, or that happened while the webhook was disabled or before it was made.
+func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (d DeliveryRecord, err error) {
+	at, _ := id.Time(wanted) // it has the time of its event
+	err = s.db.Each(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
+		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
+	}, func(e store.Item) error {
+		if ref := event.RefOf(e); d.ID == "" && w.Wants(ref) && DeliveryID(at, ref.ID, w.ID) == wanted {
+			d = NewDelivery(s.now(), at, ref, w)
+		}
+		return nil
+	})
+	if err == nil && d.ID == "" {
+		err = errs.Missing(DeliveryKind, wanted)
+	}
+	return d, err
 }

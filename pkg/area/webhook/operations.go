@@ -5,15 +5,22 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strconv"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 type createBody struct {
@@ -280,3 +287,205 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 
 // Input is the type of the body of the operation that creates a webhook. Imports check what comes in by its schema.
 var Input = reflect.TypeFor[createBody]()
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Client(ClientOptions()), e.DeliverRole, e.Envelope, e.Now, e.Random).Register(r)
+}
+
+// limit is the number of calls of an operation that one webhook takes in a minute. Each
+// call sends requests to the address of the webhook, which may belong to a third party.
+type limit struct {
+	operation string
+	calls     int64
+}
+
+var (
+	testLimit   = limit{"test", 10}
+	replayLimit = limit{"replay", 2}
+	// A delivery can be repeated as often as a sample can be sent, but a client that
+	// repairs failed deliveries one by one makes many calls.
+	redeliverLimit = limit{"redeliver", 60}
+)
+
+// limitWindow is the length of the window of these limits.
+const limitWindow = time.Minute
+
+// count counts a call in its transaction, which fails with rate_limited beyond the limit.
+func (s *Service) count(tx *store.Tx, to Ref, l limit) {
+	now := s.now()
+	window := now.Truncate(limitWindow)
+	end := window.Add(limitWindow)
+	e := errs.New(errs.RateLimited, "A webhook takes %d calls of %s a minute. Repeat the request after the time in "+
+		"Retry-After.", l.calls, l.operation).
+		With(errs.RateContext{Limit: int(l.calls), WindowSeconds: int(limitWindow.Seconds())})
+	e.RetryAfter = end.Sub(now)
+	key := store.IDKey("limit#" + l.operation + "#" + to.Owner.String() + "#" + to.ID +
+		"#" + strconv.FormatInt(window.Unix(), 10))
+	tx.CountUntil(key, 1, l.calls, end, e)
+}
+
+// eventType is the type of the sample to send.
+type eventType event.Type
+
+// Schema describes the type in the OpenAPI document, and lets requests name known ones only.
+func (eventType) Schema(huma.Registry) *huma.Schema {
+	var all []event.Type
+	for _, t := range event.Types {
+		all = append(all, t.Type)
+	}
+	s := httpapi.Enum(all)
+	s.Examples = []any{string(event.ContentGenerated)}
+	return s
+}
+
+// eventPattern is a pattern of the events to get.
+type eventPattern event.Pattern
+
+// Schema describes a pattern in the OpenAPI document, and lets requests name known ones only.
+func (eventPattern) Schema(huma.Registry) *huma.Schema {
+	s := httpapi.Enum(event.Patterns())
+	s.Description = "A type of event, an area such as content.*, or * for all. Areas and * include types that are " +
+		"added later"
+	s.Examples = []any{string(event.ContentGenerated)}
+	return s
+}
+
+type testBody struct {
+	// Type of the sample event. The webhook need not subscribe to it.
+	EventType eventType `json:"event_type"`
+}
+
+type testInput struct {
+	Path
+	Body testBody
+}
+
+// registerTest puts the operation that sends a sample into the router.
+func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+	test := op("testWebhook", http.MethodPost, "/v1/webhooks/{webhook_id}/test", "Send a sample to a webhook",
+		"Sends a sample event of the given type, about a resource that does not exist. It is sent at once, even "+
+			"while the receiver counts as down. It is signed and retried like any event, is sent to this webhook "+
+			"only, and is not listed in the events of the account. Returns its delivery. A webhook takes 10 samples "+
+			"a minute.").Opening(httpapi.Nothing)
+	test.Status = http.StatusAccepted
+	test.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, test, s.test)
+}
+
+func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out Delivery, err error) {
+	w, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	if err := requireEnabled(&w.Webhook); err != nil {
+		return out, err
+	}
+	now := s.now()
+	sample, err := event.NewSample(now, ownerOf(ctx).In(w.ProfileID), event.Type(in.Body.EventType))
+	if err != nil {
+		return out, err
+	}
+	at, _ := id.Time(sample.PK)
+	d := NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
+	d.Urgent = true
+	if err := d.CreateIn(tx, now); err != nil {
+		return out, err
+	}
+	tx.Create(sample, nil)
+	s.count(tx, refOf(ctx, w.ID), testLimit)
+	return d.Delivery, nil
+}
+
+// Replay is a request to send the events that a webhook has missed.
+type Replay struct {
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// Start of the period.
+	Since resource.Time `json:"since"`
+	// End of the period: the time of the request.
+	Until resource.Time `json:"until"`
+}
+
+// usualReplay is the usual time until the first deliveries are listed.
+const usualReplay = 5 * time.Second
+
+// Pending returns the list of the deliveries of the period, and when to look.
+func (r Replay) Pending() (path string, after time.Duration) {
+	return "/v1/webhooks/" + r.WebhookID + "/deliveries?from=" + r.Since.Format(time.RFC3339Nano) +
+		"&to=" + r.Until.Format(time.RFC3339Nano), usualReplay
+}
+
+type replayBody struct {
+	// Start of the period (RFC 3339), at most 30 days ago.
+	Since time.Time `json:"since" example:"2026-05-01T00:00:00Z"`
+}
+
+type replayInput struct {
+	Path
+	Body replayBody
+}
+
+// registerReplay puts the operation into the router.
+func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay",
+		"Replay the events that a webhook has missed",
+		"Delivers, in the background, all events since the given time that match the webhook and have not been "+
+			"delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the "+
+			"beginning, and those from before the webhook was created. Each is sent once: the attempt that an event "+
+			"has waited for is made now instead. Events that were delivered, or whose attempt is under way, are not "+
+			"affected. A webhook takes 2 replays a minute.").Opening(httpapi.Nothing)
+	replay.Status = http.StatusAccepted
+	replay.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, replay, s.replay)
+}
+
+func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (out Replay, err error) {
+	w, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	now, since := s.now(), resource.Instant(in.Body.Since)
+	switch {
+	case !since.Before(now):
+		return out, errs.Invalid("/since", "must be in the past")
+	case since.Before(now.Add(-KeepDeliveries)):
+		return out, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
+	}
+	if err := requireEnabled(&w.Webhook); err != nil {
+		return out, err
+	}
+	if err := NewReplay(tx, refOf(ctx, w.ID), since.Time, now); err != nil {
+		return out, err
+	}
+	s.count(tx, refOf(ctx, w.ID), replayLimit)
+	return Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, nil
+}
+
+// ReplayKind is the kind of the tasks that replay missed events. Their subject is the
+// webhook; each step replays a page of events.
+const ReplayKind task.Kind = "replay"
+
+// replayTime bounds the duration of a replay.
+const replayTime = 24 * time.Hour
+
+// EndpointReplay is the payload of such a task.
+type EndpointReplay struct {
+	// From and To bound the ids of the events.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// After is the end of the page before.
+	After *store.Cursor `json:"after,omitempty"`
+}
+
+// NewReplay adds the task to a transaction that replays the events from since until now.
+func NewReplay(tx *store.Tx, to Ref, since, now time.Time) error {
+	t := task.Task{
+		Message: task.Message{
+			ID: "task#replay#" + id.New(id.Webhook, now), Kind: ReplayKind, Queue: topology.Replay, Subject: to.ID,
+			Owner: to.Owner,
+		},
+		Deadline: now.Add(replayTime),
+	}
+	return task.Create(tx, now, t, EndpointReplay{From: id.First(id.Event, since), To: id.First(id.Event, now)})
+}

@@ -1,16 +1,27 @@
 package webhook
 
 import (
+	"bytes"
+	"context"
 	"encoding/base32"
 	"fmt"
 	"io"
+	"net/http"
 	"regexp"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/pkg/adapter/wire"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/base/id"
+	plain "github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // RolePrefix begins the names of all roles that deliver may assume: its own permission ends there.
@@ -168,4 +179,226 @@ func checkRole(raw string, target arn.ARN) error {
 			RolePrefix)
 	}
 	return nil
+}
+
+// destination is a place that takes the events of a webhook.
+type destination interface {
+	// send makes one attempt. It returns an error only if the attempt could not even
+	// begin; everything else is an outcome.
+	send(ctx context.Context, e outgoing) (Outcome, error)
+}
+
+// outgoing is an event on its way to a destination.
+type outgoing struct {
+	id        string
+	eventType event.Type
+	body      []byte
+	keys      EndpointKeys
+	webhook   string // its id
+	request   string // id of the API request that caused the event, empty if there is none
+}
+
+// headers returns the headers of an attempt with this body.
+func (e *outgoing) headers(at time.Time, body []byte) map[string]string {
+	all := map[string]string{
+		"webhook-id": e.id, "webhook-timestamp": Timestamp(at), "webhook-signature": e.keys.Sign(e.id, at, body),
+		"webhook-endpoint-id": e.webhook,
+	}
+	if e.request != "" {
+		all["webhook-request-id"] = e.request
+	}
+	return all
+}
+
+// destination returns the destination of a webhook.
+func (d *Deliverer) destination(w *Webhook) destination {
+	if t := w.Destination; t != nil {
+		return deliverAccount{d.AWS, d.Now, AWSTarget{t.Kind, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
+	}
+	return address{d.Client, d.Now, *w.URL}
+}
+
+// keptBody is the number of bytes of an answer's body that are kept.
+const keptBody = 1 << 10
+
+// Caller sends HTTP requests to addresses that are not to be trusted.
+type Caller interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+var _ Caller = (*safehttp.Client)(nil)
+
+type address struct {
+	client Caller
+	now    func() time.Time
+	url    string
+}
+
+var _ destination = address{}
+
+// send posts the event, signed.
+func (a address) send(ctx context.Context, e outgoing) (Outcome, error) {
+	at := a.now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(e.body))
+	if err != nil {
+		return Outcome{}, fmt.Errorf("webhook: make the request: %w", err)
+	}
+	req.Header = http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {UserAgent},
+		// Receivers drop repeats by webhook-id, so net/http may repeat a request whose
+		// kept connection turns out to be dead. An empty list is not sent.
+		"Idempotency-Key": nil,
+	}
+	for name, value := range e.headers(at, e.body) {
+		req.Header.Set(name, value)
+	}
+
+	o := Outcome{Attempt: Attempt{At: resource.Instant(at)}, Request: requestOf(a.url, req.Header, e.body)}
+	resp, err := a.client.Do(req)
+	if err == nil {
+		var kept []byte
+		kept, err = safehttp.ReadBody(resp, keptBody)
+		o.Status, o.ResponseBody = &resp.StatusCode, resource.Text(text(kept))
+		o.RetryAfter = retryAfter(resp.StatusCode, resp.Header, a.now())
+	}
+	o.LatencyMS = a.now().Sub(at).Milliseconds()
+	if o.Status == nil || *o.Status < 200 || *o.Status > 299 {
+		reason := describe(o.Status, err)
+		o.Error = &reason
+	}
+	return o, nil
+}
+
+// requestOf returns a request as it is kept. Names of headers are in lower case.
+func requestOf(address string, headers http.Header, body []byte) DeliveryRequest {
+	all := map[string]string{}
+	for name := range headers {
+		if value := headers.Get(name); value != "" {
+			all[strings.ToLower(name)] = value
+		}
+	}
+	return DeliveryRequest{Address: address, Headers: all, Body: new(string(body))}
+}
+
+// describe returns why an attempt failed. If there is a status, an error in reading the body does not matter.
+func describe(status *int, err error) string {
+	switch {
+	case status == nil:
+		return safehttp.Describe(err)
+	case *status >= 300 && *status <= 399:
+		return fmt.Sprintf("The receiver answered with a redirect (%d), which is not followed.", *status)
+	default:
+		return strings.TrimSpace(fmt.Sprintf("The receiver answered %d %s", *status, http.StatusText(*status))) + "."
+	}
+}
+
+// retryAfter returns the wait that an answer asks for, or 0 if it does not ask for a later attempt.
+func retryAfter(status int, h http.Header, now time.Time) time.Duration {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+		return 0
+	}
+	return wire.RetryAfter(h, now)
+}
+
+// text returns the first bytes of an answer as valid UTF-8 without control characters, within the same bound.
+func text(b []byte) string {
+	// A character that the bound has cut in two is left out, not replaced.
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if last := b[len(b)-i]; utf8.RuneStart(last) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				b = b[:len(b)-i]
+			}
+			break
+		}
+	}
+	s := plain.Plain(string(b))
+	for len(s) > keptBody {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+// AWSSender sends events to AWS accounts of customers.
+type AWSSender interface {
+	// Send makes one attempt within the time of its context. Whatever goes wrong is part of the answer.
+	Send(ctx context.Context, to AWSTarget, e SignedEvent) AWSAnswer
+}
+
+// AWSTarget is a destination in an AWS account, and how it is reached.
+type AWSTarget struct {
+	Kind, ARN, RoleARN, ExternalID string
+	// Session names us in the logs of the account.
+	Session string
+}
+
+// SignedEvent is an event as it is sent.
+type SignedEvent struct {
+	Type string
+	// At is when it happened.
+	At time.Time
+	// Headers are the headers of Standard Webhooks.
+	Headers map[string]string
+	Body    []byte
+}
+
+// AWSAnswer is the result of an attempt.
+type AWSAnswer struct {
+	// Status is the HTTP status of AWS, or nil if it did not answer.
+	Status *int
+	// Body is the part of the answer that is kept.
+	Body string
+	// Error names the problem that the customer has to fix. It is empty if the event was taken.
+	Error string
+}
+
+// deliverAccount is a destination in a customer's AWS account.
+type deliverAccount struct {
+	sender AWSSender
+	now    func() time.Time
+	target AWSTarget
+}
+
+var _ destination = deliverAccount{}
+
+// send sends the event, signed as it is for an address.
+func (a deliverAccount) send(ctx context.Context, e outgoing) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
+	defer cancel()
+	at, body := a.now(), withoutNoncharacters(e.body)
+	happened, _ := id.Time(e.id) // event.New has made the id
+	headers := e.headers(at, body)
+	answer := a.sender.Send(ctx, a.target, SignedEvent{
+		Type: string(e.eventType), At: happened, Body: body, Headers: headers,
+	})
+	o := Outcome{Attempt: Attempt{
+		At: resource.Instant(at), Status: answer.Status,
+		ResponseBody: resource.Text(text([]byte(answer.Body[:min(keptBody, len(answer.Body))]))),
+		LatencyMS:    a.now().Sub(at).Milliseconds(),
+	}, Request: DeliveryRequest{Address: a.target.ARN, Headers: headers, Body: new(string(body))}}
+	if answer.Error != "" {
+		o.Error = &answer.Error
+	}
+	return o, nil
+}
+
+// withoutNoncharacters escapes the two characters that are valid in JSON and that SQS refuses.
+func withoutNoncharacters(body []byte) []byte {
+	body = bytes.ReplaceAll(body, []byte("\uFFFE"), []byte(`\ufffe`))
+	return bytes.ReplaceAll(body, []byte("\uFFFF"), []byte(`\uffff`))
+}
+
+// UserAgent is the User-Agent of the requests to receivers.
+const UserAgent = "ContentAutomation-Webhooks/1.0"
+
+// ClientOptions are the options of the client that checks and calls the addresses of webhooks.
+func ClientOptions() safehttp.Options {
+	return safehttp.Options{UserAgent: UserAgent, Timeout: AttemptTimeout}
+}
+
+// NewClient returns the client that checks and calls the addresses of webhooks.
+func NewClient(allowLoopback bool) *safehttp.Client {
+	o := ClientOptions()
+	o.AllowLoopback = allowLoopback
+	return safehttp.New(o)
 }

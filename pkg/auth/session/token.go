@@ -32,20 +32,16 @@ func (s *Store) Renew(ctx context.Context, program, token string,
 	return s.spend(ctx, program, token, func(of spent) bool { return of.Challenge == "" }, may)
 }
 
-// mostAtOnce bounds the repetitions of a request that lose against others at the same time.
-const mostAtOnce = 5
-
 // spend uses a code or a refresh token up, and issues new tokens. Whatever is wrong with it, it works no more. If it
 // was used before Grace, the grant is returned with ErrReused. Of requests at the same time one uses it up, and the
 // others get the same tokens.
 func (s *Store) spend(ctx context.Context, program, token string, fits func(spent) bool,
 	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
-	for range mostAtOnce {
-		if out, err = s.spendOnce(ctx, program, token, fits, may); !errors.Is(err, store.ErrConflict) {
-			return out, err
-		}
-	}
-	return out, fmt.Errorf("session: issue tokens: %w", err)
+	err = store.Retry(func() error {
+		out, err = s.spendOnce(ctx, program, token, fits, may)
+		return err
+	})
+	return out, err
 }
 
 // spendOnce is spend without repetition. It returns store.ErrConflict if another request has changed something at the

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -63,15 +64,27 @@ func (c *Checker) checkAt(value any, top string) []errs.Detail {
 
 // Check checks a value of a body against the schema of a type. Member is the name of its member of the body.
 func Check(t reflect.Type, member string, value any) error {
-	schemas := NewRegistry()
-	c := NewChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
-	return refused(c.checkAt(value, "/"+jsontree.Escape(member)))
+	return refused(checkerOf(t, false).checkAt(value, "/"+jsontree.Escape(member)))
 }
 
 // CheckPatch checks a merge patch against the schema of a body.
-func CheckPatch(t reflect.Type, patch any) error {
+func CheckPatch(t reflect.Type, patch any) error { return refused(checkerOf(t, true).Check(patch)) }
+
+// checkers are the checkers of types that have been checked: a schema is made by reflection over a whole type.
+var checkers sync.Map // of whole to *Checker
+
+type whole struct {
+	reflect.Type
+	patch bool
+}
+
+func checkerOf(t reflect.Type, patch bool) *Checker {
+	if c, ok := checkers.Load(whole{t, patch}); ok {
+		return c.(*Checker)
+	}
 	schemas := NewRegistry()
-	return refused(NewChecker(schemas, schemas.Schema(t, false, ""), true, Known{}).Check(patch))
+	c, _ := checkers.LoadOrStore(whole{t, patch}, NewChecker(schemas, schemas.Schema(t, false, ""), patch, Known{}))
+	return c.(*Checker)
 }
 
 func refused(problems []errs.Detail) error {

@@ -69,18 +69,17 @@ type Admitted struct {
 	Account tenant.Account
 }
 
-// maxTries is the number of times that an admission is tried again after a concurrent change.
-const maxTries = 4
-
 // Admit returns the person of a verified ID token. It makes the person, or accepts the open invitation, at the first
 // sign-in. It returns a *Refusal if there is no such person. Repeating it has no further effect.
 func (s *Service) Admit(ctx context.Context, who signin.Identity) (a Admitted, err error) {
-	for range maxTries {
-		if a, err = s.admit(ctx, who); !errors.Is(err, store.ErrConflict) {
-			return a, err
-		}
+	err = store.Retry(func() error {
+		a, err = s.admit(ctx, who)
+		return err
+	})
+	if errors.Is(err, store.ErrConflict) {
+		err = errs.Wrap(err, errs.ProviderUnavailable, "Your sign-in meets others. Try again.")
 	}
-	return a, errs.Wrap(err, errs.ProviderUnavailable, "Your sign-in meets others. Try again.")
+	return a, err
 }
 
 // found is all that an admission is based on.

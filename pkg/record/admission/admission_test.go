@@ -105,7 +105,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) offer() {
 	w.T.Helper()
 	kernel := w.Kernel(map[task.Kind]task.Handler{
-		connection.OfferKind: connection.Offerer{DB: w.DB, Client: w.pool, Now: w.Clock.Now}})
+		connection.OfferKind: task.Func(connection.Offerer{DB: w.DB, Client: w.pool, Now: w.Clock.Now}.Offer)})
 	for _, row := range storetest.Rows(w.T, w.DB) {
 		if row["kind"] == task.ItemKind {
 			if _, err := kernel.Do(w.T.Context(), task.Message{ID: row["pk"], Step: 1}, 1); err != nil {

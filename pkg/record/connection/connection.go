@@ -286,31 +286,26 @@ func (s *Service) List(ctx context.Context, account tenant.Account) (all []Conne
 	return all, err
 }
 
-// maxTries is the number of times that a change is tried again after a concurrent one.
-const maxTries = 4
-
 // change changes a connection, with other writes in the same transaction.
 func (s *Service) change(ctx context.Context, account tenant.Account, connectionID string,
 	edit func(tx *store.Tx, c *Connection) error) (c Connection, err error) {
-	for range maxTries {
+	err = s.db.Change(ctx, func(tx *store.Tx) (err error) {
 		var it store.Item
 		if c, it, err = s.Find(ctx, account, connectionID); err != nil {
-			return c, err
+			return err
 		}
-		tx := &store.Tx{}
-		if err = edit(tx, &c); err != nil {
-			return c, err
+		if err := edit(tx, &c); err != nil {
+			return err
 		}
 		c.Touch(s.now())
-		if err = it.Encode(c); err != nil {
-			return c, err
-		}
+		err = it.Encode(c)
 		tx.Replace(it)
-		if err = s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return c, err
-		}
+		return err
+	})
+	if errors.Is(err, store.ErrConflict) {
+		err = errs.Wrap(err, errs.ProviderUnavailable, "The connection is being changed by others. Try again.")
 	}
-	return c, errs.Wrap(err, errs.ProviderUnavailable, "The connection is being changed by others. Try again.")
+	return c, err
 }
 
 // Update changes the settings of a connection.

@@ -10,26 +10,20 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxTries is the number of times that a change is tried again after a concurrent one.
-const maxTries = 4
-
 // Change changes a person of an account by edit, and again after a concurrent change.
 func (s *Service) Change(ctx context.Context, account tenant.Account, personID string,
 	edit func(tx *store.Tx, r *Record, it store.Item) error) (r Record, err error) {
-	for range maxTries {
+	err = s.db.Change(ctx, func(tx *store.Tx) (err error) {
 		var it store.Item
 		if r, it, err = s.Find(ctx, account, personID); err != nil {
-			return r, err
+			return err
 		}
-		tx := &store.Tx{}
-		if err = edit(tx, &r, it); err != nil {
-			return r, err
-		}
-		if err = s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
-			return r, err
-		}
+		return edit(tx, &r, it)
+	})
+	if errors.Is(err, store.ErrConflict) {
+		err = errs.Wrap(err, errs.ProviderUnavailable, "The person is being changed by others. Try again.")
 	}
-	return r, errs.Wrap(err, errs.ProviderUnavailable, "The person is being changed by others. Try again.")
+	return r, err
 }
 
 // Confine ends the access of people with an address of the domains who have signed in by another way than the

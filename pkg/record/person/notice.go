@@ -136,8 +136,6 @@ type Mail struct {
 	Invitation string `json:"invitation,omitempty"`
 	// Language is used for a person who has chosen none.
 	Language string `json:"language,omitempty"`
-	// Counted reports that the e-mail is counted for the limit of its hour.
-	Counted bool `json:"counted,omitempty"`
 }
 
 // AddMail adds the task of an e-mail to the transaction. About names its cause: two e-mails about the same conflict.
@@ -160,8 +158,6 @@ type Noticed struct {
 	// Event is the id of the event that the news are read from. Empty: the news are here.
 	Event string `json:"event,omitempty"`
 	News  News   `json:"news"`
-	// After is the position at which the next step continues.
-	After *store.Cursor `json:"after,omitempty"`
 }
 
 // MailInvitation adds the e-mail of the open invitation of a person to the transaction. By is the inviting person. The

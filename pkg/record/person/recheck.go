@@ -35,31 +35,25 @@ func StartRecheck(tx *store.Tx, now time.Time, account tenant.Account, actorID s
 // store.ErrConflict if the item has changed in the meantime.
 type Recheck func(ctx context.Context, it store.Item) error
 
-// Rechecker takes the tasks of Kind.
-type Rechecker struct {
-	DB *store.DB
-	// Checks are by the kind of item.
-	Checks map[string]Recheck
-}
-
-var _ task.Handler = Rechecker{}
-
-// Step checks all items of the owner whose authority is the principal.
-func (h Rechecker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	for kind, check := range h.Checks {
-		q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, kind), Limit: 100}
-		err := h.DB.Each(ctx, q, func(it store.Item) error {
-			var doc struct {
-				Authority struct{ Actor auth.Actor }
+// Rechecks returns the function of the tasks: it checks all items of the owner whose authority is the principal, by the
+// check of their kind.
+func Rechecks(db *store.DB, checks map[string]Recheck) task.Func {
+	return func(ctx context.Context, r *task.Run) error {
+		for kind, check := range checks {
+			q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(r.Owner, kind), Limit: 100}
+			err := db.Each(ctx, q, func(it store.Item) error {
+				var doc struct {
+					Authority struct{ Actor auth.Actor }
+				}
+				if err := it.Decode(&doc); err != nil || doc.Authority.Actor.ID != r.Subject {
+					return err
+				}
+				return check(ctx, it)
+			})
+			if err != nil {
+				return task.Again(fmt.Errorf("recheck: %s of %s: %w", kind, r.Subject, err))
 			}
-			if err := it.Decode(&doc); err != nil || doc.Authority.Actor.ID != s.Subject {
-				return err
-			}
-			return check(ctx, it)
-		})
-		if err != nil {
-			return o, task.Again(fmt.Errorf("recheck: %s of %s: %w", kind, s.Subject, err))
 		}
+		return nil
 	}
-	return task.Outcome{Done: true}, nil
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,82 +31,43 @@ const (
 // lag is the time after which the index shows earlier writes.
 const lag = 2 * time.Second
 
-// Cleaner ends the work and removes the records of a factory that was deleted.
-type Cleaner interface {
-	// Clean ends a bounded number of things, and reports whether there may be more. It is called until there are none,
-	// and may be called after that: it is idempotent. What fails is tried without end.
-	Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
+// factories does the work that follows a change of a factory.
+type factories struct{ *generate.Worker }
+
+func (w factories) handlers() Handlers {
+	return Handlers{factoryrecord.End: task.Func(w.end), factoryrecord.Resume: task.Func(w.resume),
+		factoryrecord.Publish: task.Func(w.publish)}
 }
 
-// factories returns the handlers of the work that follows a change of a factory: it ends all running work of a deleted
-// factory, continues the waiting work of a paused one, and publishes what plans hold.
-func factories(w *generate.Worker) Handlers {
-	return Handlers{
-		factoryrecord.End: cleanup{all: []Cleaner{
-			items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, training.Cleaner{DB: w.DB, Now: w.Now},
-			product.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
-			architect.Cleaner{DB: w.DB, Now: w.Now}, experiment.Cleaner{DB: w.DB, Now: w.Now},
-		}},
-		factoryrecord.Resume:  resumer{Worker: w},
-		factoryrecord.Publish: publisher{Worker: w},
-	}
-}
-
-// ending is the payload of an End task.
-type ending struct {
-	At int `json:"at"`
-	// Found reports that this pass has ended something, and Again that it is not the first: the index lags behind the
-	// last writes.
-	Found bool `json:"found,omitempty"`
-	Again bool `json:"again,omitempty"`
-}
-
-// cleanup is the handler of the task factoryrecord.End.
-type cleanup struct {
-	all []Cleaner
-}
-
-// Step calls the next cleaner.
-func (h cleanup) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p ending
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	if p.At < len(h.all) {
-		more, err := h.all[p.At].Clean(ctx, s.Owner, s.Subject)
-		switch {
-		case err != nil:
-			return o, task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
-		case more:
-			p.Found = true
-			o.Wait = lag
-		default:
-			p.At++
+// end ends the work and removes the records of a factory that was deleted.
+func (w factories) end(ctx context.Context, s *task.Run) error {
+	// Each ends a bounded number of things, and reports whether there may be more. What fails is tried without end.
+	for _, clean := range []func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error){
+		w.cancel, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, training.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+		product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+	} {
+		more, err := clean(ctx, s.Owner, s.Subject)
+		if err != nil {
+			return task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
 		}
-	} else if p.Found || !p.Again {
-		p, o.Wait = ending{Again: true}, lag
-	} else {
-		o.Done = true
-	}
-	o.Payload = p
-	return o, nil
-}
-
-// items ends the work of a factory's content items. Content plans end by themselves.
-type items struct{ *generate.Worker }
-
-func (e items) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := e.DB.List(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating))
-	if err != nil {
-		return false, err
-	}
-	canceler := generate.Canceler{DB: e.DB, Loaders: e.Loaders, Now: e.Now}
-	for _, it := range page.Items {
-		if err := canceler.Cancel(ctx, it.Key); err != nil {
-			return false, err
+		if more {
+			s.Forget("clean")
+			return s.Sleep(lag)
 		}
 	}
-	return len(page.Items) > 0 || page.Next != nil, nil
+	before := false
+	if err := s.Kept("clean", &before); err != nil || before {
+		return err
+	}
+	return errors.Join(s.Keep("clean", true), s.Sleep(lag)) // the index lags behind the last writes
+}
+
+// cancel ends the work of a factory's content items. Content plans end by themselves.
+func (w factories) cancel(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	canceler := generate.Canceler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}
+	return w.DB.Some(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating),
+		func(it store.Item) error { return canceler.Cancel(ctx, it.Key) })
 }
 
 // running returns the query of the next items of a factory in some states.
@@ -118,92 +80,60 @@ func running(o tenant.Owner, factoryID string, limit int, states ...item.State) 
 	return q
 }
 
-// waking is the payload of a Resume or Publish task.
-type waking struct {
-	// After is the position at which the next step continues.
-	After *store.Cursor `json:"after,omitempty"`
-}
-
-// resumer is the handler of Resume.
-type resumer struct {
-	*generate.Worker
-}
-
-// Step wakes the plans and the next items. Waking one twice, or one that does not wait, is harmless.
-func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p waking
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued, item.Scheduled)
-	q.After = p.After
-	page, err := h.DB.List(ctx, q)
-	if err != nil {
-		return o, task.Again(err)
-	}
+// resume wakes the plans and the items of a factory that was paused. Waking one twice, or one that does not wait, is
+// harmless.
+func (w factories) resume(ctx context.Context, s *task.Run) error {
+	found, err := w.DB.Lookup(ctx, factoryrecord.BookKey(s.Subject))
 	var book factoryrecord.Book
-	if p.After == nil {
-		found, err := h.DB.Lookup(ctx, factoryrecord.BookKey(s.Subject))
-		if err == nil {
-			book, err = factoryrecord.BookOf(found)
-		}
-		if err != nil {
-			return o, task.Again(err)
-		}
+	if err == nil {
+		book, err = factoryrecord.BookOf(found)
 	}
-	o.Payload, o.Done = waking{page.Next}, page.Next == nil
-	o.Join = func(_ context.Context, tx *store.Tx) error {
-		if err := plan.Wake(tx, h.Now(), s.Owner, book); err != nil {
-			return err
-		}
-		for _, it := range page.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return err
-			}
-			if r.State == item.Scheduled {
-				err = publication.WakeHeld(tx, h.Now(), s.Owner, r)
-			} else {
-				err = generate.Wake(tx, h.Now(), s.Owner, r.ID, r.Attempt)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return o, nil
-}
-
-// publisher is the handler of Publish.
-type publisher struct {
-	*generate.Worker
-}
-
-// Step starts the automatic publishing of the next items that plans hold.
-func (h publisher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p waking
-	if err := s.Decode(&p); err != nil {
-		return o, err
-	}
-	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
-	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(h.Now())}}
-	page, err := h.DB.List(ctx, q)
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	o.Payload, o.Done = waking{page.Next}, page.Next == nil
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	s.Also(func(_ context.Context, tx *store.Tx) error { return plan.Wake(tx, w.Now(), s.Owner, book) })
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued, item.Scheduled)
+	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
+		if r.State == item.Scheduled {
+			return publication.WakeHeld(tx, w.Now(), s.Owner, r)
+		}
+		return generate.Wake(tx, w.Now(), s.Owner, r.ID, r.Attempt)
+	})
+}
+
+// publish starts the automatic publishing of the items that the plans of a factory hold.
+func (w factories) publish(ctx context.Context, s *task.Run) error {
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
+	q.Ranges = map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(w.Now())}}
+	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
+		return r.PublishPlanned(tx, w.Now(), s.Owner, s.ID)
+	})
+}
+
+// change changes the next items of a list together with the step.
+func (w factories) change(ctx context.Context, s *task.Run, q store.Query,
+	each func(*store.Tx, *item.Record) error) error {
+	if err := s.Kept("after", &q.After); err != nil {
+		return err
+	}
+	page, err := w.DB.List(ctx, q)
+	if err != nil {
+		return task.Again(err)
+	}
+	s.Also(func(_ context.Context, tx *store.Tx) error {
 		for _, it := range page.Items {
 			r, err := item.Decode(&it)
-			if err != nil {
-				return err
+			if err == nil {
+				err = each(tx, r)
 			}
-			if err := r.PublishPlanned(tx, h.Now(), s.Owner, s.Task.ID); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		return nil
+	})
+	if page.Next == nil {
+		return nil
 	}
-	return o, nil
+	return errors.Join(s.Keep("after", page.Next), s.Sleep(0))
 }

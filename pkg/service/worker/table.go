@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"crypto/rand"
 	"maps"
 	"net/http"
@@ -13,12 +14,17 @@ import (
 	"github.com/content-automation/api/pkg/area/account"
 	diagnosis "github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/erasure"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/area/plan"
@@ -29,12 +35,19 @@ import (
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // All are the functions.
@@ -74,7 +87,8 @@ var All = []Function{
 		return Consumer(people.Announce(e.DB, e.Now, deliveries))
 	}},
 	{Name: "replay", Tasks: func(e Env) Handlers {
-		return Handlers{webhook.ReplayKind: webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB, e.Now)}}
+		return Handlers{webhook.ReplayKind: task.Func(webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB,
+			e.Now)}.Replay)}
 	}},
 	// Deliveries whose receivers take long to answer are passed on to deliver-slow, so that no others wait for them.
 	{Name: "deliver", Tasks: func(e Env) Handlers { return delivering(e, false) }, Around: counting,
@@ -115,9 +129,10 @@ func (e Env) Loaders() map[string]generate.Loader {
 // Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
-	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
-	maps.Copy(handlers, factories(w))
+	handlers[plan.Task] = task.Func((&plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers,
+		Now: w.Now}).Plan)
+	handlers[plan.Advance] = plan.Advancer(w.DB, w.Now)
+	maps.Copy(handlers, factories{w}.handlers())
 	maps.Copy(handlers, (&sandbox.Resetter{Deleter: erasure.Deleter{DB: w.DB, Loaders: w.Loaders,
 		Now: w.Now}}).Handlers())
 	return handlers
@@ -130,7 +145,7 @@ func importing(e Env) Handlers {
 	if e.Uploads == nil {
 		w.URLs = media.NewClient(e.Loopback)
 	}
-	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
+	return Handlers{media.Kind: task.Func(w.Import), media.Photo: task.Func((&product.PhotoWorker{Files: w}).Import)}
 }
 
 // takingOver imports exports.
@@ -140,7 +155,7 @@ func takingOver(e Env) Handlers {
 	if e.Uploads == nil {
 		in.URLs = transfer.NewClient(e.Loopback)
 	}
-	return Handlers{transfer.ImportKind: in}
+	return Handlers{transfer.ImportKind: task.Func(in.Import)}
 }
 
 // transferring makes the parts of exports, and erases accounts and profiles, whose last exports they are.
@@ -149,20 +164,20 @@ func transferring(e Env) Handlers {
 		EntryRegion: e.AWS.Region}
 	eraser.People, _ = e.People.(erasure.People)
 	return Handlers{
-		transfer.ExportKind:  &transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now},
-		transfer.CompareKind: &transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now},
-		erasure.TaskKind:     eraser,
+		transfer.ExportKind:  task.Func((&transfer.Exporter{DB: e.DB, Objects: e.Files, Now: e.Now}).Export),
+		transfer.CompareKind: task.Func((&transfer.Comparer{DB: e.DB, Objects: e.Files, Now: e.Now}).Compare),
+		erasure.TaskKind:     task.Func(eraser.Erase),
 	}
 }
 
 // diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
-		diagnosis.TaskKind: &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
-		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
-			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
-		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		diagnosis.TaskKind: task.Func((&diagnosis.Worker{DB: e.DB, Providers: e.Models,
+			Offer: catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), Now: e.Now}).Diagnose),
+		experiment.LookKind: task.Func(experiment.Worker{DB: e.DB, Now: e.Now,
+			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply}.Look),
+		engagement.SuggestKind: task.Func((&engagement.Suggester{DB: e.DB, Providers: e.Models, Now: e.Now}).Suggest),
 	}
 }
 
@@ -215,4 +230,43 @@ const processors = 1
 func economize() {
 	debug.SetGCPercent(gcPercent)
 	runtime.GOMAXPROCS(processors)
+}
+
+// settling ends the calls that died during an external effect, which releases their reservations, carries out
+// automations, which do what a call does, ends what has lost its authority, and offers people the providers that were
+// set up. It serves no calls, so there is no audit log.
+func settling(e Env) Handlers {
+	r := httpapi.NewRouter(e.DB, nil, e.Now)
+	r.SealWith(e.Seal)
+	// The operations whose effect is more than one transaction.
+	architect.Mount(r, e.Env)
+	content.Mount(r, e.Env)
+	handlers := Handlers{httpapi.ClaimKind: task.Func(httpapi.Claims{Router: r}.End)}
+	automations, integrations := automation.New(e.Env), crm.Worker{DB: e.DB, Now: e.Now}
+	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))
+	handlers[person.RecheckKind] = person.Rechecks(e.DB, map[string]person.Recheck{
+		automation.ItemKind: automations.Recheck, crm.Kind: integrations.Recheck})
+	handlers[connection.OfferKind] = task.Func(connection.Offerer{DB: e.DB, Client: e.People, Now: e.Now}.Offer)
+	return handlers
+}
+
+// synchronizing takes the steps of integrations with CRMs.
+func synchronizing(e Env) Handlers {
+	c := crm.Config{HTTP: e.Client(safehttp.Options{MaxBody: crm.MaxAnswer}),
+		Endpoint: e.PlatformEndpoint, Now: e.Now}
+	if e.Apps != nil {
+		c.Apps = social.NewApps(e.Apps, e.Now).Get
+	}
+	w := &crm.Worker{DB: e.DB, Systems: crm.NewSystems(c), Now: e.Now,
+		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{content.NewService(e.DB,
+			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
+	return w.Handlers()
+}
+
+// maker makes content items by the operation that creates them.
+type maker struct{ *content.Service }
+
+func (m maker) Make(ctx context.Context, tx *store.Tx, p *auth.Principal, piece crm.Piece) (string, error) {
+	made, err := m.Service.Make(ctx, tx, p, content.New(piece))
+	return made.ID, err
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -27,9 +28,9 @@ import (
 // Engine holds tables. It is safe for concurrent use.
 type Engine struct {
 	now     func() time.Time
-	observe func([]Change)
+	observe func([]Change) (written func())
 
-	mu     sync.Mutex
+	mu     sync.RWMutex // reads do not wait for one another
 	tables map[string]*table
 	tokens tokens
 	// written are the changes of the call in progress, if there is an observer.
@@ -41,9 +42,10 @@ type Engine struct {
 func New(now func() time.Time) *Engine { return NewObserved(now, nil) }
 
 // NewObserved is New with an observer, which gets the changes of each call before the call is answered, in their order:
-// all changes of a transaction at once. Calls wait for the observer, which may not call the engine. Changes returns
-// nothing then.
-func NewObserved(now func() time.Time, observe func([]Change)) *Engine {
+// all changes of a transaction at once. Calls wait for the observer, which may not call the engine. A call that has
+// written also waits for the function that the observer returns for it, which may be nil, while others go on. Changes
+// returns nothing then.
+func NewObserved(now func() time.Time, observe func([]Change) (written func())) *Engine {
 	return &Engine{now: now, observe: observe, tables: map[string]*table{},
 		tokens: tokens{known: map[string]transaction{}}}
 }
@@ -59,29 +61,105 @@ func (e *Engine) record(t *table, c Change) {
 
 // unlock ends a call that may have written: the observer gets its changes first.
 func (e *Engine) unlock() {
-	defer e.mu.Unlock()
-	if written := e.written; len(written) > 0 {
-		e.written = nil
-		e.observe(written)
+	if written := e.tell(); written != nil {
+		written()
 	}
+}
+
+func (e *Engine) tell() (written func()) {
+	defer e.mu.Unlock()
+	if changes := e.written; len(changes) > 0 {
+		e.written = nil
+		return e.observe(changes)
+	}
+	return nil
 }
 
 // Restore puts items that were kept elsewhere into a table. It makes no changes.
 func (e *Engine) Restore(table string, items ...map[string]types.AttributeValue) error {
+	for _, it := range items {
+		if err := e.RestorePacked(table, EncodeItem(it)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestorePacked is Restore for an item as EncodeItem packs it. The item stays packed.
+func (e *Engine) RestorePacked(table string, data []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.table(&table)
 	if err != nil {
 		return err
 	}
-	for _, it := range items {
-		r, err := t.checkItem(it)
-		if err != nil {
-			return err
-		}
-		t.index(nil, r)
+	packed := string(data)
+	size, err := packedSize(packed)
+	if err != nil {
+		return err
 	}
+	r := t.row(packed, size)
+	at, has := t.main.entry(r)
+	if !has {
+		return invalid("One or more parameter values were invalid: Missing a key in the item")
+	}
+	old, _ := t.main.entries.Get(at)
+	t.index(old.row, r)
 	return nil
+}
+
+// expiresAtOnce is the number of items that Expire looks at while writes wait.
+const expiresAtOnce = 1000
+
+// Expire removes the items of a table whose attribute, a number of seconds since 1970, is before a time.
+func (e *Engine) Expire(table, attribute string, now time.Time) {
+	for last := new(row); last != nil; {
+		last = e.expire(table, attribute, now, last)
+	}
+}
+
+// expire removes those of the next items that have expired. It returns the last of them, or nil at the end.
+func (e *Engine) expire(table, attribute string, now time.Time, after *row) (last *row) {
+	var old []*row
+	e.mu.RLock()
+	t := e.tables[table]
+	if t != nil {
+		seen := 0
+		t.main.entries.Ascend(entry{hash: after.pk, sort: after.sk, row: after}, func(x entry) bool {
+			if seen++; expires(x.row, attribute, now) {
+				old = append(old, x.row)
+			}
+			last = x.row
+			return seen < expiresAtOnce
+		})
+		if seen < expiresAtOnce {
+			last = nil
+		}
+	}
+	e.mu.RUnlock()
+	if len(old) > 0 {
+		e.remove(t, attribute, now, old)
+	}
+	return last
+}
+
+// remove removes those of the rows that are still there and have expired.
+func (e *Engine) remove(t *table, attribute string, now time.Time, rows []*row) {
+	e.mu.Lock()
+	defer e.unlock()
+	for _, r := range rows {
+		x, there := t.main.entries.Get(entry{hash: r.pk, sort: r.sk, row: r})
+		if there && e.tables[t.name] == t && expires(x.row, attribute, now) {
+			t.index(x.row, nil)
+			e.record(t, Change{Table: t.name, Event: "REMOVE", Old: x.row.item(), Expired: true})
+		}
+	}
+}
+
+func expires(r *row, attribute string, now time.Time) bool {
+	a := attributeOf(r.data, attribute)
+	at, err := strconv.ParseInt(a.value, 10, 64)
+	return a.tag == tagNumber && err == nil && at < now.Unix()
 }
 
 // invalid returns the error of a call that DynamoDB does not accept.
@@ -174,8 +252,8 @@ func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableIn
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t, err := e.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -190,12 +268,14 @@ type Change struct {
 	Event string
 	// Old and New are the item before and after.
 	Old, New map[string]types.AttributeValue
+	// Expired reports a REMOVE by Expire.
+	Expired bool
 }
 
 // Changes returns the changes of a table, in their order, beginning with the given one.
 func (e *Engine) Changes(table string, from int) []Change {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t := e.tables[table]
 	if t == nil || from >= len(t.changes) {
 		return nil

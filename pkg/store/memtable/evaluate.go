@@ -288,7 +288,7 @@ func (x *index) isKeyCondition(s scope, e *expression) error {
 		seen = append(seen, name)
 		for _, o := range n.args[1:] {
 			v := s.values[o.ref]
-			if v != nil && kind(v) != x.kinds[name] {
+			if v != nil && kind(v) != "S" {
 				return invalid("One or more parameter values were invalid: Condition parameter type does not match " +
 					"schema type")
 			}

@@ -1,8 +1,10 @@
 package memtable_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +18,10 @@ import (
 func observed(t *testing.T) (*memtable.Engine, *[][]memtable.Change) {
 	t.Helper()
 	var calls [][]memtable.Change
-	e := memtable.NewObserved(time.Now, func(c []memtable.Change) { calls = append(calls, c) })
+	e := memtable.NewObserved(time.Now, func(c []memtable.Change) func() {
+		calls = append(calls, c)
+		return nil
+	})
 	if _, err := e.CreateTable(t.Context(), things()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +95,11 @@ func TestAnObserverGetsTheChangesOfEachCall(t *testing.T) {
 // A panic of the observer must not leave the engine locked.
 func TestAnEngineOutlivesAPanicOfItsObserver(t *testing.T) {
 	broken := true
-	e := memtable.NewObserved(time.Now, func([]memtable.Change) {
+	e := memtable.NewObserved(time.Now, func([]memtable.Change) func() {
 		if broken {
 			panic("broken")
 		}
+		return nil
 	})
 	if _, err := e.CreateTable(t.Context(), things()); err != nil {
 		t.Fatal(err)
@@ -142,6 +148,7 @@ func TestRestoredItemsAreThereWithoutAChange(t *testing.T) {
 }
 
 func TestAnItemOutlivesItsEncoding(t *testing.T) {
+	e, _ := observed(t)
 	binary := make([]byte, 256)
 	for i := range binary {
 		binary[i] = byte(i)
@@ -153,10 +160,90 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []string{``, `[]`, `{"s":{}}`, `{"s":{"S":1}}`, `{"s":{"M":{}}}`, `{"s":{"B":"*"}}`,
-		`{"s":{"S":"a","N":"1"}}`, `{"s":null}`, `{"s":"S"}`, `{} {}`} {
+	whole := string(memtable.EncodeItem(item{"s": str("a")}))
+	for _, bad := range []string{``, whole[:len(whole)-1], whole + "S", "\x02" + whole[1:],
+		"\x01X\x01a", "\x01S\xff\xff\xff\xff\x0f", "\x80\x80\x80\x80\x80\x80", `{"s":{"S":"a"}}`} {
 		if it, err := memtable.DecodeItem([]byte(bad)); err == nil {
 			t.Errorf("%q is %v", bad, it)
 		}
+		if err := e.RestorePacked(table, []byte(bad)); err == nil {
+			t.Errorf("%q is restored", bad)
+		}
+	}
+}
+
+// A call waits until its changes are written elsewhere. Others go on meanwhile.
+func TestACallWaitsForItsChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan struct{})
+		e := memtable.NewObserved(time.Now, func([]memtable.Change) func() { return func() { <-written } })
+		if _, err := e.CreateTable(t.Context(), things()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := e.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: key("a", "1")})
+			ended <- err
+		}()
+		synctest.Wait()
+		out, err := e.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: key("a", "1")})
+		if err != nil || out.Item == nil {
+			t.Errorf("another call gets %v, %v", out, err)
+		}
+		select {
+		case err := <-ended:
+			t.Errorf("the call has ended: %v", err)
+		default:
+		}
+		close(written)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Expire removes all items that have expired, however many there are, and leaves the others.
+func TestItemsExpire(t *testing.T) {
+	const items = 5_000
+	e, calls := observed(t)
+	now := time.Unix(1_000_000, 0)
+	for i := range items {
+		it := with(key(fmt.Sprint("p", i%7), fmt.Sprint(i)), "n", num(fmt.Sprint(now.Unix()-1+int64(i%3))))
+		if i%5 == 0 {
+			it["n"] = str("1")
+		}
+		it["g"], it["at"] = str("g"), str(fmt.Sprint(i))
+		if err := e.Restore(table, it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Expire(table, "n", now)
+	e.Expire("others", "n", now)
+	want := 0
+	for i := range items {
+		if i%5 == 0 || i%3 != 0 {
+			want++
+		}
+	}
+	left, err := e.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table)})
+	if err != nil || len(left.Items) != want {
+		t.Errorf("%d items are left, want %d, %v", len(left.Items), want, err)
+	}
+	told := 0
+	for _, changes := range *calls {
+		for _, c := range changes {
+			if told++; c.Event != "REMOVE" || !c.Expired || c.Old == nil || c.New != nil {
+				t.Fatalf("the change is %+v", c)
+			}
+		}
+	}
+	if told != items-want {
+		t.Errorf("the observer got %d changes, want %d", told, items-want)
+	}
+	out, err := e.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String(table), IndexName: aws.String("by_g"),
+		KeyConditionExpression:    aws.String("g = :g"),
+		ExpressionAttributeValues: item{":g": str("g")}})
+	if err != nil || len(out.Items) != want {
+		t.Errorf("the index has %d items, want %d, %v", len(out.Items), want, err)
 	}
 }

@@ -24,8 +24,8 @@ func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput,
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t, err := e.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -38,9 +38,7 @@ func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput,
 		return nil, err
 	}
 	out := &dynamodb.GetItemOutput{}
-	if r := t.get(key); r != nil {
-		out.Item = maps.Clone(r.item)
-	}
+	out.Item = t.get(key).item()
 	return out, nil
 }
 
@@ -50,8 +48,8 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	out := &dynamodb.BatchGetItemOutput{
 		Responses:       map[string][]map[string]types.AttributeValue{},
 		UnprocessedKeys: map[string]types.KeysAndAttributes{},
@@ -89,7 +87,7 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 				left.Keys = append(left.Keys, k)
 				continue
 			}
-			out.Responses[name] = append(out.Responses[name], maps.Clone(r.item))
+			out.Responses[name] = append(out.Responses[name], r.item())
 		}
 		if left.Keys != nil {
 			out.UnprocessedKeys[name] = left
@@ -107,8 +105,8 @@ func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput,
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t, err := e.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -139,7 +137,8 @@ type query struct {
 	index       *index
 	scope       scope
 	key, filter *expression
-	rows        []*row
+	hash        string
+	sorts       span // of the sort keys
 	backward    bool
 }
 
@@ -178,13 +177,13 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 	if in.Limit != nil && *in.Limit < 1 {
 		return nil, invalid("Limit must be greater than or equal to 1")
 	}
-	partition := q.scope.partition(x, q.key.root)
+	q.hash, q.sorts = q.scope.partition(x, q.key.root)
 	if len(in.ExclusiveStartKey) > 0 {
 		from, err := t.checkKey(x, in.ExclusiveStartKey)
 		if err != nil {
 			return nil, invalid("The provided starting key is invalid: %v", err)
 		}
-		if x.partition(from) != partition {
+		if text(from[x.hash]) != q.hash {
 			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
 		q.scope.item = from
@@ -192,7 +191,6 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 			return nil, invalid("The provided starting key does not match the range key predicate")
 		}
 	}
-	q.rows = x.partitions[partition]
 	return q, nil
 }
 
@@ -228,15 +226,50 @@ func (q *query) missing() (names []string) {
 	return names
 }
 
-// partition returns the name of the partition in a key condition.
-func (s scope) partition(x *index, n *node) string {
-	for _, leaf := range append(n.kids, n) {
-		if leaf.op == "=" && s.attribute(leaf.args[0].ref) == x.hash {
-			return x.partition(item{x.hash: s.value(leaf.args[1])})
+// span is a range of texts.
+type span struct {
+	low, high         string
+	lowOpen, highOpen bool // whether the bound itself is outside
+	unbounded         bool // whether there is no upper bound
+}
+
+func (s span) tooLow(text string) bool { return text < s.low || s.lowOpen && text == s.low }
+
+func (s span) tooHigh(text string) bool {
+	return !s.unbounded && (text > s.high || s.highOpen && text == s.high)
+}
+
+// partition returns the hash key and the range of sort keys that a key condition selects.
+func (s scope) partition(x *index, n *node) (hash string, sorts span) {
+	sorts.unbounded = true
+	leaves := []*node{n}
+	if n.op == "AND" {
+		leaves = n.kids
+	}
+	for _, leaf := range leaves {
+		bound := text(s.value(leaf.args[1]))
+		if s.attribute(leaf.args[0].ref) == x.hash {
+			hash = bound
+			continue
+		}
+		switch leaf.op {
+		case "=":
+			sorts = span{low: bound, high: bound}
+		case "<", "<=":
+			sorts = span{high: bound, highOpen: leaf.op == "<"}
+		case ">", ">=":
+			sorts = span{low: bound, lowOpen: leaf.op == ">", unbounded: true}
+		case "BETWEEN":
+			sorts = span{low: bound, high: text(s.value(leaf.args[2]))}
+		case "begins_with":
+			sorts = span{low: bound, high: bound + last}
 		}
 	}
-	return ""
+	return hash, sorts
 }
+
+// last is after all texts, as no text has this byte.
+const last = "\xff"
 
 // page is the result of one read.
 type page struct {
@@ -249,42 +282,68 @@ type page struct {
 func (q *query) page(limit *int32, from item) page {
 	var p page
 	bytes := 0
-	for i := range q.rows {
-		r := q.rows[i]
-		if q.backward {
-			r = q.rows[len(q.rows)-1-i]
-		}
-		if len(from) > 0 {
-			if order := q.index.order(r.item, from); order == 0 || order < 0 != q.backward {
-				continue
-			}
-		}
-		held := r.item
+	q.walk(from, func(e entry) bool {
+		held := item(nil)
 		if q.index.keysOnly {
-			held = q.place(r.item)
-		}
-		q.scope.item = held
-		if !q.scope.holds(q.key) {
-			continue
+			held = q.place(e)
+		} else {
+			held = e.row.item()
 		}
 		p.scanned++
-		bytes += r.size
+		bytes += e.row.size
+		q.scope.item = held
 		if q.scope.holds(q.filter) {
-			p.items = append(p.items, maps.Clone(held))
+			p.items = append(p.items, held)
 		}
 		if (limit != nil && p.scanned == *limit) || bytes >= maxPageBytes {
-			p.last = q.place(r.item)
-			break
+			p.last = q.place(e)
+			return false
 		}
-	}
+		return true
+	})
 	return p
 }
 
+// walk calls f with the entries of the query behind a key, which may be empty, until f returns false. It begins at the
+// first of them, however many there are before.
+func (q *query) walk(from item, f func(entry) bool) {
+	begin := entry{hash: q.hash, sort: q.sorts.low, row: &row{}}
+	each, isEarly, isLate := q.index.entries.Ascend, q.sorts.tooLow, q.sorts.tooHigh
+	if q.backward {
+		each, isEarly, isLate = q.index.entries.Descend, q.sorts.tooHigh, q.sorts.tooLow
+		begin.row.pk = last
+		if begin.sort = q.sorts.high; q.sorts.unbounded {
+			begin.sort = last
+		}
+	}
+	after := begin
+	if len(from) > 0 {
+		after = q.index.place(q.table, from)
+		if before(begin, after) != q.backward {
+			begin = after
+		}
+	}
+	each(begin, func(e entry) bool {
+		switch {
+		case e.hash != q.hash || isLate(e.sort):
+			return false
+		case isEarly(e.sort), len(from) > 0 && !before(after, e) && !before(e, after): // from itself
+			return true
+		}
+		return f(e)
+	})
+}
+
 // place returns the key after which a list continues.
-func (q *query) place(it item) item {
-	key := item{}
-	for _, name := range slices.Concat(q.index.names(), q.table.main.names()) {
-		key[name] = it[name]
+func (q *query) place(e entry) item {
+	main := q.table.main
+	key := item{main.hash: &types.AttributeValueMemberS{Value: e.row.pk}}
+	if main.sort != "" {
+		key[main.sort] = &types.AttributeValueMemberS{Value: e.row.sk}
+	}
+	key[q.index.hash] = &types.AttributeValueMemberS{Value: e.hash}
+	if q.index.sort != "" {
+		key[q.index.sort] = &types.AttributeValueMemberS{Value: e.sort}
 	}
 	return key
 }
@@ -295,8 +354,8 @@ func (e *Engine) Scan(ctx context.Context, in *dynamodb.ScanInput,
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
 	t, err := e.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -305,11 +364,10 @@ func (e *Engine) Scan(ctx context.Context, in *dynamodb.ScanInput,
 		return nil, invalid("memtable: a scan reads the whole table")
 	}
 	out := &dynamodb.ScanOutput{}
-	for _, name := range slices.Sorted(maps.Keys(t.main.partitions)) {
-		for _, r := range t.main.partitions[name] {
-			out.Items = append(out.Items, maps.Clone(r.item))
-		}
-	}
+	t.main.entries.Scan(func(e entry) bool {
+		out.Items = append(out.Items, e.row.item())
+		return true
+	})
 	out.Count = int32(len(out.Items))
 	out.ScannedCount = out.Count
 	return out, nil

@@ -2,11 +2,12 @@ package memtable
 
 import (
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/tidwall/btree"
 )
 
 // table is a table with its secondary indexes.
@@ -19,24 +20,58 @@ type table struct {
 	changes []Change
 }
 
-// index lists the items that have its key. The table's own key is also an index.
+// index lists the items that have its key, in the order of its keys. The table's own key is also an index.
 type index struct {
 	hash, sort string // sort is empty if the key has one attribute
-	table      *index // the table's own key, which orders items with equal keys
 	keysOnly   bool
-	kinds      map[string]string // of the attributes that are keys of the table or of an index
-	partitions map[string][]*row
+	entries    *btree.BTreeG[entry]
 }
 
-// row is an item. It is replaced, never changed.
+// entry is the place of a row in an index.
+type entry struct {
+	hash, sort string
+	row        *row
+}
+
+// row is an item, packed. It is replaced, never changed. Its texts share the memory of its data.
 type row struct {
-	item item
-	size int
+	data   string
+	pk, sk string // of the table's own key
+	size   int
+}
+
+// before orders the entries of an index. Those with equal keys are in the order of the table's own key.
+func before(a, b entry) bool {
+	if order := strings.Compare(a.hash, b.hash); order != 0 {
+		return order < 0
+	}
+	if order := strings.Compare(a.sort, b.sort); order != 0 {
+		return order < 0
+	}
+	if order := strings.Compare(a.row.pk, b.row.pk); order != 0 {
+		return order < 0
+	}
+	return a.row.sk < b.row.sk
+}
+
+// item returns the item of a row, or nil without a row.
+func (r *row) item() item {
+	if r == nil {
+		return nil
+	}
+	it, err := unpacked(r.data)
+	if err != nil {
+		panic(err) // it was packed here, or checked by Restore
+	}
+	return it
 }
 
 func newTable(in *dynamodb.CreateTableInput) (*table, error) {
 	t := &table{name: aws.ToString(in.TableName), kinds: map[string]string{}, indexes: map[string]*index{}, schema: in}
 	for _, a := range in.AttributeDefinitions {
+		if a.AttributeType != types.ScalarAttributeTypeS {
+			return nil, invalid("memtable: the key %s is no text", aws.ToString(a.AttributeName))
+		}
 		t.kinds[aws.ToString(a.AttributeName)] = string(a.AttributeType)
 	}
 	var err error
@@ -54,14 +89,13 @@ func newTable(in *dynamodb.CreateTableInput) (*table, error) {
 		case g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
 			x.keysOnly = true
 		}
-		x.table = t.main
 		t.indexes[aws.ToString(g.IndexName)] = x
 	}
 	return t, nil
 }
 
 func (t *table) newIndex(schema []types.KeySchemaElement) (*index, error) {
-	x := &index{partitions: map[string][]*row{}, kinds: t.kinds}
+	x := &index{entries: btree.NewBTreeGOptions(before, btree.Options{NoLocks: true})}
 	for i, k := range schema {
 		name := aws.ToString(k.AttributeName)
 		if t.kinds[name] == "" {
@@ -105,106 +139,83 @@ func (x *index) names() []string {
 	return []string{x.hash, x.sort}
 }
 
-// has reports whether the index lists an item.
-func (x *index) has(it item) bool {
-	return it[x.hash] != nil && (x.sort == "" || it[x.sort] != nil)
+// entry returns the place of a row in the index. It reports false if the row lacks an attribute of the key.
+func (x *index) entry(r *row) (e entry, has bool) {
+	hash := attributeOf(r.data, x.hash)
+	e = entry{hash: hash.value, row: r}
+	if x.sort == "" {
+		return e, hash.tag != 0
+	}
+	sort := attributeOf(r.data, x.sort)
+	e.sort = sort.value
+	return e, hash.tag != 0 && sort.tag != 0
 }
 
-// partition names the partition of a key.
-func (x *index) partition(it item) string {
-	switch v := it[x.hash].(type) {
-	case *types.AttributeValueMemberS:
-		return "S" + v.Value
-	case *types.AttributeValueMemberN:
-		return "N" + v.Value
-	default:
-		return ""
-	}
+// place returns the place of a key in the index. A key of a secondary index has the attributes of the table's own, too.
+func (x *index) place(t *table, key item) entry {
+	return entry{hash: text(key[x.hash]), sort: text(key[x.sort]),
+		row: &row{pk: text(key[t.main.hash]), sk: text(key[t.main.sort])}}
 }
 
-// order compares the positions of two items in a partition.
-func (x *index) order(a, b item) int {
-	if x.sort != "" {
-		if order, _ := compare(a[x.sort], b[x.sort]); order != 0 {
-			return order
-		}
-	}
-	if x.table == nil {
-		return 0
-	}
-	if order, _ := compare(a[x.table.hash], b[x.table.hash]); order != 0 {
-		return order
-	}
-	return x.table.order(a, b)
-}
-
-// find returns the position of an item among the rows of its partition.
-func (x *index) find(it item) (rows []*row, at int, found bool) {
-	rows = x.partitions[x.partition(it)]
-	at, found = sort.Find(len(rows), func(i int) int { return x.order(it, rows[i].item) })
-	return rows, at, found
-}
-
-func (x *index) put(r *row) {
-	if !x.has(r.item) {
-		return
-	}
-	rows, at, found := x.find(r.item)
-	if found {
-		rows[at] = r
-		return
-	}
-	x.partitions[x.partition(r.item)] = slices.Insert(rows, at, r)
-}
-
-func (x *index) remove(r *row) {
-	if !x.has(r.item) {
-		return
-	}
-	rows, at, found := x.find(r.item)
-	switch {
-	case !found:
-	case len(rows) == 1:
-		delete(x.partitions, x.partition(r.item))
-	default:
-		x.partitions[x.partition(r.item)] = slices.Delete(rows, at, at+1)
-	}
-}
-
-// get returns the item of a key, or nil if there is none.
+// get returns the row of a key, or nil if there is none.
 func (t *table) get(key item) *row {
-	if rows, at, found := t.main.find(key); found {
-		return rows[at]
-	}
-	return nil
+	e, _ := t.main.entries.Get(t.main.place(t, key))
+	return e.row
 }
 
-// index replaces one item of a key by another in all indexes. Either may be nil.
-func (t *table) index(before, after *row) {
-	all := []*index{t.main}
+// index replaces one row of a key by another in all indexes. Either may be nil.
+func (t *table) index(old, new *row) {
+	t.main.replace(old, new)
 	for _, x := range t.indexes {
-		all = append(all, x)
+		x.replace(old, new)
 	}
-	for _, x := range all {
-		if before != nil {
-			x.remove(before)
-		}
-		if after != nil {
-			x.put(after)
-		}
+}
+
+// replace replaces one row of a key by another. Either may be nil.
+func (x *index) replace(old, new *row) {
+	var gone, there entry
+	var had, has bool
+	if old != nil {
+		gone, had = x.entry(old)
 	}
+	if new != nil {
+		there, has = x.entry(new)
+	}
+	if had && (!has || gone.hash != there.hash || gone.sort != there.sort) {
+		x.entries.Delete(gone)
+	}
+	if has {
+		x.entries.Set(there)
+	}
+}
+
+// version is an item before or after a write, with its row.
+type version struct {
+	*row
+	item item
+}
+
+// versionOf returns the item of a row, or nil without a row.
+func versionOf(r *row) *version {
+	if r == nil {
+		return nil
+	}
+	return &version{r, r.item()}
 }
 
 // replace replaces one item of a key by another, and records the change. Either may be nil.
-func (e *Engine) replace(t *table, before, after *row) {
-	t.index(before, after)
+func (e *Engine) replace(t *table, old, new *version) {
 	switch {
-	case before == nil && after != nil:
-		e.record(t, Change{Table: t.name, Event: "INSERT", New: after.item})
-	case before != nil && after == nil:
-		e.record(t, Change{Table: t.name, Event: "REMOVE", Old: before.item})
-	case before != nil && !same(before.item, after.item):
-		e.record(t, Change{Table: t.name, Event: "MODIFY", Old: before.item, New: after.item})
+	case old == nil && new == nil:
+	case old == nil:
+		t.index(nil, new.row)
+		e.record(t, Change{Table: t.name, Event: "INSERT", New: new.item})
+	case new == nil:
+		t.index(old.row, nil)
+		e.record(t, Change{Table: t.name, Event: "REMOVE", Old: old.item})
+	case old.data != new.data:
+		t.index(old.row, new.row)
+		e.record(t, Change{Table: t.name, Event: "MODIFY", Old: old.item, New: new.item})
 	}
 }
 
@@ -267,8 +278,8 @@ func (t *table) checkKeys(it item) error {
 	return nil
 }
 
-// checkItem checks an item before it is stored.
-func (t *table) checkItem(it item) (*row, error) {
+// checkItem checks an item before it is stored, and packs it.
+func (t *table) checkItem(it item) (*version, error) {
 	for _, name := range t.main.names() {
 		if it[name] == nil {
 			return nil, invalid("One or more parameter values were invalid: Missing the key %s in the item", name)
@@ -280,9 +291,18 @@ func (t *table) checkItem(it item) (*row, error) {
 	if err := t.checkLengths(it); err != nil {
 		return nil, err
 	}
-	r := &row{item: it, size: size(it)}
-	if r.size > maxItem {
+	n := size(it)
+	if n > maxItem {
 		return nil, invalid("Item size has exceeded the maximum allowed size")
 	}
-	return r, nil
+	return &version{t.row(string(EncodeItem(it)), n), it}, nil
+}
+
+// row returns the row of a packed item that is valid.
+func (t *table) row(data string, size int) *row {
+	r := &row{data: data, pk: attributeOf(data, t.main.hash).value, size: size}
+	if t.main.sort != "" {
+		r.sk = attributeOf(data, t.main.sort).value
+	}
+	return r
 }

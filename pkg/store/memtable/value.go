@@ -193,8 +193,10 @@ func valueSize(v value) int {
 	case *types.AttributeValueMemberB:
 		return len(v.Value)
 	case *types.AttributeValueMemberN:
-		return 1 + (len(significant(v.Value))+1)/2
+		return numberSize(v.Value)
 	default:
 		return 1
 	}
 }
+
+func numberSize(number string) int { return 1 + (len(significant(number))+1)/2 }

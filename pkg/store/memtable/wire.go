@@ -311,14 +311,3 @@ func appendText(out []byte, s string) []byte {
 	}
 	return append(append(append(out, '"'), s...), '"')
 }
-
-// EncodeItem returns an item as JSON, in the form of the protocol.
-func EncodeItem(it map[string]types.AttributeValue) []byte {
-	return appendValue(nil, reflect.ValueOf(it))
-}
-
-// DecodeItem is the reverse of EncodeItem.
-func DecodeItem(data []byte) (it map[string]types.AttributeValue, err error) {
-	err = decode(data, reflect.ValueOf(&it).Elem())
-	return it, err
-}

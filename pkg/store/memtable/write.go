@@ -2,9 +2,10 @@ package memtable
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
-	"reflect"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,8 +37,8 @@ type write struct {
 var errFailed = &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
 
 // prepare evaluates a write on the item as it is.
-func (w *write) prepare() (before, after *row, err error) {
-	before = w.table.get(w.key)
+func (w *write) prepare() (before, after *version, err error) {
+	before = versionOf(w.table.get(w.key))
 	s := w.scope
 	if before != nil {
 		s.item = before.item
@@ -57,18 +58,18 @@ func (w *write) prepare() (before, after *row, err error) {
 }
 
 // shown returns the item that a failed condition shows.
-func (w *write) shown(before *row) item {
+func (w *write) shown(before *version) item {
 	if !w.show || before == nil {
 		return nil
 	}
 	return maps.Clone(before.item)
 }
 
-func itemOf(r *row) item {
-	if r == nil {
+func itemOf(v *version) item {
+	if v == nil {
 		return nil
 	}
-	return maps.Clone(r.item)
+	return maps.Clone(v.item)
 }
 
 func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
@@ -241,7 +242,7 @@ func returnsOld(which types.ReturnValue) error {
 }
 
 // returned returns the item that ReturnValues selects.
-func returned(which types.ReturnValue, before, after *row) (item, error) {
+func returned(which types.ReturnValue, before, after *version) (item, error) {
 	switch which {
 	case "", types.ReturnValueNone:
 		return nil, nil
@@ -260,9 +261,48 @@ type tokens struct {
 	order []string // oldest first
 }
 
+// transaction is an executed transaction: a digest of its writes, which would take much memory.
 type transaction struct {
-	items []types.TransactWriteItem
-	at    time.Time
+	digest uint64
+	at     time.Time
+}
+
+var digestSeed = maphash.MakeSeed()
+
+// digest returns the same number for the same writes.
+func digest(writes []types.TransactWriteItem) uint64 {
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	part := func(kind byte, it item, names map[string]string, values item, texts ...*string) {
+		_ = h.WriteByte(kind)
+		for _, text := range texts {
+			_, _ = h.WriteString(strconv.Quote(aws.ToString(text)))
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			_, _ = h.WriteString(strconv.Quote(name) + strconv.Quote(names[name]))
+		}
+		_, _ = h.Write(EncodeItem(it))
+		_, _ = h.Write(EncodeItem(values))
+	}
+	for _, w := range writes {
+		if p := w.Put; p != nil {
+			part('p', p.Item, p.ExpressionAttributeNames, p.ExpressionAttributeValues, p.TableName,
+				p.ConditionExpression, (*string)(&p.ReturnValuesOnConditionCheckFailure))
+		}
+		if u := w.Update; u != nil {
+			part('u', u.Key, u.ExpressionAttributeNames, u.ExpressionAttributeValues, u.TableName,
+				u.ConditionExpression, u.UpdateExpression, (*string)(&u.ReturnValuesOnConditionCheckFailure))
+		}
+		if d := w.Delete; d != nil {
+			part('d', d.Key, d.ExpressionAttributeNames, d.ExpressionAttributeValues, d.TableName,
+				d.ConditionExpression, (*string)(&d.ReturnValuesOnConditionCheckFailure))
+		}
+		if c := w.ConditionCheck; c != nil {
+			part('c', c.Key, c.ExpressionAttributeNames, c.ExpressionAttributeValues, c.TableName,
+				c.ConditionExpression, (*string)(&c.ReturnValuesOnConditionCheckFailure))
+		}
+	}
+	return h.Sum64()
 }
 
 // forget removes the tokens that have expired.
@@ -291,7 +331,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		return nil, invalid("ClientRequestToken must have a length of at most 36")
 	}
 	if done, known := e.tokens.known[token]; known {
-		if !reflect.DeepEqual(done.items, in.TransactItems) {
+		if done.digest != digest(in.TransactItems) {
 			return nil, &types.IdempotentParameterMismatchException{Message: aws.String(
 				"another transaction had the same token")}
 		}
@@ -301,7 +341,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	if err != nil {
 		return nil, err
 	}
-	befores, afters := make([]*row, len(writes)), make([]*row, len(writes))
+	befores, afters := make([]*version, len(writes)), make([]*version, len(writes))
 	reasons, canceled, bytes := make([]types.CancellationReason, len(writes)), false, 0
 	for i, w := range writes {
 		reasons[i].Code = aws.String("None")
@@ -328,14 +368,14 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		}
 	}
 	if token != "" {
-		e.tokens.known[token] = transaction{in.TransactItems, e.now()}
+		e.tokens.known[token] = transaction{digest(in.TransactItems), e.now()}
 		e.tokens.order = append(e.tokens.order, token)
 	}
 	return &dynamodb.TransactWriteItemsOutput{}, nil
 }
 
 // reason returns the reason for which a write cancels its transaction.
-func (w *write) reason(before *row, err error) types.CancellationReason {
+func (w *write) reason(before *version, err error) types.CancellationReason {
 	if err == errFailed {
 		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message,
 			Item: w.shown(before)}

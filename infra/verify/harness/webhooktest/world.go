@@ -116,7 +116,8 @@ func New(t *testing.T) *World {
 		return task.NewConsumer(task.NewKernel(task.Config{DB: w.DB, Handlers: handlers, Now: w.Clock.Now,
 			Name: rand.Text, Chance: func() float64 { return w.Chance }}), w.queues(), heartbeat)
 	}
-	w.Replayer = consumer(map[task.Kind]task.Handler{webhook.ReplayKind: webhook.Replayer{Dispatcher: w.Dispatcher}})
+	w.Replayer = consumer(map[task.Kind]task.Handler{
+		webhook.ReplayKind: task.Func(webhook.Replayer{Dispatcher: w.Dispatcher}.Replay)})
 	deliverer := func(slow bool) *Deliverer {
 		d := webhook.NewDeliverer(webhook.Config{
 			DB: w.DB, Signer: signer, Client: &fusedHTTP{webhook.NewClient(true), w.Fuse}, Envelope: Envelope(),

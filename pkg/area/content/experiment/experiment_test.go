@@ -39,8 +39,8 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.DB, w.Now)
 	items := content.NewService(w.DB, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.Now)
 	w.Serve(factories, items, experiment.NewService(w.DB, factories, w.Now), advice.NewService(w.DB, w.Now))
-	w.kernel = w.Kernel(map[task.Kind]task.Handler{experiment.LookKind: experiment.Worker{DB: w.DB, Now: w.Now,
-		Apply: advice.ExperimentApplier{DB: w.DB, Now: w.Now}.Apply}})
+	w.kernel = w.Kernel(map[task.Kind]task.Handler{experiment.LookKind: task.Func(experiment.Worker{DB: w.DB,
+		Now: w.Now, Apply: advice.ExperimentApplier{DB: w.DB, Now: w.Now}.Apply}.Look)})
 	w.Kept()
 	return w
 }
@@ -98,7 +98,7 @@ func (w *world) items(e experiment.Experiment, n int, members ...any) (all []ite
 // posted gives an item a post with a number of likes for a thousand impressions.
 func (w *world) posted(itemID string, likes int64) {
 	w.T.Helper()
-	it, r, _, err := item.Lookup(w.T.Context(), w.DB, itemID)
+	it, r, _, err := item.Lookup(w.T.Context(), w.DB, w.Principal.Owner, itemID)
 	if err != nil || r == nil {
 		w.T.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func lookTask(experimentID string, o tenant.Owner, now time.Time) task.Task {
 		Queue: topology.Diagnose, Subject: experimentID, Owner: o}, DueAt: now.Add(lookEvery)}
 }
 
-// Worker is the handler of LookKind.
+// Worker looks at experiments.
 type Worker struct {
 	DB  *store.DB
 	Now func() time.Time
@@ -32,26 +32,20 @@ type Worker struct {
 	Apply func(ctx context.Context, tx *store.Tx, r *Record, it store.Item) (bool, error)
 }
 
-var _ task.Handler = Worker{}
-
-// Step looks at the figures once. What it finds follows from the stored items and the clock alone, so that a step may
-// be repeated.
-func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	r, _, err := w.read(ctx, s)
+// Look looks at the figures of an experiment until it has ended. What a look finds follows from the stored items and
+// the clock alone, so that it may be repeated.
+func (w Worker) Look(ctx context.Context, t *task.Run) error {
+	r, _, err := w.read(ctx, t.Subject)
 	if err != nil || r == nil {
-		return task.Outcome{Done: err == nil}, again(err)
+		return err
 	}
-	all, err := outcomes(ctx, w.DB, s.Owner, r, w.Now())
+	all, err := outcomes(ctx, w.DB, t.Owner, r, w.Now())
 	if err != nil {
-		return o, task.Again(err)
+		return task.Again(err)
 	}
-	o.Wait = lookEvery
-	if r.Look(all, w.Now()); r.State != Running {
-		o.Wait, o.Done = 0, true
-	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
+	t.Also(func(ctx context.Context, tx *store.Tx) error {
 		// The experiment may have got items meanwhile.
-		r, it, err := w.read(ctx, s)
+		r, it, err := w.read(ctx, t.Subject)
 		if err != nil || r == nil {
 			return err
 		}
@@ -73,22 +67,21 @@ func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			tx.Replace(it)
 		}
 		return err
-	}
-	return o, nil
-}
-
-func again(err error) error {
-	if err == nil {
+	})
+	if r.Look(all, w.Now()); r.State != Running {
 		return nil
 	}
-	return task.Again(err)
+	return t.Sleep(lookEvery)
 }
 
-// read returns the experiment of a task if it runs.
-func (w Worker) read(ctx context.Context, s *task.Step) (*Record, store.Item, error) {
-	it, err := w.DB.Lookup(ctx, store.IDKey(s.Subject))
-	if err != nil || it.PK == "" {
-		return nil, it, err
+// read returns an experiment if it runs.
+func (w Worker) read(ctx context.Context, experimentID string) (*Record, store.Item, error) {
+	it, err := w.DB.Lookup(ctx, store.IDKey(experimentID))
+	if err != nil {
+		return nil, it, task.Again(err)
+	}
+	if it.PK == "" {
+		return nil, it, nil
 	}
 	r, err := Decode(&it)
 	if err != nil || r.State != Running {
@@ -105,36 +98,28 @@ type Cleaner struct {
 
 // Clean stops the next experiments of the factory. Called again, it finds nothing.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind),
-		Limit:   25,
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
 		Filters: map[string]string{factoryFilter: factoryID},
-		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}})
-	if err != nil {
-		return false, err
-	}
-	tx := &store.Tx{}
-	for _, it := range page.Items {
+		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
 		r, err := Decode(&it)
 		if err != nil {
-			return false, err
+			return err
 		}
 		r.stop(c.Now())
 		r.Touch(c.Now())
-		if it, err = r.Into(it); err != nil {
-			return false, err
+		it, err = r.Into(it)
+		if err != nil {
+			return err
 		}
+		tx := &store.Tx{}
 		tx.Replace(it)
-	}
-	return len(page.Items) > 0 || page.Next != nil, c.DB.Commit(ctx, tx)
+		return c.DB.Commit(ctx, tx)
+	})
 }
 
 // stop ends an experiment without a winner.
 func (r *Record) stop(now time.Time) {
 	at := resource.Instant(now)
 	r.State, r.EndedAt, r.Winners = Stopped, &at, []Winner{}
-}
-
-// Fail ends the task. A look has no deadline, and what fails is tried again without end.
-func (w Worker) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
-	return task.Outcome{Done: true}, nil
 }

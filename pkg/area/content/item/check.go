@@ -3,9 +3,7 @@ package item
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -15,13 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-var _ generate.Checking = (*work)(nil)
-
-// Check implements generate.Checking: the guards decide whether a text can be used. The writer of the sandbox repeats
+// check decides whether a text can be used: the guards do. The writer of the sandbox repeats
 // itself, does not translate, and quotes sources that nobody has read: its texts are checked for claims, words and
 // lengths. What they refuse, it writes anew without its samples, so that the requested outcome stays the same.
-func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provider.Text) (*generate.Refusal, error) {
-	rules, sandbox := w.rules(now), w.item.Owner.Mode == tenant.Test
+func (w *work) check(ctx context.Context, db *store.DB, now time.Time, m generate.Made) (*generate.Refusal, error) {
+	t, rules, sandbox := *m.Text, w.rules(now), w.item.Owner.Mode == tenant.Test
 	rules.Sources = len(w.quoted(t))
 	rules.Sourced = rules.Sourced && !sandbox
 	rows, err := w.platforms(ctx, db)
@@ -64,63 +60,6 @@ var advice = map[guard.Code]string{
 	guard.Language:    "Regenerate the item, or change its language.",
 	guard.TooLong:     "Regenerate the item, or ask for a shorter text.",
 	guard.Repetitive:  "Change the prompt, so that the item says something new.",
-}
-
-var _ generate.Moderated = (*work)(nil)
-
-// Publishes implements generate.Moderated: the texts that readers see or hear, also of variants. A second look is for
-// the service alone.
-func (w *work) Publishes(n int, made generate.Made) string {
-	switch {
-	case made.Text != nil:
-		var all []string
-		for _, f := range w.fields(*made.Text) {
-			all = append(all, f.Text)
-		}
-		return strings.Join(all, "\n")
-	case n < len(w.Parts) && w.Parts[n].Role == roleAdapt:
-		return string(made.Object)
-	}
-	return ""
-}
-
-var _ generate.Inspecting = (*work)(nil)
-
-// Inspect implements generate.Inspecting: the chosen scenes must make a short video.
-func (w *work) Inspect(n int, object json.RawMessage) (problems []string) {
-	if n < len(w.Parts) && w.Parts[n].Role == roleExcerpt && w.Excerpt != nil {
-		_, problems = w.chosen(object)
-	}
-	return problems
-}
-
-var _ generate.Reviewing = (*work)(nil)
-
-// Skips implements generate.Reviewing: a text that passes the second look is not written again, a text that is alone is
-// not compared, and scenes that were not chosen are not copied.
-func (w *work) Skips(n int, made []generate.Made) bool {
-	w.settle(made)
-	if n >= len(w.Parts) {
-		return false
-	}
-	switch p := w.Parts[n]; p.Role {
-	case roleRewrite:
-		v, ok := w.verdict(made)
-		return !ok || v.Passes(w.Quality == QualityBest)
-	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
-		_, _, ok := w.pair(p, made)
-		return !ok
-	default:
-		return w.leftOut(p)
-	}
-}
-
-// spared are the parts without which the text stands, and scenes are chosen without a model.
-var spared = []role{roleReview, roleRewrite, roleExcerpt, roleSecond, roleChoose, roleChooseBack, roleCompare,
-	roleCompareBack}
-
-func (w *work) Spares(n int) bool {
-	return n < len(w.Parts) && slices.Contains(spared, w.Parts[n].Role)
 }
 
 // Composition implements generate.Composing: the finished media of the item.

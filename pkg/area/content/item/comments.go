@@ -20,8 +20,6 @@ type Reading struct {
 	Publication string    `json:"publication"`
 	Account     string    `json:"account"`
 	At          time.Time `json:"at"` // of the publication
-	Looks       int       `json:"looks,omitempty"`
-	Tries       int       `json:"tries,omitempty"` // failed attempts at the next look
 }
 
 // Comments are read every often in the first hour of a post, then hourly for a day, then daily for readFor.

@@ -23,7 +23,8 @@ var (
 		Values: format.Words("generated failed published insufficient_balance spend_limit_reached rate_limited")})
 	_ = format.Define("accounts", format.Format{Fewest: 1, Many: 15, Distinct: true})
 	_ = format.Define("omission", format.Format{
-		Values: format.Words("needs_reconnect pending disconnected unsupported_kind choices_required rule_violated")})
+		Values: format.Words("needs_reconnect pending disconnected unsupported_kind choices_required rule_violated " +
+			"outside_mandate")})
 )
 
 // ItemKind is the kind of a content item in the table.

@@ -184,7 +184,7 @@ type manner struct {
 // second look, and best takes the best model with two drafts and one. standard takes the best way whose price is in
 // proportion to that of the other parts, or within textFloor. A model that the factory names writes in every quality.
 func (r Attempt) polish(offer catalog.Offer, live bool) error {
-	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
+	i := r.textPart()
 	if i < 0 || r.Parts[i].Reuse != nil || r.Quality == "" || r.Quality == QualityDraft {
 		return nil
 	}
@@ -206,21 +206,20 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 		return err
 	}
 	for _, way := range ways {
-		parts, credits, err := r.writtenIn(offer, text, way, live)
+		written, err := r.writtenIn(offer, text, way, live)
 		if err != nil {
 			return err
 		}
-		if r.Quality == QualityStandard && credits > max(price/textShare, textFloor) {
+		if r.Quality == QualityStandard && written.Price() > max(price/textShare, textFloor) {
 			continue
 		}
 		if !live {
-			for n := range parts {
-				parts[n].Credits = 0
+			for n := range written.Calls() {
+				written.setCredits(n, 0)
 			}
-			credits = 0
 		}
-		r.Credits += credits - text.Credits
-		r.Parts = slices.Concat(r.Parts[:i], parts, r.Parts[i+1:])
+		r.Credits += written.Price() - text.Credits
+		r.Parts[i] = written
 		return nil
 	}
 	return nil // the planned way is the cheapest one
@@ -240,40 +239,39 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 	return credits, nil
 }
 
-// writtenIn returns the parts that write the texts in a way, and their price with a live key.
-func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (parts []part, credits int64,
-	err error) {
+// writtenIn returns the part that writes the texts in a way, with the price of a live key.
+func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (part, error) {
 	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
-	parts = []part{text}
 	if way.reviewed {
 		editor := way.model
 		if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
 			editor = offer.Editor(string(r.Quality), way.model, live)
 		}
 		judge := offer.Judge(way.model, editor, live)
-		by := func(m catalog.Model, roles ...role) {
-			for _, of := range roles {
-				p := text
-				if p.Role, p.Model, p.Provider = of, m.ID, m.Provider; m.ID != text.Model || m.ID == judge.ID {
-					p.Endpoint = ""
+		by := func(m catalog.Model, names ...string) {
+			for _, name := range names {
+				c := generate.Call{Name: name, Model: m.ID, Provider: m.Provider}
+				if m.ID == text.Model && m.ID != judge.ID {
+					c.Endpoint = text.Endpoint
 				}
-				parts = append(parts, p)
+				text.Further = append(text.Further, c)
 			}
 		}
 		if r.Quality == QualityBest {
-			by(way.model, roleSecond)
-			by(judge, roleChoose, roleChooseBack)
+			by(way.model, askSecond)
+			by(judge, askChoose, askChooseBack)
 		}
-		by(judge, roleReview)
-		by(editor, roleRewrite)
-		by(judge, roleCompare, roleCompareBack)
+		by(judge, askReview)
+		by(editor, askRewrite)
+		by(judge, askCompare, askCompareBack)
 	}
-	for n := range parts {
-		m, _ := catalog.Find(parts[n].Model) // it was offered
-		if parts[n].Credits, err = m.PriceOf(r.foreseen(parts[n])); err != nil {
-			return nil, 0, err
+	for n, c := range text.Calls() {
+		m, _ := catalog.Find(c.Model) // it was offered
+		credits, err := m.PriceOf(r.foreseenCall(text, c.Name))
+		if err != nil {
+			return text, err
 		}
-		credits += parts[n].Credits
+		text.setCredits(n, credits)
 	}
-	return parts, credits, nil
+	return text, nil
 }

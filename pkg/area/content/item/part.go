@@ -1,6 +1,8 @@
 package item
 
 import (
+	"slices"
+
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -12,20 +14,10 @@ type role string
 const (
 	roleText   role = "text"   // the texts of the item
 	roleScript role = "script" // the same, and the spoken text
-	// A second look at the texts, and the texts that are written again if they do not pass it.
-	roleReview  role = "review"
-	roleRewrite role = "rewrite"
-	// Another draft of the texts, from another first line.
-	roleSecond role = "second"
-	// Comparisons of the two drafts, and of the draft with what was rewritten: each in both orders.
-	roleChoose      role = "choose"
-	roleChooseBack  role = "choose_back"
-	roleCompare     role = "compare"
-	roleCompareBack role = "compare_back"
-	roleVoice       role = "voice"
-	roleMusic       role = "music" // the music under the voice
-	roleStill       role = "still" // the picture that a clip starts from, if its model needs one
-	roleCover       role = "cover"
+	roleVoice  role = "voice"
+	roleMusic  role = "music" // the music under the voice
+	roleStill  role = "still" // the picture that a clip starts from, if its model needs one
+	roleCover  role = "cover"
 	// The file of the item's model; of videos and carousels, one for each scene and slide.
 	roleItem  role = "item"
 	roleFinal role = "final" // finished media of all other parts
@@ -36,6 +28,19 @@ const roleAdapt role = "adapt"
 
 // roleExcerpt is the part that chooses the scenes of a long video for a short one.
 const roleExcerpt role = "excerpt"
+
+// The questions about the texts of an item after the first draft: for another draft from another first line, which of
+// the two is better, for a second look at it, for a text without the problems that were found, and whether that is
+// better. A comparison is asked in both orders. Names are stored: none is used for something else.
+const (
+	askSecond      = "second"
+	askChoose      = "choose"
+	askChooseBack  = "choose_back"
+	askReview      = "review"
+	askRewrite     = "rewrite"
+	askCompare     = "compare"
+	askCompareBack = "compare_back"
+)
 
 // part is one generation of an item, as planned when the item was accepted.
 type part struct {
@@ -56,10 +61,14 @@ type part struct {
 	FromPhoto bool `json:"from_photo,omitempty"`
 }
 
-// compares reports whether the part compares two texts, and whether the later one is shown first.
-func (p part) compares() (compares, back bool) {
-	back = p.Role == roleChooseBack || p.Role == roleCompareBack
-	return back || p.Role == roleChoose || p.Role == roleCompare, back
+// setCredits sets the price of call i.
+func (p *part) setCredits(i int, credits int64) {
+	if i == 0 {
+		p.Credits = credits
+		return
+	}
+	p.Further = slices.Clone(p.Further)
+	p.Further[i-1].Credits = credits
 }
 
 // fileRole returns the role of the files that the part makes. Finished media have theirs.

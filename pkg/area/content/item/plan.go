@@ -345,10 +345,12 @@ func (r Attempt) Present(p *Product) (saved int64) {
 			saved += one.Credits
 			continue
 		}
-		if m, ok := catalog.Find(one.Model); ok && one.Kind == provider.KindText && one.Credits > 0 {
-			if credits, err := m.PriceOf(r.foreseen(one)); err == nil && credits < one.Credits {
-				saved += one.Credits - credits
-				one.Credits = credits
+		for i, c := range one.Calls() {
+			if m, ok := catalog.Find(c.Model); ok && one.Kind == provider.KindText && c.Credits > 0 {
+				if credits, err := m.PriceOf(r.foreseenCall(one, c.Name)); err == nil && credits < c.Credits {
+					saved += c.Credits - credits
+					one.setCredits(i, credits)
+				}
 			}
 		}
 		r.Parts = append(r.Parts, one)

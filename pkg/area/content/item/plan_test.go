@@ -324,10 +324,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	text, err := AttemptAt(r).request(0, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := AttemptAt(r).foreseen(r.Parts[0])
 	for _, want := range []string{`\"Acme\", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea",
 		"It never uses these words: cheap.", "Rules of its voice: say you."} {
 		if !strings.Contains(text.User, want) || strings.Contains(text.System, want) {

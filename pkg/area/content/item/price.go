@@ -19,7 +19,7 @@ func (r Attempt) Bound(q *ledger.Quoted) {
 // priced returns the price of the parts together, without any quote.
 func (r Attempt) priced() (credits int64) {
 	for _, p := range r.Parts {
-		credits += p.Credits
+		credits += p.Price()
 	}
 	return credits
 }
@@ -39,9 +39,11 @@ func (r Attempt) Made() string {
 // LivePrice returns the price of the record's attempt with a live key. Models without a price count nothing.
 func (r Attempt) LivePrice() (credits int64) {
 	for _, p := range r.Parts {
-		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {
-			price, _ := m.PriceOf(r.foreseen(p)) // it was checked when it was planned
-			credits += price
+		for _, c := range p.Calls() {
+			if m, ok := catalog.Find(c.Model); ok && m.Price != nil {
+				price, _ := m.PriceOf(r.foreseenCall(p, c.Name)) // it was checked when it was planned
+				credits += price
+			}
 		}
 	}
 	return credits

@@ -27,13 +27,15 @@ const (
 	// FailedAuthority is that of a publication on behalf of a key or person who may not publish any more.
 	FailedAuthority = authority.Code
 	FailedTimeout   = "timeout"
+	// FailedApproval is that of a publication of an item whose approval is missing when it begins.
+	FailedApproval = "not_approved"
 	// FailedUnlawful is that of a publication that a rule of law forbids. Nothing was posted.
 	FailedUnlawful = string(errs.RuleViolated)
 )
 
 // PublicationCodes returns the codes that a publication can fail with.
 func PublicationCodes() []string {
-	codes := []string{FailedTooLate, FailedAuthority, FailedTimeout, FailedUnlawful}
+	codes := []string{FailedTooLate, FailedApproval, FailedAuthority, FailedTimeout, FailedUnlawful}
 	for _, c := range platform.Codes() {
 		codes = append(codes, string(c))
 	}
@@ -156,7 +158,8 @@ type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
 	// its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-	// who posts; rule_violated: a rule of law forbids the content there.
+	// who posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does
+	// not permit the platform.
 	Code string `json:"code" format:"omission" example:"needs_reconnect"`
 	// What happened and what to do about it.
 	Message string `json:"message"`

@@ -1,24 +1,32 @@
 package item
 
 import (
+	"context"
 	"encoding/json"
-	"slices"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // texts describes how the texts of a record are written, and their price.
 func texts(r *Record) (way string, credits int64) {
 	for _, p := range r.Parts {
-		if p.Kind == provider.KindText {
-			way += " " + string(p.Role) + " " + p.Model
-			credits += p.Credits
+		if p.Kind != provider.KindText {
+			continue
+		}
+		for _, c := range p.Calls() {
+			way += " " + strings.Replace(c.Name, generate.First, string(p.Role), 1) + " " + c.Model
+			credits += c.Credits
 		}
 	}
 	return strings.TrimSpace(way), credits
@@ -71,7 +79,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		}
 		var sum int64
 		for _, p := range r.Parts {
-			sum += p.Credits
+			sum += p.Price()
 		}
 		if sum != r.Credits || AttemptAt(r).LivePrice() != r.Credits {
 			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, AttemptAt(r).LivePrice())
@@ -84,69 +92,116 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 	}
 }
 
-// planned returns a post of a quality, and its work.
-func planned(t *testing.T, quality string) (*Record, *work) {
+// memorized is an Asker that knows answers by name, and notes the first question that has none.
+type memorized struct {
+	answers map[string]generate.Made
+	name    string
+	q       generate.Question
+}
+
+var errNext = errors.New("the next step goes on")
+
+// Ask implements generate.Asker.
+func (a *memorized) Ask(_ context.Context, name string, q generate.Question) (generate.Made, error) {
+	if made, ok := a.answers[name]; ok || a.name != "" {
+		return made, map[bool]error{false: errNext}[ok]
+	}
+	a.name, a.q = name, q
+	return generate.Made{}, errNext
+}
+
+// Read implements generate.Asker.
+func (a *memorized) Read(context.Context, bool,
+	func(context.Context, *store.DB, time.Time) (func(generate.Work), error)) error {
+	return errNext
+}
+
+// writes returns what is asked of a post of a quality after some answers, the request for it, and the best text until
+// then. Nothing is asked once the text is there.
+func writes(t *testing.T, quality string, answers map[string]generate.Made) (*memorized, provider.Request, string) {
 	t.Helper()
+	db := storetest.Open(t, time.Now)
 	r := recordOf(t, Post, "", "en", voiced())
-	r.Quality = resource.Text(quality)
+	r.ID, r.FactoryID, r.Quality = "cnt_1", "fac_1", resource.Text(quality)
 	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	return r, &work{maker: AttemptAt(r).maker}
+	a := &memorized{answers: answers}
+	w := &work{maker: AttemptAt(r).maker, item: store.Item{Owner: tenant.Of("acc_1", tenant.Live)}}
+	made, err := w.Write(t.Context(), 0, nil, a)
+	if (err == nil) != (a.name == "") {
+		t.Fatal(a.name, err)
+	}
+	text := ""
+	if made.Text != nil {
+		text = made.Text.Caption
+	}
+	var req provider.Request
+	if a.name != "" {
+		if req, err = a.q.Request(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, req, text
 }
 
-func drafted(caption string) *provider.Text {
-	return &provider.Text{Title: "Nets", Caption: caption, Hooks: []string{"a", "b", "c"}, Hook: 1, Style: "x",
-		Pictures: []provider.Picture{{Visual: "v", Alt: "w"}}}
+func drafted(caption string) generate.Made {
+	return generate.Made{Text: &provider.Text{Title: "Nets", Caption: caption, Hooks: []string{"a", "b", "c"}, Hook: 1,
+		Style: "x", Pictures: []provider.Picture{{Visual: "v", Alt: "w"}}}}
 }
+
+func object(text string) generate.Made { return generate.Made{Object: json.RawMessage(text)} }
 
 // The verdicts of a second look.
 const weak = `{"scores":{"hook":2,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":["Name the sea."]}`
 
 func TestASecondLookHasATextWrittenAgain(t *testing.T) {
-	r, w := planned(t, QualityStandard)
-	made := []generate.Made{{Text: drafted("A generic caption.")}}
-	look, err := AttemptAt(r).request(1, made, nil)
-	if err != nil || look.Form == nil || !strings.Contains(look.Prompt, "A generic caption.") ||
-		strings.Contains(look.Form.System, "generic caption") || w.Skips(1, made) || !w.Spares(1) || w.Spares(0) {
-		t.Fatalf("%+v, %v", look, err)
+	made := map[string]generate.Made{}
+	if first, _, text := writes(t, QualityStandard, made); first.q.Optional || text != "" {
+		t.Errorf("%+v, %q", first.q, text)
 	}
-	made = append(made, generate.Made{Object: json.RawMessage(weak)})
-	again, err := AttemptAt(r).request(2, made, nil)
-	if err != nil || again.Repair == nil || again.Repair.Problems[0] != "Name the sea." ||
-		!strings.Contains(again.Repair.Answer, "A generic caption.") || again.System == "" || w.Skips(2, made) {
-		t.Errorf("%+v, %v", again, err)
+	made[generate.First], made[askSecond] = drafted("A generic caption."), generate.Made{}
+	a, look, text := writes(t, QualityStandard, made)
+	if a.name != askReview || look.Form == nil || !strings.Contains(look.Prompt, "A generic caption.") ||
+		strings.Contains(look.Form.System, "generic caption") || !a.q.Optional || text != "A generic caption." {
+		t.Fatalf("%s: %+v, %q", a.name, look, text)
+	}
+	made[askReview] = object(weak)
+	a, again, _ := writes(t, QualityStandard, made)
+	if a.name != askRewrite || again.Repair == nil || again.Repair.Problems[0] != "Name the sea." ||
+		!strings.Contains(again.Repair.Answer, "A generic caption.") || again.System == "" || !a.q.Optional {
+		t.Errorf("%s: %+v", a.name, again)
 	}
 	// A text that passes, and a verdict that cannot be read, leave the text as it is, and nothing is compared.
 	for _, verdict := range []string{string(prompt.Approval), `{"scores":{"hook":9}}`, `{}`} {
-		passed := []generate.Made{made[0], {Object: json.RawMessage(verdict)}}
-		if !w.Skips(2, passed) || !w.Skips(3, append(passed, generate.Made{})) {
-			t.Errorf("%s has the text written again", verdict)
+		made[askReview] = object(verdict)
+		if a, _, text := writes(t, QualityStandard, made); a.name != "" || text != "A generic caption." {
+			t.Errorf("%s has %s asked, and %q", verdict, a.name, text)
 		}
 	}
 }
 
 // What was rewritten is compared with the draft in both orders: the draft is kept only if both say that it is better.
 func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
-	r, w := planned(t, QualityStandard)
-	made := []generate.Made{{Text: drafted("The draft.")}, {Object: json.RawMessage(weak)}, {Text: drafted("Better.")}}
-	for n, first := range []string{"The draft.", "Better."} {
-		req, err := AttemptAt(r).request(3+n, append(made, make([]generate.Made, n)...), nil)
+	made := map[string]generate.Made{generate.First: drafted("The draft."), askSecond: {}, askReview: object(weak),
+		askRewrite: drafted("Better.")}
+	for _, c := range []struct{ name, first string }{{askCompare, "The draft."}, {askCompareBack, "Better."}} {
+		a, req, text := writes(t, QualityStandard, made)
 		var shown struct{ A, B struct{ Caption string } }
-		if err != nil || w.Skips(3+n, made) || !w.Spares(3+n) || json.Unmarshal([]byte(req.Prompt), &shown) != nil {
-			t.Fatalf("%+v, %v", req, err)
+		if err := json.Unmarshal([]byte(req.Prompt), &shown); err != nil || a.name != c.name || !a.q.Optional {
+			t.Fatalf("%s: %+v, %v", a.name, req, err)
 		}
-		if shown.A.Caption != first || shown.B.Caption == first {
-			t.Errorf("comparison %d shows %+v, not %s first", n, shown, first)
+		if shown.A.Caption != c.first || shown.B.Caption == c.first || text != "Better." {
+			t.Errorf("%s shows %+v, not %s first, and %q is the best", c.name, shown, c.first, text)
 		}
+		made[c.name] = generate.Made{}
 	}
 	for _, c := range []struct{ order, back, want string }{
 		{"a", "b", "The draft."}, {"b", "a", "Better."}, {"a", "a", "Better."}, {"b", "b", "Better."},
 		{"a", "?", "Better."}, {"?", "?", "Better."},
 	} {
-		compared := append(slices.Clone(made), generate.Made{Object: json.RawMessage(`{"better":"` + c.order + `"}`)},
-			generate.Made{Object: json.RawMessage(`{"better":"` + c.back + `"}`)})
-		if got := AttemptAt(r).words(compared).Caption; got != c.want {
+		made[askCompare], made[askCompareBack] = object(`{"better":"`+c.order+`"}`), object(`{"better":"`+c.back+`"}`)
+		if a, _, got := writes(t, QualityStandard, made); got != c.want || a.name != "" {
 			t.Errorf("%s and %s keep %q", c.order, c.back, got)
 		}
 	}
@@ -154,29 +209,29 @@ func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
 
 // The best quality writes two drafts from two first lines, and the look is at the better one.
 func TestTheBestQualityHasTwoDrafts(t *testing.T) {
-	r, w := planned(t, QualityBest)
-	made := []generate.Made{{Text: drafted("First.")}}
-	second, err := AttemptAt(r).request(1, made, nil)
-	if err != nil || !strings.Contains(second.User, `"other":"a"`) || !strings.Contains(second.System, `in "other"`) ||
-		!w.Spares(1) {
-		t.Fatalf("%s\n%s, %v", second.System, second.User, err)
+	made := map[string]generate.Made{generate.First: drafted("First.")}
+	a, second, _ := writes(t, QualityBest, made)
+	if !strings.Contains(second.User, `"other":"a"`) || !strings.Contains(second.System, `in "other"`) ||
+		!a.q.Optional || a.name != askSecond {
+		t.Fatalf("%s\n%s, %s", second.System, second.User, a.name)
 	}
-	if first, err := AttemptAt(r).request(0, nil, nil); err != nil || strings.Contains(first.System, `"other"`) {
-		t.Errorf("%s, %v", first.System, err)
+	if _, first, _ := writes(t, QualityBest, nil); strings.Contains(first.System, `"other"`) {
+		t.Error(first.System)
 	}
-	made = append(made, generate.Made{Text: drafted("Second.")})
+	made[askSecond] = drafted("Second.")
 	for _, c := range []struct{ order, back, want string }{
 		{"b", "a", "Second."}, {"a", "a", "First."}, {"a", "b", "First."}, {"", "a", "First."},
 	} {
-		chosen := append(slices.Clone(made), generate.Made{Object: json.RawMessage(`{"better":"` + c.order + `"}`)},
-			generate.Made{Object: json.RawMessage(`{"better":"` + c.back + `"}`)})
-		if look, err := AttemptAt(r).request(4, chosen, nil); err != nil || !strings.Contains(look.Prompt, c.want) {
-			t.Errorf("%s and %s have %s looked at, %v", c.order, c.back, look.Prompt, err)
+		made[askChoose], made[askChooseBack] = object(`{"better":"`+c.order+`"}`), object(`{"better":"`+c.back+`"}`)
+		if a, look, text := writes(t, QualityBest, made); a.name != askReview || text != c.want ||
+			!strings.Contains(look.Prompt, c.want) {
+			t.Errorf("%s and %s have %s looked at, %s", c.order, c.back, look.Prompt, a.name)
 		}
 	}
 	// Without another draft, nothing is chosen.
-	if alone := []generate.Made{made[0], {}}; !w.Skips(2, alone) || AttemptAt(r).words(alone).Caption != "First." {
-		t.Error("a draft that is alone is compared")
+	alone := map[string]generate.Made{generate.First: drafted("First."), askSecond: {}}
+	if a, _, text := writes(t, QualityBest, alone); a.name != askReview || text != "First." {
+		t.Errorf("a draft that is alone is followed by %s", a.name)
 	}
 }
 

@@ -348,3 +348,8 @@ func (p *Pipeline) photo(number int) *media.File {
 func (p *Pipeline) excerptPart() int {
 	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleExcerpt })
 }
+
+// textPart returns the number of the part that writes the texts, or -1.
+func (p *Pipeline) textPart() int {
+	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleText || one.Role == roleScript })
+}

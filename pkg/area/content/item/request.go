@@ -108,6 +108,24 @@ func (r prompter) foreseen(p part) provider.Request {
 	return req
 }
 
+// foreseenCall returns the request of a call of a part as foreseen does. Texts that are not written yet are as long as
+// they can be.
+func (r prompter) foreseenCall(p part, name string) provider.Request {
+	req := r.foreseen(p)
+	switch name {
+	case askSecond:
+		r.askAnother(&req, strings.Repeat("x", longestHook))
+	case askChoose, askChooseBack, askCompare, askCompareBack:
+		text := longestAnswer(req)
+		r.compare(&req, text, text)
+	case askReview:
+		r.judge(&req, longestAnswer(req))
+	case askRewrite:
+		req.Repair = &provider.Repair{Answer: longestAnswer(req).Caption}
+	}
+	return req
+}
+
 // Signer signs the address of a file for providers that fetch it.
 type Signer func(media.File) (string, error)
 
@@ -231,7 +249,7 @@ func longestPrompt(model string) int {
 // Written returns the request to the text model for the item, and the texts that the item
 // has now, with the changes of the caller. It returns false if the item has no texts.
 func (r prompter) Written() (asked provider.Request, text provider.Text, ok bool) {
-	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
+	i := r.textPart()
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
 		return asked, text, false
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// request returns the request of the n-th part of the record. made holds the results of the parts before it.
+// request returns the request of the n-th part of the record, which is no text. made holds the results of the parts
+// before it.
 func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
@@ -27,33 +28,10 @@ func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.R
 	p := r.Parts[n]
 	req = r.foreseen(p)
 	text := r.words(made)
-	if p.Role == roleAdapt {
-		r.write(made) // of a copy of the item, which is read anew for each step
-		return r.adaptRequest(provider.Text{Title: string(r.Title), Caption: string(r.Caption), Hashtags: r.Hashtags})
-	}
-	if p.Role == roleExcerpt {
-		return req, nil
-	}
 	if err := r.checkWritten(text); err != nil {
 		return req, err
 	}
 	switch p.Role {
-	case roleText, roleScript: // all of it is foreseen
-	case roleReview:
-		r.judge(&req, text)
-	case roleRewrite:
-		r.rewrite(&req, made)
-	case roleSecond:
-		told := r.ofWriter(&req)
-		first := r.textOf(made, roleText, roleScript)
-		if first != nil && first.Hook > 0 && first.Hook <= len(first.Hooks) {
-			told.Other = first.Hooks[first.Hook-1]
-		}
-		tell(&req, told)
-	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
-		earlier, later, _ := r.pair(p, made)
-		_, back := p.compares()
-		r.compare(&req, back, earlier, later)
 	case roleVoice:
 		if !r.Given.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
@@ -111,7 +89,7 @@ func (r maker) settle(made []generate.Made) {
 		switch p := &r.Parts[n]; p.Role {
 		case roleItem:
 			p.Number = slices.Index(indexes, p.Number-1) + 1
-		case roleScript, roleReview, roleRewrite, roleSecond, roleChoose, roleChooseBack, roleCompare, roleCompareBack:
+		case roleScript:
 			if p.Scenes > 0 {
 				p.Scenes, p.Seconds = len(indexes), takes-pauses
 			}
@@ -323,7 +301,7 @@ func tagsOf(raw []string, most int) []string {
 func (r maker) results(made []generate.Made) (all []result) {
 	for n, m := range made {
 		p := r.Parts[n]
-		if p.Role == roleFinal || p.Role == roleRewrite || p.Role == roleSecond || len(m.Files) == 0 && m.Text == nil {
+		if p.Role == roleFinal || len(m.Files) == 0 && m.Text == nil {
 			continue
 		}
 		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}

@@ -16,8 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-var _ generate.Preparing = (*work)(nil)
-
 // readAtOnce is the number of sources that are read at the same time, and readTime bounds the reading of all.
 const (
 	readAtOnce = 6
@@ -35,23 +33,12 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 	return store.Key{PK: "content_sources#" + factoryID, SK: s.ID()}
 }
 
-// Reads implements generate.Preparing.
-func (w *work) Reads() bool { return len(w.Brief.Sources) > 0 && !w.Read }
+// unread reports whether the item draws on sources that were not read for the attempt.
+func (w *work) unread() bool { return len(w.Brief.Sources) > 0 && !w.Read }
 
-// Prepare implements generate.Preparing: it reads the sources of the factory, and chooses the articles for the item. A
-// source that cannot be read is left out, and so is what it had a day ago. Before scenes are chosen, it reads which
-// ones other items have.
-func (w *work) Prepare(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
-	if w.Excerpt != nil && !w.Excerpt.Read {
-		used, err := usedScenes(ctx, db, w.item.Owner, w.Record)
-		return func(other generate.Work) {
-			r := other.(*work).Record
-			r.Excerpt.Used, r.Excerpt.Read = used, true
-		}, err
-	}
-	if !w.Reads() {
-		return nil, nil
-	}
+// readSources reads the sources of the factory, and chooses the articles for the item. A source that cannot be read is
+// left out, and so is what it had a day ago.
+func (w *work) readSources(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
 	sources := w.Brief.Sources
 	keys := make([]store.Key, len(sources))
 	for i, s := range sources {
@@ -128,15 +115,6 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 		slog.Warn("source not kept", "item", w.ID, "source", s.ID(), "error", err)
 	}
 	return last
-}
-
-var _ generate.Recalling = (*work)(nil)
-
-func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
-	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
-		w.memory = nil
-	}
-	return err
 }
 
 var _ generate.Looking = (*work)(nil)

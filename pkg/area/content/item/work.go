@@ -68,10 +68,15 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
 	w.settle(made)
 	req, err := w.request(n, made, w.signer)
+	return w.rehearsed(req), err
+}
+
+// rehearsed adds the rehearsal of the item to a request.
+func (w *work) rehearsed(req provider.Request) provider.Request {
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = s.Request(s.Outcome, w.Accepted)
 	}
-	return req, err
+	return req
 }
 
 func (w *work) Start(now time.Time) {

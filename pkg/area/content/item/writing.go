@@ -2,7 +2,6 @@ package item
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,21 +50,15 @@ func (r prompter) ask(p part, req *provider.Request) {
 	for _, p := range told.Short {
 		req.Short = append(req.Short, provider.ShortWanted{Platform: p.Name, Characters: p.Limits.Caption})
 	}
-	if p.Role == roleSecond {
-		told.Other = strings.Repeat("x", longestHook) // until it is known
-	}
 	tell(req, told)
 	req.About, req.Sources = r.about(), len(told.Sources)
-	text := longestAnswer(*req) // until it is known
-	if compares, back := p.compares(); compares {
-		r.compare(req, back, text, text)
-	}
-	switch p.Role {
-	case roleReview:
-		r.judge(req, text)
-	case roleRewrite:
-		req.Repair = &provider.Repair{Answer: text.Caption}
-	}
+}
+
+// askAnother sets the request for a draft to one from another first line than hook.
+func (r prompter) askAnother(req *provider.Request, hook string) {
+	told := r.ofWriter(req)
+	told.Other = hook
+	tell(req, told)
 }
 
 // longestHook is the greatest length of a first line in the prompt of another draft, in characters.
@@ -219,11 +212,8 @@ func (r prompter) judge(req *provider.Request, text provider.Text) {
 }
 
 // compare sets the request to choose between two texts.
-func (r prompter) compare(req *provider.Request, back bool, earlier, later provider.Text) {
-	if back {
-		earlier, later = later, earlier
-	}
-	look := prompt.Comparison{Writing: r.ofWriter(req), A: earlier, B: later}.Prompt()
+func (r prompter) compare(req *provider.Request, a, b provider.Text) {
+	look := prompt.Comparison{Writing: r.ofWriter(req), A: a, B: b}.Prompt()
 	req.System, req.User, req.PromptVersion = "", "", look.Version
 	req.Prompt = look.User
 	req.Form = &provider.Form{System: look.System, Tokens: prompt.CompareTokens, Sample: prompt.FirstIsBetter}
@@ -235,14 +225,6 @@ func longestAnswer(req provider.Request) provider.Text {
 	return provider.Text{Caption: string(slices.Repeat([]byte("x"), provider.TextTokens(req).Output))}
 }
 
-// rewrite has the writer mend what the second look has found.
-func (r prompter) rewrite(req *provider.Request, made []generate.Made) {
-	text := r.chosenText(made)
-	v, _ := r.verdict(made)
-	answer, _ := json.Marshal(text) // it has texts only
-	req.Repair = &provider.Repair{Answer: string(answer), Problems: v.Problems}
-}
-
 // spoken returns the scenes as a text model writes them.
 func (r prompter) spoken() []provider.Scene {
 	var all []provider.Scene
@@ -252,9 +234,19 @@ func (r prompter) spoken() []provider.Scene {
 	return all
 }
 
+// chosenText returns the texts that were made. They are empty if there are none yet.
+func (r prompter) chosenText(made []generate.Made) provider.Text {
+	if n := r.textPart(); n >= 0 && n < len(made) && made[n].Text != nil {
+		return *made[n].Text
+	}
+	return provider.Text{}
+}
+
 // words returns the texts of the item: those that were made, and the script of the caller.
-func (r prompter) words(made []generate.Made) provider.Text {
-	t := r.chosenText(made)
+func (r prompter) words(made []generate.Made) provider.Text { return r.worded(r.chosenText(made)) }
+
+// worded adds the script of the caller to a text that was made.
+func (r prompter) worded(t provider.Text) provider.Text {
 	if r.Given.Has(Script) && r.Kind == Video {
 		t.Scenes = r.spoken()
 	}

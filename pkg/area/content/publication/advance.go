@@ -178,7 +178,7 @@ func (w advancer) rereadNext(ctx context.Context, o tenant.Owner, p advancing,
 
 // reread reads the metrics of the posts of an item.
 func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
-	found, r, _, err := item.Lookup(ctx, w.DB, listed.PK)
+	found, r, _, err := item.Lookup(ctx, w.DB, listed.Owner, listed.PK)
 	if err != nil || r == nil {
 		return err
 	}

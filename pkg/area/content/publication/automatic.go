@@ -1,21 +1,15 @@
 package publication
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/law"
-	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
-	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -35,14 +29,21 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 		return o, nil // an item of a plan that has no time any more was unscheduled
 	}
-	p, err := w.principal(ctx, s.Owner, r)
+	at, err := testclock.Now(ctx, w.DB, s.Owner, w.Now())
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if end := p.QuietUntil(w.Now()); r.PublishAt == nil && !end.IsZero() {
-		return task.Outcome{Wait: end.Sub(w.Now())}, nil
+	if r.PublishAt != nil {
+		at = r.PublishAt.Time
 	}
-	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, r, p)
+	g, of, err := w.gate(ctx, s.Owner, r, at)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if end := g.By.QuietUntil(at); r.PublishAt == nil && !end.IsZero() {
+		return task.Outcome{Wait: end.Sub(at)}, nil
+	}
+	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, g, of)
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -84,59 +85,25 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	return o, nil
 }
 
-// principal returns the principal on whose behalf an item is published, with its present mandates. It has none if its
-// authority has ended: then its publications say so.
-func (w automatic) principal(ctx context.Context, o tenant.Owner, r *item.Record) (*auth.Principal, error) {
-	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
-	if errors.As(err, new(*authority.EndedError)) {
-		return &auth.Principal{}, nil
-	}
-	return h.Principal, err
-}
-
-// Omit returns why an account cannot publish items of a kind, or nil if it can.
-func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.OmittedAccount {
-	o := &item.OmittedAccount{SocialAccountID: a.ID}
-	if !a.Usable() {
-		o.Code = string(a.State)
-		o.Message = fmt.Sprintf("the account %s is %s, not connected: connect it first, by POST "+
-			"/v1/social/accounts with its social_account_id", a.ID, a.State)
-		return o
-	}
-	if _, takes := limits.Kinds[platform.Kind(kind)]; !takes {
-		o.Code = item.OmittedKind
-		o.Message = fmt.Sprintf("%s does not take the kind %s", limits.Label, kind)
-		return o
-	}
-	return nil
-}
-
 // wanted returns the accounts to which an item is published without a further call, and those that are left out. If
-// its creation named none, they are those of its factory. If there are none, lacks is what the item waits for. The
-// mandates of the principal bound them.
-func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p *auth.Principal) (targets []Target,
+// its creation named none, they are those of its factory. If there are none, lacks is what the item waits for. What an
+// account does not take is left to the poster, whose failure tells it.
+func (w automatic) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.Item) (targets []Target,
 	omitted []item.OmittedAccount, lacks string, err error) {
-	of, err := w.DB.Lookup(ctx, factoryrecord.Key(r.FactoryID))
-	if err != nil || !factoryrecord.Usable(of, o) {
-		return nil, nil, "", err
-	}
 	var factory struct {
 		AutoPublish bool     `json:"auto_publish"`
-		Approval    string   `json:"approval"`
 		Accounts    []string `json:"social_account_ids"`
+	}
+	if of.PK == "" {
+		return nil, nil, "", nil
 	}
 	if err := of.Decode(&factory); err != nil {
 		return nil, nil, "", err
 	}
-	if r.Blocked(factory.Approval) {
+	r, ids, refused := g.Item, factory.Accounts, g.Ask()
+	if len(Of(refused, ReasonApproval)) > 0 {
 		return nil, nil, item.WaitsForApproval, nil // its approval starts another such task
 	}
-	legal, err := profile.LegalOf(ctx, w.DB, of)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	item.Obey(r, legal)
-	ids := factory.Accounts
 	switch paused := factoryrecord.State(of) == factoryrecord.StatePaused; {
 	case r.Ordered != nil: // the timer holds it while the factory is paused
 		if len(r.SocialAccountIDs) > 0 {
@@ -145,48 +112,20 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record, p
 	case paused || !factory.AutoPublish:
 		return nil, nil, item.WaitsForSlot, nil
 	}
-	if len(ids) == 0 {
-		return nil, nil, item.WaitsForAccount, nil
-	}
-	if r.PublishAt != nil && p.RequireHour(r.PublishAt.Time) != nil {
+	if len(ids) > 0 && len(Of(refused, ReasonMandate)) > 0 {
 		return nil, nil, item.WaitsForSlot, nil
 	}
-	accounts, err := w.accounts(ctx, o, ids)
+	read, err := w.accountItems(ctx, ids)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	for _, id := range ids {
-		acct, found := accounts[id]
-		adapter, ok := w.Platforms.Of(o.Mode, acct.Platform)
-		if !found || !ok || len(targets) == MaxAccounts {
-			continue
-		}
-		limits := adapter.Capabilities()
-		if out := Omit(&acct, limits, r.Kind); out != nil {
-			omitted = append(omitted, *out)
-			continue
-		}
-		if err := p.RequirePlatform(acct.Platform); err != nil {
-			omitted = append(omitted, Outside(id, err))
-			continue
-		}
-		t := Target{Account: acct, Limits: limits}
-		if r.Ordered != nil {
-			t.Options = r.Ordered.Options[acct.Platform]
-		}
-		pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: t.Options}
-		if out := Unchosen(r, &pub, limits); out != nil {
-			omitted = append(omitted, *out)
-			continue
-		}
-		if all := law.Check(item.FactsOf(r, &pub, cmp.Or(r.PlannedAt(), w.Now()))); len(all) > 0 {
-			omitted = append(omitted, Forbidden(id, all[0]))
-			continue
-		}
-		targets = append(targets, t)
+	if targets, err = g.Targets(o, ids, false, read, w.limits(o.Mode), nil); err != nil {
+		return nil, nil, "", err
 	}
+	targets = slices.DeleteFunc(targets, func(t Target) bool { return t.Account.Platform == "" })
+	targets, omitted, _ = Leave(targets, g.Ask(targets...), ReasonRule)
 	if len(targets) == 0 {
 		lacks = item.WaitsForAccount
 	}
-	return targets, omitted, lacks, nil
+	return targets[:min(len(targets), MaxAccounts)], omitted, lacks, nil
 }

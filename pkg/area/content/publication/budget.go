@@ -127,17 +127,11 @@ func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress p
 	return out, false, nil
 }
 
-// use is what a reading takes of a counter.
-type use struct {
-	key         store.Key
-	uses, limit int64
-}
-
 // readings returns what a reading with a price takes of the budgets of its platform. It returns false if the reading is
 // beyond one of them. Readings that are not urgent have three quarters of the budget, so that the first readings of new
 // posts have the rest.
-func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool) (all []use,
-	within bool, err error) {
+func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool) (
+	all []social.Use, within bool, err error) {
 	own := platform.Budget{Max: c.Reads.Max, Shared: true}
 	uses := int64(max(1, price))
 	if c.Budget != nil {
@@ -150,7 +144,7 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 			return nil, false, err
 		}
 		own.Max = shared.Max / c.Reads.Part
-		all = append(all, use{key, uses, shared.limit(shared.passed)})
+		all = append(all, social.Use{Key: key, Units: uses, Limit: shared.limit(shared.passed)})
 		within = shared.used+uses <= shared.limit(shared.passed)
 	}
 	left, key, err := w.budget(ctx, own, name+".reads", "")
@@ -161,21 +155,21 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 	if !urgent {
 		most -= most / 4
 	}
-	return append(all, use{key, uses, most}), within && left.used+uses <= most, nil
+	return append(all, social.Use{Key: key, Units: uses, Limit: most}), within && left.used+uses <= most, nil
 }
 
 // allow takes a reading out of the budgets of its platform, in a step of its own. The function granted returns the
 // payload with the result. It returns false if the reading is beyond a budget.
 func (w *Worker) allow(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool,
 	granted func(bool) any) (out task.Outcome, within bool, err error) {
-	return w.take(ctx, func(ctx context.Context) ([]use, bool, error) {
+	return w.take(ctx, func(ctx context.Context) ([]social.Use, bool, error) {
 		return w.readings(ctx, name, c, price, urgent)
 	}, granted)
 }
 
 // take takes what the function find returns out of budgets, in a step of its own. The function granted returns the
 // payload with the result. It returns false if find does.
-func (w *Worker) take(ctx context.Context, find func(context.Context) ([]use, bool, error),
+func (w *Worker) take(ctx context.Context, find func(context.Context) ([]social.Use, bool, error),
 	granted func(bool) any) (out task.Outcome, within bool, err error) {
 	_, within, err = find(ctx)
 	if err != nil || !within {
@@ -189,7 +183,7 @@ func (w *Worker) take(ctx context.Context, find func(context.Context) ([]use, bo
 			return err // the next step leaves the call out
 		}
 		for _, u := range uses {
-			tx.CountUntil(u.key, u.uses, u.limit, w.Now().Add(3*day), store.ErrConflict)
+			tx.CountUntil(u.Key, u.Units, u.Limit, w.Now().Add(3*day), store.ErrConflict)
 		}
 		return nil
 	}

@@ -74,8 +74,8 @@ func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) err
 // change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
-	it, r, _, err := item.Lookup(ctx, db, itemID)
-	if err != nil || r == nil || it.Owner != o {
+	it, r, _, err := item.Lookup(ctx, db, o, itemID)
+	if err != nil || r == nil {
 		return false, err
 	}
 	tx := &store.Tx{}
@@ -97,22 +97,15 @@ type FactoryCleaner struct {
 
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
-		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
-	})
-	if err != nil {
-		return false, err
-	}
-	for _, it := range page.Items {
-		if _, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
+		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
+		_, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
 			if r.State != item.Scheduled {
 				return false, nil
 			}
 			return true, unschedule(tx, c.Now(), o, r)
-		}); err != nil {
-			return false, err
-		}
-	}
-	return len(page.Items) > 0 || page.Next != nil, nil
+		})
+		return err
+	})
 }

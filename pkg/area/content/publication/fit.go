@@ -149,37 +149,41 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publi
 	return nil
 }
 
-// Fit returns the reasons for which the platform of a publication does not take the item, or nil if it takes the item.
-// Members of the item are named by their pointers, as in a patch of the item, and options as in the body of publish.
-func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []errs.Detail {
-	var found []errs.Detail
+// Fit returns the reasons for which the platform of a publication does not take the item, and apart from them the
+// choices that it asks of the person who posts, and that nobody has made. Members of the item are named by their
+// pointers, as in a patch of the item, and options as in the body of publish.
+func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (found, choices []errs.Detail) {
 	p, err := post(r, pub, limits)
 	if err != nil {
-		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}
+		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}, nil
 	}
 	from := r.Words(pub.Platform, pub.SocialAccountID).From
+	details := func(problems []platform.Problem) (all []errs.Detail) {
+		for _, problem := range problems {
+			at := pointer(problem)
+			member, _, _ := strings.Cut(at[1:], "/")
+			if variant := from[member]; variant != "" {
+				at = "/variants/" + variant + at
+			}
+			all = append(all, errs.Detail{Param: at, Message: problem.Message})
+		}
+		return all
+	}
 	problems := append(platform.Fit(pub.Platform, p, limits), uncovered(p, from["cover"], limits)...)
 	if limits.Asks != nil {
-		problems = append(problems, limits.Asks(p)...)
+		choices = details(limits.Asks(p))
 	}
 	if limits.Refuses != nil {
 		problems = append(problems, limits.Refuses(p)...)
 	}
-	for _, problem := range problems {
-		at := pointer(problem)
-		member, _, _ := strings.Cut(at[1:], "/")
-		if variant := from[member]; variant != "" {
-			at = "/variants/" + variant + at
-		}
-		found = append(found, errs.Detail{Param: at, Message: problem.Message})
-	}
+	found = details(problems)
 	if r.Branded && limits.Plain && from["media"] == "" {
 		found = append(found, errs.Detail{Param: "/media", Message: limits.Label +
 			" permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " +
 			limits.Label + " to the factory, and set no place for it in logo_places, then regenerate the item: its " +
 			"media are made without them."})
 	}
-	return found
+	return found, choices
 }
 
 // Halved returns warnings about the hashtags that the platform of a publication shows in part, or as plain text.
@@ -221,16 +225,6 @@ func uncovered(p platform.Post, key string, limits platform.Capabilities) []plat
 	return []platform.Problem{{Param: "cover", Message: message}}
 }
 
-// Unchosen returns why an account is left out to which a post goes without a call that names it: its platform asks for
-// choices of the person who posts, and nobody has made them. It returns nil if it does not.
-func Unchosen(r *item.Record, pub *item.Publication, limits platform.Capabilities) *item.OmittedAccount {
-	if limits.Asks == nil || pub.Options != nil {
-		return nil
-	}
-	return &item.OmittedAccount{SocialAccountID: pub.SocialAccountID, Code: item.OmittedChoices, Message: limits.Label +
-		" requires choices of the person who posts: send options." + pub.Platform}
-}
-
 // pointer returns the pointer of the member that a problem names.
 func pointer(p platform.Problem) string {
 	name := strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(p.Param)
@@ -244,17 +238,4 @@ func pointer(p platform.Problem) string {
 		return "/options/" + p.Platform + "/" + rest
 	}
 	return "/" + name
-}
-
-// Check returns the reasons for which the platforms of targets do not take the item.
-func Check(r *item.Record, targets []Target) (found []errs.Detail) {
-	for _, t := range targets {
-		pub := item.Publication{Platform: t.Account.Platform, SocialAccountID: t.Account.ID, Options: t.Options}
-		for _, d := range Fit(r, &pub, t.Limits) {
-			if !slices.Contains(found, d) {
-				found = append(found, d)
-			}
-		}
-	}
-	return found
 }

@@ -10,10 +10,9 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -130,7 +129,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		}
 	}
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
-	if !ok || !acct.Usable() {
+	if !ok || progress.Stage != "" && !acct.Usable() {
 		return w.ends(ctx, s, p, progress, acct.Unusable())
 	}
 	limits := adapter.Capabilities()
@@ -140,26 +139,17 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 			"The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
-		if ended, err := w.ended(ctx, s.Owner, r, pub.Platform); err != nil {
-			return o, err
-		} else if ended != nil {
-			return w.ends(ctx, s, p, progress, ended)
-		}
-		refused, checked, err := w.lawful(ctx, s.Owner, r, pub)
+		read := map[string]store.Item{pub.SocialAccountID: accountItem}
+		targets, refused, err := w.ask(ctx, s.Owner, r, p.Began, read, pub.SocialAccountID)
 		if err != nil {
 			return o, task.Again(err)
 		}
-		p.Region, p.Rules = r.Brief.Region, rulesOf(checked)
-		if refused != nil {
-			return w.ends(ctx, s, p, progress, refused)
+		p.Region, p.Rules = r.Brief.Region, rulesOf(law.Checked(item.FactsOf(r, pub, w.Now())))
+		if e := failed(targets[0].Account, refused); e != nil {
+			return w.ends(ctx, s, p, progress, e)
 		}
 		if what, err = post(r, pub, limits); err != nil { // with the texts that the rules require
 			return o, err
-		}
-		// Limits may have changed since it was scheduled, and nothing was checked if its
-		// factory publishes automatically.
-		if found := Fit(r, pub, limits); len(found) > 0 {
-			return w.ends(ctx, s, p, progress, platform.Reject(platform.CodeContentRefused, found[0].Message))
 		}
 		o, ready, err := w.grant(ctx, s.Owner, *p, progress, acct.Meter(), limits.Budget, what)
 		if err != nil || !ready {
@@ -227,22 +217,6 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
 }
 
-// ended returns the failure of an item on whose behalf nobody may publish on a platform any more, or nil.
-func (w *Worker) ended(ctx context.Context, o tenant.Owner, r *item.Record, on string) (*platform.Error, error) {
-	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
-	if err == nil {
-		err = authority.Lacks(h.Principal, auth.ContentPublish)
-	}
-	if err == nil && h.RequirePlatform(on) != nil {
-		err = &authority.EndedError{Actor: h.Actor, Reason: "has a mandate that does not permit " + on}
-	}
-	var ended *authority.EndedError
-	if errors.As(err, &ended) {
-		return platform.Reject(item.FailedAuthority, ended.Error()+" Publish it again with another key."), nil
-	}
-	return nil, err
-}
-
 // ends returns the outcome of a publication that fails. If it is in doubt whether a post
 // exists, the known facts are kept for another attempt.
 func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress,
@@ -250,8 +224,7 @@ func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress pla
 	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
 		e = platform.Lost(e)
 	}
-	retryable := e.Kind == platform.Reconnect || e.Kind == platform.Unknown || e.Code == item.FailedAuthority
-	p.Failure, p.Sealed = refusal(e, retryable), nil
+	p.Failure, p.Sealed = refusal(e, again(e)), nil
 	if next := progress.Retry(); next != (platform.Progress{}) {
 		err = w.seal(ctx, s.Owner, p, next)
 	}

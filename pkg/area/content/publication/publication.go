@@ -48,12 +48,25 @@ const (
 
 // Target is an account with the options of a publication to it.
 type Target struct {
-	Account social.Record
+	Account social.Record // of no platform if there is no such account
 	Limits  platform.Capabilities
 	Options *item.PublishOptions
-	// Full is the refusal if the account has as many posts on the day as its platform allows.
-	// If it is nil, posts are not counted, and wait for the platform.
-	Full func(day string, most int) error
+	// Param is the member of the request that names the account, and TimeParam the one that has the time. If TimeParam
+	// is empty, posts are not counted, and wait for the platform.
+	Param, TimeParam string
+	// Posts counts the posts of the day, and TakenBy is another item that is planned on the account for the time. Both
+	// are empty if they were not read.
+	Posts   int64
+	TakenBy string
+}
+
+// counted reports whether posts to the account are counted by the day.
+func (t Target) counted() bool { return t.TimeParam != "" && t.Limits.DailyPosts > 0 }
+
+// full returns the refusal if the account has as many posts on the day as its platform allows.
+func (t Target) full(day string) *errs.Error {
+	return errs.Invalid(t.TimeParam, "%s takes %d posts a day on one account, and %s has as many on %s (UTC). Choose "+
+		"another day.", t.Limits.Label, t.Limits.DailyPosts, t.Account.ID, day)
 }
 
 // planner changes the publications of an item in a transaction.
@@ -244,10 +257,10 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 			errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
 	}
 	out.At = at
-	if day := at.UTC().Format(time.DateOnly); t.Full != nil && t.Limits.DailyPosts > 0 && out.Day != day {
+	if day := Day(at); t.counted() && out.Day != day {
 		p.uncount(pub)
 		p.tx.CountUntil(QuotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota),
-			t.Full(day, t.Limits.DailyPosts))
+			t.full(day))
 		out.Day = day
 	}
 }
@@ -268,10 +281,13 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 
 // uncount removes a publication from the count of its day, unless the day is over.
 func (p planner) uncount(pub *item.Publication) {
-	if day := pub.Posting.Day; day >= p.now.UTC().Format(time.DateOnly) {
+	if day := pub.Posting.Day; day >= Day(p.now) {
 		p.tx.Count(QuotaKey(pub.SocialAccountID, day), -1, social.MaxScheduled, store.ErrConflict)
 	}
 }
+
+// Day returns the day (UTC) of a time, by which posts are counted.
+func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // QuotaKey is the key of the counter of an account's posts on a day (UTC).
 func QuotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }

@@ -2,6 +2,7 @@ package publication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
@@ -53,10 +55,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 // read reads an item with its publications, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
 	beside []store.Item, err error) {
-	if it, r, beside, err = item.Lookup(ctx, w.DB, s.Subject, others...); it.Owner != s.Owner {
-		r = nil
-	}
-	return it, r, beside, err
+	return item.Lookup(ctx, w.DB, s.Owner, s.Subject, others...)
 }
 
 // accounts reads the owner's accounts among the accounts of an item's publications, by id.
@@ -110,14 +109,17 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused {
+	paused := factoryrecord.Usable(factory, s.Owner) && factoryrecord.State(factory) == factoryrecord.StatePaused
+	if quiet, err := w.quiet(ctx, s.Owner, r); err != nil {
+		return o, task.Again(err)
+	} else if paused || quiet {
 		return w.hold(s, p), nil
 	}
-	ids := make([]string, len(r.Publications))
-	for i, pub := range r.Publications {
-		ids[i] = pub.SocialAccountID
+	var ids []string
+	for _, pub := range r.Publications {
+		ids = append(ids, pub.SocialAccountID)
 	}
-	accounts, err := w.accounts(ctx, s.Owner, ids)
+	read, err := w.accountItems(ctx, ids)
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -126,31 +128,56 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 		if err != nil || !p.waits(r) {
 			return err
 		}
-		plan := planner{tx, w.Now(), s.Owner, r}
-		if err := r.Begin(tx, plan.now); err != nil {
-			return err
-		}
-		for i := range r.Publications {
-			pub := &r.Publications[i]
-			if pub.State != item.PublicationPending {
-				continue
-			}
-			if late := accounts[pub.SocialAccountID].LateAfterSeconds; late != nil &&
-				plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
-				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
-					"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
-				continue
-			}
-			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
-			if err := plan.start(pub); err != nil {
-				return err
-			}
-		}
-		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
-			return err
-		}
-		return item.Replace(tx, it, r)
+		return w.begin(ctx, planner{tx, w.Now(), s.Owner, r}, it, read, ids)
 	}}, nil
+}
+
+// begin begins the publications of an item to accounts that were read.
+func (w timer) begin(ctx context.Context, plan planner, it store.Item, read map[string]store.Item, ids []string) error {
+	r := plan.r
+	targets, refused, err := w.ask(ctx, plan.Owner, r, plan.now, read, ids...)
+	if err != nil {
+		return err
+	}
+	if len(Of(refused, ReasonApproval)) > 0 {
+		return w.await(plan, it)
+	}
+	if err := r.Begin(plan.tx, plan.now); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		pub := r.PublicationTo(t.Account.ID)
+		if pub == nil || pub.State != item.PublicationPending {
+			continue
+		}
+		if e := failed(t.Account, refused); e != nil {
+			plan.fail(pub, refusal(e, again(e)))
+			continue
+		}
+		if late := t.Account.LateAfterSeconds; late != nil &&
+			plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+			plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
+				"the late_after_seconds of the account. Publish it now, or schedule a new item.", *late), true))
+			continue
+		}
+		plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
+		if err := plan.start(pub); err != nil {
+			return err
+		}
+	}
+	if err := r.EndPublishing(plan.tx, plan.Owner, plan.now); err != nil {
+		return err
+	}
+	return item.Replace(plan.tx, it, r)
+}
+
+// await has an item whose factory has come to require an approval wait for it.
+func (w timer) await(p planner, it store.Item) error {
+	if err := Postpone(p.tx, p.now, p.Owner, p.r); err != nil {
+		return err
+	}
+	p.r.Lack(item.WaitsForApproval)
+	return errors.Join(p.r.Notify(p.tx, p.Owner, event.ContentUnscheduled), item.Replace(p.tx, it, p.r))
 }
 
 // holdTime is the time after which an item of a paused factory is checked again. Resuming the

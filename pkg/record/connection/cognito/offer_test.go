@@ -46,7 +46,7 @@ func open(t *testing.T) *office {
 	o.db = storetest.Open(t, o.clock.Now, o.faults.Attach)
 	o.connections = connection.NewService(o.db, o.clock.Now, rand.Reader, nil, pool)
 	o.kernel = servicetest.Kernel(o.db, o.clock.Now, map[task.Kind]task.Handler{
-		connection.OfferKind: connection.Offerer{DB: o.db, Client: pool, Now: o.clock.Now}})
+		connection.OfferKind: task.Func(connection.Offerer{DB: o.db, Client: pool, Now: o.clock.Now}.Offer)})
 	return o
 }
 

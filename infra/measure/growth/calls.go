@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/testdata/platforms/telegram"
+)
+
+// system is a service as its callers see it.
+type system struct{ base, key string }
+
+type object = map[string]any
+
+// callers is the number of calls at a time that create posts.
+const callers = 8
+
+var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
+
+// call makes a call and returns its answer.
+func (s system) call(ctx context.Context, method, path string, body object) (object, error) {
+	var data []byte
+	if body != nil {
+		data, _ = json.Marshal(body) // texts and maps of them have a form in JSON
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var out object
+	if err := json.NewDecoder(answer.Body).Decode(&out); err != nil {
+		return nil, err
+	}
+	if answer.StatusCode >= http.StatusBadRequest {
+		return nil, fmt.Errorf("%s %s: %s: %v", method, path, answer.Status, out)
+	}
+	return out, nil
+}
+
+// factory makes a factory that posts to a channel, and returns its id.
+func (s system) factory(ctx context.Context) (any, error) {
+	made, err := s.call(ctx, "POST", "/v1/factories", object{"type": "brand", "name": "Sea",
+		"settings": object{"brand_name": "Acme"}, "schedule": object{"timezone": "Europe/Berlin",
+			"times": []string{"09:00"}}})
+	if err != nil {
+		return nil, err
+	}
+	channel, err := s.call(ctx, "POST", "/v1/social/accounts", object{"platform": "telegram",
+		"bot_token": telegram.Token, "channel": telegram.Channel})
+	if err != nil {
+		return nil, err
+	}
+	factory, account := made["data"].(object)["id"], channel["data"].(object)["id"]
+	_, err = s.call(ctx, "PUT", fmt.Sprintf("/v1/factories/%s/social-accounts/%s", factory, account), nil)
+	return factory, err
+}
+
+// planned is how many posts there are for one that has a time.
+const planned = 5
+
+// create makes the posts from one number up to another, and returns how many it made a second.
+func create(ctx context.Context, s system, from, to int) (float64, error) {
+	began := time.Now()
+	factory, err := s.factory(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var next atomic.Int64
+	next.Store(int64(from))
+	group, ctx := errgroup.WithContext(ctx)
+	for range callers {
+		group.Go(func() error {
+			for i := next.Add(1); i <= int64(to); i = next.Add(1) {
+				post := object{"factory_id": factory, "kind": "post", "source": "provided",
+					"caption": fmt.Sprintf("Post %d: our trail running shoe is made of recycled nets.", i)}
+				if i%planned == 0 {
+					at := began.Add(24*time.Hour + time.Duration(i)*time.Minute)
+					post["publish_at"] = at.UTC().Format(time.RFC3339)
+				}
+				if _, err := s.call(ctx, "POST", "/v1/content-items", post); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return float64(to-from) / time.Since(began).Seconds(), err
+}
+
+// read measures the calls that read.
+func (r *row) read(ctx context.Context, s system) error {
+	var cursor string
+	began := time.Now()
+	for seen := 0; ; {
+		query, page := url.Values{"limit": {"100"}}, time.Now()
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		out, err := s.call(ctx, "GET", "/v1/content-items?"+query.Encode(), nil)
+		if err != nil {
+			return err
+		}
+		items, _ := out["data"].([]any)
+		seen += len(items)
+		if cursor == "" {
+			r.first = time.Since(page)
+		}
+		r.last = time.Since(page)
+		if cursor, _ = out["next_cursor"].(string); cursor != "" {
+			continue
+		}
+		if seen != r.posts {
+			return fmt.Errorf("the list has %d of %d posts", seen, r.posts)
+		}
+		break
+	}
+	r.walk, began = time.Since(began), time.Now()
+	_, _ = s.call(ctx, "GET", "/v1/publications?limit=20", nil) // a service of old refuses it
+	r.calendar = time.Since(began)
+	return nil
+}
