@@ -171,9 +171,9 @@ func (g *gated) plan() string {
 // write changes the record of the item.
 func (g *gated) write(change func(*item.Record)) {
 	g.T.Helper()
-	it, r, _, err := item.Lookup(g.T.Context(), g.DB, g.item)
+	it, r, _, err := item.Lookup(g.T.Context(), g.DB, g.Principal.Owner, g.item)
 	if err != nil || r == nil {
-		g.T.Fatal(r, err)
+		g.T.Fatal(err)
 	}
 	change(r)
 	r.Touch(g.Now())
