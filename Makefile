@@ -373,6 +373,10 @@ diff-all: ## Show which customers deploy-all would deploy, and which budget of e
 drift: ## Show what was changed in a customer's stacks without a deployment
 	@$(GO) run ./infra/operate/deploy drift $(TARGET)
 
+.PHONY: models
+models: ## Compare the catalog of models with what providers publish, and write the table of rows; REGION=… also with Bedrock
+	@$(GO) run ./infra/operate/catalog -region "$(REGION)"
+
 .PHONY: residency
 residency: ## Show which data of a customer leaves its region, by model and operator; CUSTOMER=acme
 	@$(GO) run ./infra/operate/residency $(CUSTOMER) $(REGION)

@@ -2743,6 +2743,7 @@ const (
 	ContentFailureCodeMediaRefused          ContentFailureCode = "media_refused"
 	ContentFailureCodeMissingPermission     ContentFailureCode = "missing_permission"
 	ContentFailureCodeNeedsReconnect        ContentFailureCode = "needs_reconnect"
+	ContentFailureCodeNotApproved           ContentFailureCode = "not_approved"
 	ContentFailureCodeOutcomeUnknown        ContentFailureCode = "outcome_unknown"
 	ContentFailureCodePlatformNotConfigured ContentFailureCode = "platform_not_configured"
 	ContentFailureCodePlatformUnavailable   ContentFailureCode = "platform_unavailable"
@@ -3172,7 +3173,8 @@ type ContentItemProblem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
 	// the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
 	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
-	// state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
+	// state does not permit publishing; mandate: the mandate of the API key does not permit the time or the platform;
+	// rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
 	// Pointer of the member at fault. Null if there is none.
 	Param *string `json:"param"`
@@ -3185,8 +3187,8 @@ type ContentItemProblem struct {
 // ContentItemProblemCode: Machine-readable reason. post: its platform does not take a text, a file or an option; kind:
 // nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of
 // the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits
-// for that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
-// refuse it.
+// for that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time
+// or the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
 // A newer service may have more values.
 type ContentItemProblemCode string
 
@@ -3201,6 +3203,7 @@ const (
 	ContentItemProblemCodePublished ContentItemProblemCode = "published"
 	ContentItemProblemCodeApproval  ContentItemProblemCode = "approval"
 	ContentItemProblemCodeState     ContentItemProblemCode = "state"
+	ContentItemProblemCodeMandate   ContentItemProblemCode = "mandate"
 	ContentItemProblemCodeRule      ContentItemProblemCode = "rule"
 	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
 )
@@ -8133,6 +8136,17 @@ const (
 // LogoPlaceInput has the values of LogoPlace.
 type LogoPlaceInput = LogoPlace
 
+// LongPrompt: The price of all tokens of a request that has more input tokens than a bound. It is for as many tokens as
+// the price that it replaces.
+type LongPrompt struct {
+	// Input tokens above which it applies.
+	AboveInputTokens int64 `json:"above_input_tokens"`
+	// Credits for the number of output tokens in per.
+	Credits int64 `json:"credits"`
+	// Credits for the number of input tokens in per.
+	InputCredits int64 `json:"input_credits"`
+}
+
 // LookupKind: Values of `kind` of `listLookups`.
 type LookupKind string
 
@@ -8470,6 +8484,8 @@ type ModelPrice struct {
 	// Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units, rounded
 	// up. Absent if the size does not matter.
 	Megapixels *int64 `json:"megapixels,omitzero"`
+	// Text models only: price of a request with a long prompt. Absent if the length does not matter.
+	LongPrompt *LongPrompt `json:"long_prompt,omitzero"`
 }
 
 // ModelPriceUnit: Unit of the price.
@@ -8485,7 +8501,8 @@ const (
 	ModelPriceUnitTrack        ModelPriceUnit = "track"
 )
 
-// ModelRetiringEvent: A model that a factory names ends in about 60 days, or sooner if its provider has told it late.
+// ModelRetiringEvent: A model that a factory names ends in about 60 days, or 45 if its provider is bedrock, or sooner
+// if the provider has told it late.
 type ModelRetiringEvent struct {
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
@@ -9381,7 +9398,8 @@ type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
 	// platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
-	// posts; rule_violated: a rule of law forbids the content there.
+	// posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does not
+	// permit the platform.
 	Code OmittedAccountCode `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -9389,7 +9407,8 @@ type OmittedAccount struct {
 
 // OmittedAccountCode: Machine-readable reason: needs_reconnect, pending and disconnected are states of the account;
 // unsupported_kind: its platform does not take the kind of the item; choices_required: its platform asks for choices of
-// the person who posts; rule_violated: a rule of law forbids the content there.
+// the person who posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key
+// does not permit the platform.
 // A newer service may have more values.
 type OmittedAccountCode string
 
@@ -9401,6 +9420,7 @@ const (
 	OmittedAccountCodeUnsupportedKind OmittedAccountCode = "unsupported_kind"
 	OmittedAccountCodeChoicesRequired OmittedAccountCode = "choices_required"
 	OmittedAccountCodeRuleViolated    OmittedAccountCode = "rule_violated"
+	OmittedAccountCodeOutsideMandate  OmittedAccountCode = "outside_mandate"
 )
 
 // OperationServiceLevels: The service levels of one operation.
@@ -10737,6 +10757,7 @@ const (
 	PublicationFailureCodeMediaRefused          PublicationFailureCode = "media_refused"
 	PublicationFailureCodeMissingPermission     PublicationFailureCode = "missing_permission"
 	PublicationFailureCodeNeedsReconnect        PublicationFailureCode = "needs_reconnect"
+	PublicationFailureCodeNotApproved           PublicationFailureCode = "not_approved"
 	PublicationFailureCodeOutcomeUnknown        PublicationFailureCode = "outcome_unknown"
 	PublicationFailureCodePlatformNotConfigured PublicationFailureCode = "platform_not_configured"
 	PublicationFailureCodePlatformUnavailable   PublicationFailureCode = "platform_unavailable"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/measure/standing"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
@@ -41,8 +42,10 @@ var custom = map[string]struct{ idle, busy int }{
 	ledger.LostSpend:                 {0, 1},
 	// It has a value in one hour of a day.
 	transfer.OrphanMetric: {0, 1},
-	"RefusedVariants":     {0, 6}, // the platforms
-	"RepairedTexts":       {0, 7}, // the five codes of the guard, flagged, and unreadable
+	// The canary counts them in one hour of a week.
+	worker.ModelEnds:  {0, 1},
+	"RefusedVariants": {0, 6}, // the platforms
+	"RepairedTexts":   {0, 7}, // the five codes of the guard, flagged, and unreadable
 
 	chain.AlteredMetric:       {},
 	httpapi.ServerErrors:      {},
@@ -50,6 +53,7 @@ var custom = map[string]struct{ idle, busy int }{
 	"UnsignedMedia":           {},
 	"LostSubmissions":         {},
 	"DisownedGenerations":     {},
+	provider.StandInMetric:    {},
 }
 
 // customMetrics returns the price of the custom metrics of a profile for a month.

@@ -122,7 +122,7 @@ func Open(f topology.Function) Env {
 		e.DeliverRole = awsenv.Must(arn.Parse(n.DeliverRole))
 	}
 	if f.May(topology.CallTextModels) {
-		e.Converser = bedrock.Open(cfg, n.ProviderEndpoint)
+		e.Converser = bedrock.Open(cfg, n.ProviderEndpoint, e.Offer().StandIns)
 	}
 	if f.May(topology.SignDossiers) && n.MediaKey != "" {
 		e.Signatures = kmsseal.NewSigner(cfg, n.MediaKey)

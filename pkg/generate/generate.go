@@ -25,6 +25,8 @@ type Part struct {
 	Kind provider.Kind `json:"kind"`
 	// Model is the id of the model in the catalog, empty for a part that the service makes itself.
 	Model string `json:"model,omitempty"`
+	// PricedIn is the place whose price the model has: see Place of catalog.Model.
+	PricedIn string `json:"priced_in,omitempty"`
 	// Endpoint is the provider's own id of a model that was trained from Model and is called in its place.
 	Endpoint string `json:"endpoint,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.
@@ -45,6 +47,7 @@ type Call struct {
 	// Name is the name of the question. A part that is no text has one call, which is First.
 	Name     string `json:"name"`
 	Model    string `json:"model,omitempty"`
+	PricedIn string `json:"priced_in,omitempty"` // as in Part
 	Endpoint string `json:"endpoint,omitempty"`
 	Provider string `json:"provider"`
 	Credits  int64  `json:"credits,omitempty"`
@@ -55,7 +58,7 @@ const First = "first"
 
 // Calls returns the calls that the part may take.
 func (p Part) Calls() []Call {
-	return append([]Call{{First, p.Model, p.Endpoint, p.Provider, p.Credits}}, p.Further...)
+	return append([]Call{{First, p.Model, p.PricedIn, p.Endpoint, p.Provider, p.Credits}}, p.Further...)
 }
 
 // Price returns the price of all calls together.

@@ -1,6 +1,8 @@
 package generate
 
 import (
+	"cmp"
+
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/provenance"
@@ -58,7 +60,7 @@ func (t *turn) origin(work Work) Origin {
 
 // named returns the model of a call, or nil if it has none.
 func (c *call) named() *provenance.Model {
-	m, ok := catalog.Find(c.Model)
+	m, ok := catalog.Find(cmp.Or(c.StandIn, c.Model))
 	if !ok {
 		return nil
 	}

@@ -51,6 +51,9 @@ type call struct {
 	Handle provider.Handle `json:"handle,omitempty"`
 	// Bills reports whether the provider is paid for a generation once it has accepted it: it cannot be stopped.
 	Bills bool `json:"bills,omitempty"`
+	// StandIn is the id of the model that took the place of Model, which its provider has refused, or empty. The price
+	// stays.
+	StandIn string `json:"stand_in,omitempty"`
 	// Extra is the cost of the call beyond its price.
 	Extra int64 `json:"extra,omitempty"`
 	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.

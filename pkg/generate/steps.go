@@ -109,7 +109,7 @@ func (w *Worker) submit(ctx context.Context, t *turn, work Work, q Question, o *
 	} else if err := c.move(submitted); err != nil {
 		return err
 	}
-	c.Handle, c.Bills = sub.Handle, all.Unstoppable
+	c.Handle, c.Bills, c.StandIn = sub.Handle, all.Unstoppable, sub.StandIn
 	o.Join = w.shows(t, work, t.n == t.first() && t.i == 0)
 	if sub.Handle != "" {
 		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, t, sub.Handle, now) }
@@ -137,7 +137,7 @@ func (w *Worker) request(ctx context.Context, t *turn, q Question) (provider.Req
 	if c.Model == "" {
 		return req, nil
 	}
-	m, ok := catalog.Find(c.Model)
+	m, ok := catalog.FindIn(c.Model, c.PricedIn)
 	if !ok {
 		return req, fmt.Errorf("generate: the catalog has lost the model %q", c.Model)
 	}
@@ -288,9 +288,9 @@ func (w *Worker) copyFile(ctx context.Context, t *turn) error {
 // measure notes the cost of a call beyond its price, from its result. The sizes of pictures do not matter: the adapters
 // choose them.
 func (c *call) measure(made Made, characters int) error {
-	m, ok := catalog.Find(c.Model)
-	if !ok || c.Credits == 0 {
-		return nil
+	m, ok := catalog.FindIn(c.Model, c.PricedIn)
+	if !ok || c.Credits == 0 || m.Kind == provider.KindText {
+		return nil // texts are bounded beforehand
 	}
 	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}
 	for _, f := range made.Files {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -47,9 +48,7 @@ var errLater = errors.New("task: the task goes on later")
 func (f Func) Step(ctx context.Context, s *Step) (Outcome, error) { return f.call(ctx, s, nil) }
 
 // Fail calls the function a last time.
-func (f Func) Fail(ctx context.Context, s *Step, cause error) (Outcome, error) {
-	return f.call(ctx, s, cause)
-}
+func (f Func) Fail(ctx context.Context, s *Step, cause error) (Outcome, error) { return f.call(ctx, s, cause) }
 
 func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err error) {
 	r := &Run{Step: s, cause: cause, payload: map[string]json.RawMessage{}, memory: map[string]*memo{}}
@@ -217,10 +216,12 @@ func (r *Run) Keep(name string, value any) error {
 }
 
 // Kept reads what Keep has remembered into value, and leaves value alone if that is nothing.
-func (r *Run) Kept(name string, value any) (err error) {
-	if r.memory[name] != nil {
-		_, err = r.recall(name, value)
+func (r *Run) Kept(name string, value any) error {
+	if r.memory[name] == nil {
+		return nil
 	}
+	reflect.ValueOf(value).Elem().SetZero() // members that are left out are zero
+	_, err := r.recall(name, value)
 	return err
 }
 

@@ -340,3 +340,29 @@ func TestAChangeKeepsWhatItFinds(t *testing.T) {
 		t.Error(end)
 	}
 }
+
+// What is kept replaces a default, with its zero members that the document leaves out.
+func TestWhatIsKeptReplacesADefault(t *testing.T) {
+	type progress struct {
+		Left int `json:"left,omitempty"`
+		Done int `json:"done"`
+	}
+	l := newLife(t, 0, none)
+	l.f = func(_ context.Context, r *task.Run) error {
+		p := progress{Left: 3}
+		if err := r.Kept("progress", &p); err != nil {
+			return err
+		}
+		if p.Done < 3 {
+			return errors.Join(r.Keep("progress", progress{p.Left - 1, p.Done + 1}), r.Sleep(0))
+		}
+		return r.End(func(_ context.Context, tx *store.Tx) error {
+			doc, err := json.Marshal(fmt.Sprint(p))
+			tx.Create(store.Item{Key: ending, Kind: "ending", Owner: owner, Doc: doc}, nil)
+			return err
+		})
+	}
+	if end := l.live(); end != "{0 3}" {
+		t.Error(end)
+	}
+}

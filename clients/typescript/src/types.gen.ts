@@ -2932,7 +2932,7 @@ export interface ContentFailure {
 }
 
 /** Machine-readable reason of the failure. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -3229,7 +3229,8 @@ export interface ContentItemProblem {
    * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
    * the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
    * slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
-   * state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
+   * state does not permit publishing; mandate: the mandate of the API key does not permit the time or the platform;
+   * rule: a rule of law forbids it; body: createContentItem would refuse it.
    */
   code: ContentItemProblemCode;
   /** Pointer of the member at fault. Null if there is none. */
@@ -3244,9 +3245,10 @@ export interface ContentItemProblem {
  * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
  * the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
  * slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
- * state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
+ * state does not permit publishing; mandate: the mandate of the API key does not permit the time or the platform; rule:
+ * a rule of law forbids it; body: createContentItem would refuse it.
  */
-export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'rule' | 'body' | (string & {});
+export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'mandate' | 'rule' | 'body' | (string & {});
 
 /** Body of `publishContentItem`. */
 export interface ContentItemPublish {
@@ -7433,6 +7435,19 @@ export type LogoPlace = 'top_left' | 'top_right' | 'none' | (string & {});
  */
 export type LogoPlaceInput = 'top_left' | 'top_right' | 'none';
 
+/**
+ * The price of all tokens of a request that has more input tokens than a bound. It is for as many tokens as the price
+ * that it replaces.
+ */
+export interface LongPrompt {
+  /** Input tokens above which it applies. */
+  above_input_tokens: number;
+  /** Credits for the number of output tokens in per. */
+  credits: number;
+  /** Credits for the number of input tokens in per. */
+  input_credits: number;
+}
+
 /** Values of `kind` of `listLookups`. */
 export type LookupKind = 'location' | 'member' | 'organization' | 'playlist' | 'board';
 
@@ -7734,12 +7749,17 @@ export interface ModelPrice {
    * up. Absent if the size does not matter.
    */
   megapixels?: number;
+  /** Text models only: price of a request with a long prompt. Absent if the length does not matter. */
+  long_prompt?: LongPrompt;
 }
 
 /** Unit of the price. */
 export type ModelPriceUnit = 'image' | 'second' | '1k_characters' | '1k_tokens' | 'track' | (string & {});
 
-/** A model that a factory names ends in about 60 days, or sooner if its provider has told it late. */
+/**
+ * A model that a factory names ends in about 60 days, or 45 if its provider is bedrock, or sooner if the provider has
+ * told it late.
+ */
 export interface ModelRetiringEvent {
   /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
   id: string;
@@ -8829,7 +8849,8 @@ export interface OmittedAccount {
   /**
    * Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
    * platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
-   * posts; rule_violated: a rule of law forbids the content there.
+   * posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does not
+   * permit the platform.
    */
   code: OmittedAccountCode;
   /** What happened and what to do about it. */
@@ -8839,9 +8860,10 @@ export interface OmittedAccount {
 /**
  * Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
  * platform does not take the kind of the item; choices_required: its platform asks for choices of the person who posts;
- * rule_violated: a rule of law forbids the content there.
+ * rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does not permit the
+ * platform.
  */
-export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | 'rule_violated' | (string & {});
+export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | 'rule_violated' | 'outside_mandate' | (string & {});
 
 /** The service levels of one operation. */
 export interface OperationServiceLevels {
@@ -10346,10 +10368,10 @@ export interface PublicationFailure {
  * Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
  * is never sent again.
  */
-export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** Code of the failure. With outcome failed only. Absent: content_refused. */
-export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
+export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'not_approved' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
 
 /** The counts of a post. */
 export interface PublicationMetrics {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth/authorizer"
@@ -24,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // newAlarmTopic makes a topic of the customer's alarms. Its messages go to an address, if there is one.
@@ -135,6 +137,24 @@ func (a alarms) lostSpend() {
 		runbook: "lost-spend",
 		metric:  a.counted(ledger.LostSpend),
 		above:   2000,
+	})
+}
+
+// models adds the alarms for models that AWS refuses to the account, or will end.
+func (a alarms) models() {
+	a.add("StandInsAlarm", alarm{
+		says: "AWS has refused a text model to the account, and another one took its place at the promised price. The " +
+			"log of the function names both; `make preflight` says why.",
+		runbook: "a-model-is-refused",
+		metric:  a.counted(provider.StandInMetric),
+		above:   0,
+	})
+	a.add("ModelEndsAlarm", alarm{
+		says: "A model of the catalog ends soon, is Legacy, or is not in the region any more. The log of the function " +
+			"canary names it.",
+		runbook: "a-model-ends",
+		metric:  a.counted(worker.ModelEnds),
+		above:   0,
 	})
 }
 

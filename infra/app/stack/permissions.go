@@ -122,7 +122,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 			"secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
 	if f.May(topology.ProbeAPI) {
-		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
+		all = append(all, l.probes(f)...)
 	}
 	if l.showsCertificate(f) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.caller)))
@@ -219,6 +219,15 @@ func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...strin
 	of := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", partitions...)
 	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions,
 		Resources: &[]*string{table}}))
+}
+
+// probes permits reading the target of the canary, and the models of Bedrock, which have no resources.
+func (l lambdas) probes(f topology.Function) []awsiam.PolicyStatement {
+	all := []awsiam.PolicyStatement{allow([]string{"secretsmanager:GetSecretValue"}, arnOf(l.data.canary))}
+	if f.May(topology.WatchModels) && slices.Contains(l.data.settings.Providers, bedrock.Name) {
+		all = append(all, allow([]string{"bedrock:ListFoundationModels"}, jsii.String("*")))
+	}
+	return all
 }
 
 // keyServices returns the services that use the customer's key for the function. The function

@@ -22,6 +22,7 @@ func list(value any) []any {
 var without = map[string]bool{
 	"xray:PutTelemetryRecords": true, "xray:PutTraceSegments": true,
 	"polly:GetSpeechSynthesisTask": true, "polly:StartSpeechSynthesisTask": true, "polly:SynthesizeSpeech": true,
+	"bedrock:ListFoundationModels": true,
 }
 
 func TestNothingIsPermittedByWildcard(t *testing.T) {

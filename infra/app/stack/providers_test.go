@@ -96,7 +96,7 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	}
 	for _, want := range []string{":inference-profile/eu.amazon.nova-lite-v1:0",
 		":bedrock:eu-*::foundation-model/amazon.nova-lite-v1:0",
-		":bedrock:eu-central-1::foundation-model/openai.gpt-oss-120b-1:0"} {
+		":bedrock:eu-*::foundation-model/anthropic.claude-haiku-5-5"} {
 		if !strings.Contains(invoked, want) {
 			t.Errorf("%s is not permitted by\n%s", want, invoked)
 		}
@@ -105,8 +105,8 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 		t.Errorf("eu-central-1 has none of these models:\n%s", invoked)
 	}
 	us := strings.Join(permitted(t, globex, "Generate", "bedrock:InvokeModel"), "\n")
-	if !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") ||
-		strings.Contains(us, "titan-image-generator-v2") || strings.Contains(us, "eu-") ||
+	if !strings.Contains(us, "inference-profile/us.deepseek.v3.2") ||
+		strings.Contains(us, "claude-sonnet-4-5") || strings.Contains(us, "eu-") ||
 		strings.Contains(us, "stability.") {
 		t.Errorf("in the US it is permitted\n%s", us)
 	}

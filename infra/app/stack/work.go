@@ -49,6 +49,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()
+	w.alarms.models()
 	w.alarms.orphans()
 	w.alarms.undecodable()
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms,

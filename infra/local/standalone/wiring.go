@@ -60,7 +60,7 @@ func (s *Service) env() (area.Env, error) {
 			Resource: "role/local-deliver"},
 		Apps: s.secrets.read(PlatformSecret), PlatformEndpoint: s.Platforms,
 	}
-	e.Converser = bedrock.Open(e.AWS, s.Providers)
+	e.Converser = bedrock.Open(e.AWS, s.Providers, e.Offer().StandIns)
 	if !s.options.RealProviders {
 		e.Moderator = bedrock.Moderator(e.AWS, fakes.Guardrail, s.Providers)
 	}
@@ -152,7 +152,7 @@ func (s *Service) workers(e area.Env) worker.Env {
 		Manifests: s.options.Manifests, FFmpeg: s.options.FFmpeg,
 		Models: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Secret: ProviderSecret, Bucket: bucket,
-			Endpoint: s.Providers, Now: s.now,
+			Endpoint: s.Providers, StandIns: e.Offer().StandIns, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
 		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},

@@ -17,7 +17,7 @@ func TestAProviderIsTurnedOffAndLimited(t *testing.T) {
 		is.PerMinute["stable-image-core"] != 60 {
 		t.Errorf("%+v", is)
 	}
-	if s, err := pace.Read(t.Context(), o.db); err != nil || !s.IsOff("fal", "flux-dev") || s.IsOff("bedrock", "nova-pro") {
+	if s, err := pace.Read(t.Context(), o.db); err != nil || !s.IsOff("fal", "flux-schnell") || s.IsOff("bedrock", "nova-pro") {
 		t.Errorf("%+v, %v", s, err)
 	}
 	o.run(&is, "provider", "on", "fal")

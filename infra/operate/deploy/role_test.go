@@ -177,8 +177,8 @@ var whole = []string{"lambda:GetAccountSettings"}
 // TestTheRoleOfADeploymentHasItsCalls holds the template of deployRole against the calls that deploy-all makes: an
 // action that nothing calls, or a call without its action, fails it.
 func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
-	s := readSource(t, deployPackage, "infra/operate/preflight", "infra/operate/fleet", "infra/operate/release",
-		"pkg/record/connection/cognito")
+	s := readSource(t, deployPackage, "infra/operate/preflight", "pkg/adapter/provider/bedrock/lives",
+		"infra/operate/fleet", "infra/operate/release", "pkg/record/connection/cognito")
 	byResource := map[string][]string{}
 	for action := range s.calls(deployPackage, "all") {
 		if slices.Contains(free, action) {

@@ -3,7 +3,7 @@ package preflight
 import (
 	"context"
 	"errors"
-	"time"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // Account is the part of an AWS account in a region that the checks read. A method returns
@@ -25,8 +25,8 @@ type Account interface {
 	Takes(ctx context.Context, stack, boundary string, memory int) (reason string, err error)
 	// Model returns the reason why a Bedrock model cannot be called, or "".
 	Model(ctx context.Context, id string) (reason string, err error)
-	// Ends returns the times at which Bedrock ends models, by the id of the model, as far as it has named them.
-	Ends(ctx context.Context) (map[string]time.Time, error)
+	// Lives returns the lives of the models that Bedrock has, by their ids.
+	Lives(ctx context.Context) (map[string]provider.Life, error)
 	// Quotas returns the quotas of a service, by its code in Service Quotas, such as bedrock.
 	Quotas(ctx context.Context, service string) ([]Quota, error)
 	// Secret returns the value of a secret.

@@ -21,6 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/lives"
 )
 
 // AWS implements Account with an AWS configuration.
@@ -135,22 +138,16 @@ func (a AWS) Model(ctx context.Context, id string) (string, error) {
 	return "", nil
 }
 
-// Ends implements Account.
-func (a AWS) Ends(ctx context.Context) (map[string]time.Time, error) {
+// Lives implements Account.
+func (a AWS) Lives(ctx context.Context) (map[string]provider.Life, error) {
 	if a.Config.BaseEndpoint != nil {
 		return nil, ErrUnsupported // An emulated AWS does not have the models of the region.
 	}
-	out, err := bedrock.NewFromConfig(a.Config).ListFoundationModels(ctx, nil)
+	all, err := lives.Read(ctx, a.Config)
 	if err != nil {
 		return nil, a.known(err)
 	}
-	ends := map[string]time.Time{}
-	for _, m := range out.ModelSummaries {
-		if m.ModelLifecycle != nil && m.ModelLifecycle.EndOfLifeTime != nil {
-			ends[aws.ToString(m.ModelId)] = *m.ModelLifecycle.EndOfLifeTime
-		}
-	}
-	return ends, nil
+	return all, nil
 }
 
 // Secret implements Account.

@@ -79,45 +79,27 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	return found(OK, "limit %d, %d left for requests with all queues busy", limit, free-queues)
 }
 
-// endsSoon is the time before the end of a model in which preflight warns of it.
-const endsSoon = 60 * 24 * time.Hour
-
-// ends returns what an operator must know of the end of a model, of which Bedrock may have named a time: that it is
-// near, or that the catalog has another day.
-func (r run) ends(m catalog.Model, named time.Time) string {
-	_, known := catalog.Ending(m.ID)
-	end := named
-	if end.IsZero() {
-		end = known
-	}
-	switch on := end.UTC().Format(time.DateOnly); {
-	case end.IsZero():
-		return ""
-	case !named.IsZero() && on != known.Format(time.DateOnly) && known.IsZero():
-		return m.ID + " on " + on + " (the catalog has no end)"
-	case !named.IsZero() && on != known.Format(time.DateOnly):
-		return m.ID + " on " + on + " (the catalog has " + known.Format(time.DateOnly) + ")"
-	case end.Sub(r.now) < endsSoon:
-		return m.ID + " on " + on
-	}
-	return ""
-}
-
+// models asks for the state of each model: whether the account can call it, whether AWS has moved it to Legacy, which
+// it refuses to new accounts, and when it ends.
 func (r run) models(ctx context.Context) (finding, error) {
 	const bedrock = "bedrock"
 	if !slices.Contains(r.Providers, bedrock) {
 		return found(Skipped, "the providers of %s do not include bedrock", r.Customer)
 	}
-	ends, err := r.Ends(ctx)
+	offer := catalog.NewOffer(strings.Join(r.ProviderList(), ","), r.Region, func() time.Time { return r.now })
+	lives, err := r.Lives(ctx)
 	if err != nil && !errors.Is(err, ErrUnsupported) {
 		return finding{}, err
 	}
-	var missing, ending []string
-	checked := 0
-	for _, m := range r.modelsOf("bedrock") {
-		if said := r.ends(m, ends[m.ProviderModel]); said != "" {
-			ending = append(ending, said)
+	said := map[string]catalog.Difference{}
+	if lives != nil {
+		for _, d := range offer.Compare(lives) {
+			said[d.Model] = d
 		}
+	}
+	var missing, others []string
+	checked := 0
+	for _, m := range r.modelsOf(bedrock) {
 		reason, err := r.Model(ctx, m.ProviderModel)
 		if errors.Is(err, ErrMissing) {
 			reason, err = "not in "+r.Region, nil
@@ -125,19 +107,24 @@ func (r run) models(ctx context.Context) (finding, error) {
 		if err != nil {
 			return finding{}, err
 		}
-		if checked++; reason != "" {
-			missing = append(missing, m.ProviderModel+" ("+reason+")")
+		checked++
+		d, differs := said[m.ID]
+		switch {
+		case reason != "":
+			missing = append(missing, m.ProviderModel+" ("+reason+"; "+offer.Place(m)+")")
+		case differs:
+			others = append(others, d.Text)
 		}
 	}
 	// A model that AWS has taken away must not keep a customer from a release.
 	if len(missing) > 0 {
-		return found(Warning, "%s: work with them fails. Open each in the model catalog of the Bedrock console in %s, "+
+		return found(Warning, "%s: AWS refuses them. Open each in the model catalog of the Bedrock console in %s, "+
 			"and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct "+
 			"pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
 	}
-	if len(ending) > 0 {
-		return found(Warning, "AWS ends %s. Set retires_on of each in pkg/generate/catalog/models.json to the day "+
-			"that AWS names, and its successor; set its state to retired from that day on", strings.Join(ending, ", "))
+	if len(others) > 0 {
+		return found(Warning, "AWS says that %s. Set retires_on of each in pkg/generate/catalog/models.json to the day "+
+			"that AWS names, and its successor; set its state to retired from that day on", strings.Join(others, ", "))
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }

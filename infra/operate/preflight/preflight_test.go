@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -72,9 +74,9 @@ type account struct {
 	id                string
 	outputs           map[string]map[string]string
 	limit, unreserved int
-	models            map[string]string // reasons why models cannot be called
-	lacks             map[string]bool   // models
-	ends              map[string]time.Time
+	models            map[string]string        // reasons why models cannot be called
+	lacks             map[string]bool          // models
+	lives             map[string]provider.Life // nil: all models are there, and none ends
 	secret            string
 	certificate       string
 	quotas            []Quota
@@ -128,7 +130,14 @@ func (a *account) Model(_ context.Context, id string) (string, error) {
 	return a.models[id], nil
 }
 
-func (a *account) Ends(context.Context) (map[string]time.Time, error) { return a.ends, nil }
+// Lives has all models of the catalog, of which some may have another life.
+func (a *account) Lives(context.Context) (map[string]provider.Life, error) {
+	all := map[string]provider.Life{}
+	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
+		all[m.ProviderModel] = a.lives[m.ProviderModel]
+	}
+	return all, nil
+}
 
 func (a *account) Quotas(context.Context, string) ([]Quota, error) { return a.quotas, nil }
 
@@ -287,22 +296,23 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"a model without agreement": {func(
 			a *account) {
 			a.models = map[string]string{"amazon.nova-lite-v1:0": "the agreement is PENDING"}
-		}, nil, "models", Warning, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
-		"a model that is not there": {func(a *account) { a.lacks = map[string]bool{"openai.gpt-oss-120b-1:0": true} },
-			nil, "models", Warning, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
+		}, nil, "models", Warning, "amazon.nova-lite-v1:0 (the agreement is PENDING; claude-haiku-5.5 writes in its place)"},
+		"a model that is not there": {func(a *account) { a.lacks = map[string]bool{"deepseek.v3.2": true} },
+			nil, "models", Warning, "deepseek.v3.2 (not in eu-central-1; claude-haiku-5.5 writes in its place)"},
 		"a model of other regions": {func(
 			a *account) {
 			a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true}
 		}, nil, "models", OK, "models of Bedrock"},
 		"a model that ends soon": {func(a *account) {
-			a.ends = map[string]time.Time{"amazon.nova-lite-v1:0": now.Add(40 * 24 * time.Hour)}
-		}, nil, "models", Warning, "AWS ends nova-lite on 2027-01-01 (the catalog has no end)"},
-		"a model whose end AWS has moved": {func(a *account) {
-			a.ends = map[string]time.Time{"anthropic.claude-sonnet-4-5-20250929-v1:0": now.Add(400 * 24 * time.Hour)}
-		}, nil, "models", Warning, "claude-sonnet-4.5 on 2027-12-27 (the catalog has 2027-04-08)"},
-		"a model that ends as the catalog says": {func(a *account) {
-			a.ends = map[string]time.Time{"anthropic.claude-sonnet-4-5-20250929-v1:0": time.Date(2027, 4, 8, 0, 0, 0, 0, time.UTC)}
-		}, nil, "models", OK, "models of Bedrock"},
+			a.lives = map[string]provider.Life{"amazon.nova-lite-v1:0": {End: now.Add(40 * 24 * time.Hour)}}
+		}, nil, "models", Warning, "AWS says that nova-lite ends on 2027-01-01 (the catalog has no end)"},
+		"a model that is Legacy": {func(a *account) {
+			a.lives = map[string]provider.Life{"anthropic.claude-sonnet-5-5": {Legacy: true, End: now.Add(180 * 24 * time.Hour)}}
+		}, nil, "models", Warning, "claude-sonnet-5.5 is Legacy, and AWS refuses it to new accounts: deepseek-3.2 writes " +
+			"in its place"},
+		"a writer without an agreement": {func(a *account) {
+			a.models = map[string]string{"anthropic.claude-haiku-5-5": "the agreement is PENDING"}
+		}, nil, "models", Warning, "anthropic.claude-haiku-5-5 (the agreement is PENDING; nova-2-lite writes in its place)"},
 		"without bedrock": {nil, func(s *customer.Settings) { s.Providers = []string{"fal"} }, "models",
 			Skipped, "do not include bedrock"},
 		"an empty secret": {func(a *account) { a.secret = "{}" }, nil, "provider credentials", Warning,

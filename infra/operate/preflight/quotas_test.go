@@ -13,7 +13,7 @@ import (
 // The names of quotas are those that Service Quotas shows.
 func TestQuotasAreLimitsOfModels(t *testing.T) {
 	var models []catalog.Model
-	for _, id := range []string{"nova-lite", "nova-2-lite", "claude-haiku-4.5", "stable-image-core", "nova-canvas"} {
+	for _, id := range []string{"nova-lite", "nova-2-lite", "claude-haiku-5.5", "stable-image-core", "stable-image-ultra"} {
 		m, ok := catalog.Find(id)
 		if !ok {
 			t.Fatalf("there is no model %s", id)
@@ -25,13 +25,13 @@ func TestQuotasAreLimitsOfModels(t *testing.T) {
 		{"Cross-region model inference requests per minute for Amazon Nova Lite", 400},
 		{"Cross-region model inference tokens per minute for Amazon Nova Lite", 400_000},
 		{"Cross-region model inference requests per minute for Amazon Nova 2 Lite", 100},
-		{"Cross-region model inference requests per minute for Anthropic Claude Haiku 4.5 V1", 50},
+		{"Cross-region model inference requests per minute for Anthropic Claude Haiku 5.5 V1", 50},
 		{"Cross-region model inference requests per minute for Anthropic Claude Sonnet 4.5 V1", 70},
 		{"On-demand model inference requests per minute for Stability.ai Stable Image Core 1.0", 60},
 		{"On-demand model inference requests per minute for Stability.ai Stable Image Core Remastered Two", 9},
 	})
-	want := map[string]int{"nova-lite": 400, "nova-2-lite": 100, "claude-haiku-4.5": 50, "stable-image-core": 60}
-	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"nova-canvas"}) {
+	want := map[string]int{"nova-lite": 400, "nova-2-lite": 100, "claude-haiku-5.5": 50, "stable-image-core": 60}
+	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"stable-image-ultra"}) {
 		t.Errorf("%v, and unknown are %v", limits, unknown)
 	}
 }

@@ -45,11 +45,11 @@ func TestWhereModelsProcessData(t *testing.T) {
 		model string
 		want  string
 	}{
-		"in the region":    {settings("eu-central-1", false, "bedrock"), "gpt-oss-120b", "eu-central-1"},
-		"in the geography": {settings("eu-central-1", true, "bedrock"), "claude-haiku-4.5", "AWS regions eu-*"},
-		"anywhere, by the opt-in": {settings("ap-southeast-2", true, "bedrock"), "claude-haiku-4.5",
+		"in the region":    {settings("us-east-1", false, "bedrock"), "gpt-oss-120b", "us-east-1"},
+		"in the geography": {settings("eu-central-1", true, "bedrock"), "claude-haiku-5.5", "AWS regions eu-*"},
+		"anywhere, by the opt-in": {settings("sa-east-1", true, "bedrock"), "claude-haiku-5.5",
 			"any AWS region in the world"},
-		"nowhere without it": {settings("ap-southeast-2", false, "bedrock"), "claude-haiku-4.5", ""},
+		"nowhere without it": {settings("sa-east-1", false, "bedrock"), "claude-haiku-5.5", ""},
 		"speech of AWS":      {settings("eu-central-1", false, "polly"), "polly-neural", "eu-central-1"},
 		"outside AWS": {settings("eu-central-1", false, "fal"), "flux-pro-1.1",
 			"as agreed with the operator; the API names no region"},

@@ -142,7 +142,7 @@ func TestLiveGenerations(t *testing.T) {
 	}
 	t.Run("more than there is", func(t *testing.T) {
 		a := call(t, secret, http.MethodPost, "/v1/studio/videos",
-			object{"prompt": "A shoe", "model": "seedance-2-1080p", "duration_seconds": 15})
+			object{"prompt": "A shoe", "model": "kling-4-1080p", "duration_seconds": 30})
 		if err := a.refused(http.StatusPaymentRequired, "insufficient_balance"); err != nil {
 			t.Error(err)
 		}

@@ -23,7 +23,8 @@ func TestADryRunWritesAReport(t *testing.T) {
 	if err := os.WriteFile(guards, []byte("x\n"+tableBegins+tableEnds), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-report", report, "-guards", guards, "-writer", "nova-lite", "-endpoint", server.URL + "/bedrock"}
+	args := []string{"-report", report, "-guards", guards, "-writer", "nova-lite", "-endpoint", server.URL + "/bedrock",
+		"-recorded", filepath.Join(directory, "recorded")}
 	first, second := filepath.Join(directory, "first.json"), filepath.Join(directory, "second.json")
 	for _, more := range [][]string{{"-texts", first}, {"-texts", second, "-before", first}} {
 		if err := evaluate(t.Context(), append(args, more...)); err != nil {
@@ -38,5 +39,19 @@ func TestADryRunWritesAReport(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
+	}
+	// What was recorded is replayed without a network, and a folder without a recording says so.
+	server.Close()
+	for folder, want := range map[string]string{"recorded": "Writer: `nova-lite`", "empty": "Nothing was recorded"} {
+		if err := evaluate(t.Context(), []string{"-report", report, "-guards", guards, "-recorded",
+			filepath.Join(directory, folder)}); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: the report lacks %q: %v", folder, want, err)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(directory, "recorded", "*.json")); err != nil || len(files) < recorded {
+		t.Errorf("%d files were recorded, %v", len(files), err)
 	}
 }

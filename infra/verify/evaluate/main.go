@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,8 @@ func evaluate(ctx context.Context, args []string) error {
 	guards := flags.String("guards", "infra/verify/evaluate/testdata/unseen.md", "file with the table of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
 	endpoint := flags.String("endpoint", "", "address of a fake of Bedrock for a dry run; empty: the real one")
+	record := flags.String("recorded", "infra/verify/evaluate/testdata/recorded", "folder of the answers of real models: "+
+		"written with a writer, and read without one")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -56,23 +59,51 @@ func evaluate(ctx context.Context, args []string) error {
 		return err
 	}
 	text := offline(verdicts) + architect(said)
-	if *writer == "" {
-		text += unmeasured
-	} else {
-		r, err := newRun(ctx, *writer, *judge, *before, *endpoint)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.write(ctx, all), r.save(*texts)); err != nil {
-			return err
-		}
-		text += r.quality()
+	quality, err := measured(ctx, all, *writer, *judge, *before, *endpoint, *record, *texts)
+	if err != nil {
+		return err
 	}
+	text += quality
 	if err := os.WriteFile(*report, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("evaluate: %w", err)
 	}
 	fmt.Print(text)
 	return nil
+}
+
+// measured returns the part about real models: of a new run with the writer, which is recorded, or else of the recorded
+// one, or else that nothing was recorded.
+func measured(ctx context.Context, all []answer, writer, judge, before, endpoint, record, texts string) (string,
+	error) {
+	others, err := readAnswers(unseen)
+	if err != nil {
+		return "", err
+	}
+	all = few(slices.Concat(all, others))
+	if writer == "" {
+		r, err := replay(record)
+		if err != nil {
+			return "", err
+		}
+		if r == nil {
+			return unmeasured, nil
+		}
+		if err := r.write(ctx, all); err != nil {
+			return "", err
+		}
+		return r.quality(), nil
+	}
+	r, err := newRun(ctx, writer, judge, before, endpoint)
+	if err != nil {
+		return "", err
+	}
+	if err := r.record(record); err != nil {
+		return "", err
+	}
+	if err := errors.Join(r.write(ctx, all), r.save(texts)); err != nil {
+		return "", err
+	}
+	return r.quality(), nil
 }
 
 // writeTable writes the table of the unseen answers into a file, between its lines.
@@ -98,7 +129,26 @@ func writeTable(file string) error {
 
 // newRun prepares a run with models of Bedrock, or with those of a fake at an endpoint.
 func newRun(ctx context.Context, writer, judge, before, endpoint string) (*run, error) {
-	r := &run{at: time.Now().UTC(), fake: endpoint != ""}
+	r, err := runOf(writer, judge, before)
+	if err != nil {
+		return nil, err
+	}
+	r.fake = endpoint != ""
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if r.fake {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("dry", "run", "")
+		cfg.Region = cmp.Or(cfg.Region, "eu-central-1")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	r.provider = bedrock.New(bedrock.Config{AWS: cfg, Endpoint: endpoint})
+	return r, nil
+}
+
+// runOf returns a run of a writer and a judge, or the writer if none is named, without their provider.
+func runOf(writer, judge, before string) (*run, error) {
+	r := &run{at: time.Now().UTC()}
 	if judge == "" {
 		judge = writer
 	}
@@ -127,15 +177,6 @@ func newRun(ctx context.Context, writer, judge, before, endpoint string) (*run, 
 			r.before[t.Brief] = t
 		}
 	}
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if r.fake {
-		cfg.Credentials = credentials.NewStaticCredentialsProvider("dry", "run", "")
-		cfg.Region = cmp.Or(cfg.Region, "eu-central-1")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	r.provider = bedrock.New(bedrock.Config{AWS: cfg, Endpoint: endpoint})
 	return r, nil
 }
 

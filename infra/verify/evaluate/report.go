@@ -77,13 +77,14 @@ can have the code flagged: the guard of a provider decides it.
 const unmeasured = `
 ## Quality
 
-No run with real models has been made. A dry run against a fake of Bedrock is a test (TestADryRunWritesAReport): it shows
+Nothing was recorded: no run with real models has been made. A dry run against a fake of Bedrock is a test (TestADryRunWritesAReport): it shows
 that one command writes this chapter, and says nothing about quality. With a role that may invoke the models, in a region
 that has them, run
 
-    make evaluate WRITER=claude-haiku-4.5 JUDGE=nova-pro
+    make evaluate WRITER=claude-haiku-5.5 JUDGE=nova-pro
 
-It asks for one text for each brief, and the chapter then states the credits of all calls.
+It asks for one text for each of 40 briefs, and writes the answers into infra/verify/evaluate/testdata/recorded. From
+then on, make evaluate replays them without a network, and this chapter has their figures. Until then it claims none.
 `
 
 // share returns a part in percent.

@@ -1,6 +1,9 @@
 package provider
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ProfilesOption is the option of a model that Bedrock serves by cross-region inference profiles: the geographies that
 // have one, separated by commas.
@@ -12,35 +15,48 @@ const globalProfile = "global"
 // anywhere in the world.
 const BedrockEverywhere = "bedrock-global"
 
-// ProfileIn returns the profile by which a model is called in a region: the one of the region's geography, else the
-// global one if that is permitted, else none. A model with profiles can, in most regions, only be called by them.
+// countries are the profiles of a single country, with its regions.
+var countries = map[string][]string{
+	"jp": {"ap-northeast-1", "ap-northeast-3"},
+	"au": {"ap-southeast-2", "ap-southeast-4"},
+}
+
+// ProfileIn returns the profile by which a model is called in a region: the one of the region's country or else
+// geography, else the global one if that is permitted, else none. A model with profiles can, in most regions, only be
+// called by them.
 func ProfileIn(region string, options map[string]string, everywhere bool) string {
+	var names []string
+	for name := range strings.SplitSeq(options[ProfilesOption], ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
 	geography, _, _ := strings.Cut(region, "-")
 	if geography == "ap" {
 		geography = "apac"
 	}
-	best := ""
-	for name := range strings.SplitSeq(options[ProfilesOption], ",") {
-		switch strings.TrimSpace(name) {
-		case geography:
-			return geography
-		case globalProfile:
-			if everywhere {
-				best = globalProfile
-			}
+	for name, regions := range countries {
+		if slices.Contains(regions, region) && slices.Contains(names, name) {
+			return name
 		}
 	}
-	return best
+	switch {
+	case slices.Contains(names, geography):
+		return geography
+	case everywhere && slices.Contains(names, globalProfile):
+		return globalProfile
+	}
+	return ""
 }
 
 // RegionsOf returns the regions to which a profile may send a call, as patterns of ARNs. The global profile may also
 // send it to places that AWS assigns to no region.
 func RegionsOf(profile string) []string {
-	switch profile {
-	case globalProfile:
+	switch {
+	case profile == globalProfile:
 		return []string{"", "*"}
-	case "apac":
+	case profile == "apac":
 		return []string{"ap-*"}
+	case countries[profile] != nil:
+		return slices.Clone(countries[profile])
 	default:
 		return []string{profile + "-*"}
 	}

@@ -23,10 +23,18 @@ func TestTheProfileOfBedrockIsThatOfTheRegion(t *testing.T) {
 			t.Errorf("%s: %q, want %q", region, got, want)
 		}
 	}
+	for region, want := range map[string]string{"ap-northeast-1": "jp", "ap-northeast-3": "jp", "ap-southeast-2": "au",
+		"ap-south-1": "apac"} {
+		options := map[string]string{ProfilesOption: "us,eu,apac,jp,au,global"}
+		if got := ProfileIn(region, options, true); got != want {
+			t.Errorf("%s: %q, want %q", region, got, want)
+		}
+	}
 	if got := ProfileIn("us-east-1", nil, true); got != "" {
 		t.Errorf("without profiles: %q", got)
 	}
-	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {
+	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*",
+		"jp": "ap-northeast-1,ap-northeast-3", "au": "ap-southeast-2,ap-southeast-4"} {
 		if got := strings.Join(RegionsOf(profile), ","); got != want {
 			t.Errorf("the profile %s leads to %q, want %q", profile, got, want)
 		}

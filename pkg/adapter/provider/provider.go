@@ -180,6 +180,8 @@ type About struct {
 type Submission struct {
 	Handle Handle  // empty if Result is set
 	Result *Result // set if the provider answers at once
+	// StandIn is the id, in the catalog, of the model that took the place of the requested one, or empty.
+	StandIn string
 }
 
 // State is the state of a generation.

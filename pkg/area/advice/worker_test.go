@@ -177,7 +177,7 @@ func TestAModelThatFails(t *testing.T) {
 func TestTheUsualModelWrites(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()
-	f := w.factory(live, "models", object{"text": "claude-sonnet-4.5"})
+	f := w.factory(live, "models", object{"text": "claude-sonnet-5.5"})
 	w.diagnosed(live, f.ID, nil)
 	usual := catalog.Default(provider.KindText)
 	if req := w.model.asked[0]; req.Model != usual.ProviderModel || req.Kind != provider.KindText ||

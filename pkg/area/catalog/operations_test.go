@@ -151,8 +151,8 @@ func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 		if len(m) != 15 {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
-		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" ||
-			m["price"] != nil) {
+		if m["id"] == "nano-banana-2" && (m["state"] != "retired" || m["successor"] != "nano-banana-2.1" ||
+			m["price"] == nil) {
 			t.Errorf("the retired model is %v", m)
 		}
 	}
@@ -325,7 +325,7 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	mine := tenant.Of("acc_1", tenant.Live)
 	keep(t, db, mine,
-		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "llama-3.3-70b",
+		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "nova-pro",
 			Endpoint: "arn:aws:bedrock:secret"},
 		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02r", FactoryID: "fac_2", BaseModel: "nova-lite"})
 	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02s",
@@ -352,7 +352,7 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 		newest["training"] != nil || newest["price"] == nil {
 		t.Errorf("%v", newest)
 	}
-	if oldest["id"] != "mdl_01h455vb4pex5vsknk084sn02q" || oldest["fine_tuned_from"] != "llama-3.3-70b" {
+	if oldest["id"] != "mdl_01h455vb4pex5vsknk084sn02q" || oldest["fine_tuned_from"] != "nova-pro" {
 		t.Errorf("%v", oldest)
 	}
 	for _, m := range all {

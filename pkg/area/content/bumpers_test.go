@@ -62,7 +62,7 @@ func TestAnIntroCountsInTheLength(t *testing.T) {
 func TestStoriesThatAreClipsHaveAnIntro(t *testing.T) {
 	w := newWorld(t)
 	w.bumpered(1.5)
-	it := w.generated("kind", "story", "model", "kling-2.5-turbo-standard")
+	it := w.generated("kind", "story", "model", "kling-2.5-turbo-pro")
 	v := w.video()
 	if *it.DurationSeconds != 8 || v.Intro == nil || v.Scenes[0].Length != 4500*time.Millisecond {
 		t.Errorf("%d s: %+v", *it.DurationSeconds, v)
@@ -113,7 +113,7 @@ func TestALengthThatLeavesLittleIsRefused(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "video", "prompt": "Netze",
 		"visuals": "stills"}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "story", "prompt": "Netze",
-		"model": "kling-2.5-turbo-standard", "duration_seconds": 10}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
+		"model": "kling-2.5-turbo-pro", "duration_seconds": 10}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 }
 
 // TikTok permits no brand in media: a video for it has no intro and no outro, and others are not published there.

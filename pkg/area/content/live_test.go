@@ -117,14 +117,12 @@ func TestLiveWorkIsRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"too little":  {w.body(), 402, errs.InsufficientBalance, ""},
-		"a rehearsal": {w.body("sandbox", object{}), 422, errs.ValidationFailed, "/sandbox"},
-		"a preview": {w.body("kind", "music_clip", "model", "lyria-2"), 422,
-			errs.UnsupportedModel, "/model"},
+		"too little":              {w.body(), 402, errs.InsufficientBalance, ""},
+		"a rehearsal":             {w.body("sandbox", object{}), 422, errs.ValidationFailed, "/sandbox"},
 		"an unknown model":        {w.body("model", "nobody"), 422, errs.UnsupportedModel, "/model"},
-		"a retired model":         {w.body("model", "nova-canvas"), 422, errs.UnsupportedModel, "/model"},
+		"a retired model":         {w.body("model", "nano-banana-2"), 422, errs.UnsupportedModel, "/model"},
 		"a model of another kind": {w.body("model", "veo-3.1"), 422, errs.UnsupportedModel, "/model"},
-		"another shape":           {w.body("kind", "video", "model", "ovi"), 422, errs.UnsupportedModel, "/model"},
+		"another shape":           {w.body("kind", "post", "model", "flux-pro-1.1-ultra"), 422, errs.UnsupportedModel, "/model"},
 		"a provider not set up": {w.body("kind", "video", "model", "runway-gen-4.5"), 422,
 			errs.UnsupportedModel, "/model"},
 		"a language nobody speaks": {w.body("kind", "video", "language", "eo"), 422, errs.UnsupportedModel,

@@ -111,11 +111,11 @@ func TestWhatTheCallerGivesIsKept(t *testing.T) {
 func TestTheFactoryDecidesWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t)
 	w.factory = w.makeFactory(object{"type": "entertainment", "name": "News", "language": "pt-BR",
-		"models": object{"image": "qwen-image", "music": "lyria-2"}})
+		"models": object{"image": "qwen-image", "music": "ace-step"}})
 	if got := w.create(); got.Language != "pt-BR" || got.Model != "qwen-image" {
 		t.Errorf("%+v", got)
 	}
-	if got := w.create("kind", "music_clip"); got.Model != "lyria-2" { // a preview, which a test key may use
+	if got := w.create("kind", "music_clip"); got.Model != "ace-step" {
 		t.Errorf("%+v", got)
 	}
 	if got := w.create("model", "nano-banana", "language", "fr"); got.Language != "fr" || got.Model != "nano-banana" {
@@ -180,7 +180,7 @@ func TestCreateIsRefused(t *testing.T) {
 		"a hashtag twice":         {w.body("hashtags", []string{"a", "a"}), 422, invalid, "/hashtags"},
 		"no language":             {w.body("language", "xx"), 422, invalid, "/language"},
 		"an unknown model":        {w.body("model", "gpt-99"), 422, errs.UnsupportedModel, "/model"},
-		"a retired model":         {w.body("model", "nova-canvas"), 422, errs.UnsupportedModel, "/model"},
+		"a retired model":         {w.body("model", "nano-banana-2"), 422, errs.UnsupportedModel, "/model"},
 		"a model of another kind": {w.body("model", "veo-3.1"), 422, errs.UnsupportedModel, "/model"},
 		"a model for its text":    {w.body("model", "nova-lite"), 422, errs.UnsupportedModel, "/model"},
 		"another outcome":         {w.body("sandbox", object{"outcome": "maybe"}), 422, invalid, "/sandbox/outcome"},

@@ -150,7 +150,7 @@ func TestCreateIsRefused(t *testing.T) {
 		{"content_types", []string{"post", "post"}, errs.ValidationFailed, "/content_types"},
 		{"models", object{"image": "gpt-99"}, errs.UnsupportedModel, "/models/image"},
 		{"models", object{"image": "veo-3.1"}, errs.UnsupportedModel, "/models/image"},
-		{"models", object{"image": "nova-canvas"}, errs.UnsupportedModel, "/models/image"},
+		{"models", object{"image": "nano-banana-2"}, errs.UnsupportedModel, "/models/image"},
 		{"models", object{"sculpture": "nano-banana"}, errs.ValidationFailed, "/models/sculpture"},
 		{"models", object{"image": ""}, errs.UnsupportedModel, "/models/image"},
 		{"models", object{"image": nil}, errs.ValidationFailed, "/models/image"},
@@ -191,7 +191,7 @@ func TestCreateIsRefused(t *testing.T) {
 func TestAFactoryMayPreferAPreview(t *testing.T) {
 	// Live work with it is refused; a test key may rehearse with it.
 	w := newWorld(t)
-	if f := w.create("models", object{"music": "lyria-2", "text": "nova-lite"}); len(f.Models) != 2 {
+	if f := w.create("models", object{"music": "ace-step", "text": "nova-lite"}); len(f.Models) != 2 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -14,14 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-const (
-	// retiringNotice is the least time between the event model.retiring and the end of the model, if its provider has
-	// named the end early enough.
-	retiringNotice = 60 * 24 * time.Hour
-	// lookEvery is the time between two looks at the models of a factory. A release may tell of an end that was not
-	// known when the factory was written.
-	lookEvery = 7 * 24 * time.Hour
-)
+// lookEvery is the time between two looks at the models of a factory. A release may tell of an end that was not known
+// when the factory was written.
+const lookEvery = 7 * 24 * time.Hour
 
 // named is the partition of store.ByDue that lists the factories of all accounts that name a model, by the time of the
 // next look at these.
@@ -33,7 +28,7 @@ const toldAttribute = "retiring_told"
 // Retirement is the object of the event model.retiring: a model that a factory names and that ends.
 type Retirement struct {
 	// Id of the model.
-	ID string `json:"id" example:"llama-3.3-70b"`
+	ID string `json:"id" example:"nano-banana-pro"`
 	// Id of the factory that names the model.
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Profile that the factory belongs to. Null: the account as a whole.
@@ -43,7 +38,7 @@ type Retirement struct {
 	// Time from which on its provider no longer has it.
 	RetiresAt resource.Time `json:"retires_at"`
 	// Id of the model to use instead. Null if there is none.
-	Successor *string `json:"successor" example:"gpt-oss-120b"`
+	Successor *string `json:"successor" example:"nano-banana-2.1"`
 	// Whether the factory lets a successor take the place of the model, as far as that costs no more.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 }
@@ -92,7 +87,7 @@ func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
 			m, ok = catalog.Find(t.BaseModel)
 		}
 		if !ok || m.RetiresAt == nil || slices.Contains(told, m.ID) ||
-			m.RetiresAt.Sub(now) > retiringNotice+lookEvery {
+			m.RetiresAt.Sub(now) > m.Notice()+lookEvery {
 			continue
 		}
 		ending = append(ending, Retirement{ID: m.ID, FactoryID: f.ID, ProfileID: f.ProfileID, Kind: kind,

@@ -15,7 +15,7 @@ import (
 const day = 24 * time.Hour
 
 // ending is a model whose provider has named its end.
-const ending = "llama-3.3-70b"
+const ending = "nano-banana-pro"
 
 func endOf(t *testing.T, model string) time.Time {
 	t.Helper()
@@ -61,7 +61,7 @@ func (w *world) look(until time.Time) {
 func TestAFactoryIsToldOnceSixtyDaysBeforeItsModelEnds(t *testing.T) {
 	w := newWorld(t)
 	end := endOf(t, ending)
-	f := w.create("models", object{"text": ending, "image": "flux-pro-1.1"}, "replace_retired_models", true)
+	f := w.create("models", object{"image": ending, "text": "nova-lite"}, "replace_retired_models", true)
 	w.create()
 	w.create("models", object{"text": "nova-lite"})
 	w.look(end.Add(-69 * day))
@@ -70,8 +70,8 @@ func TestAFactoryIsToldOnceSixtyDaysBeforeItsModelEnds(t *testing.T) {
 	}
 	w.look(end.Add(-60 * day))
 	told := w.retirements()
-	if len(told) != 1 || told[0].FactoryID != f.ID || told[0].Kind != "text" || told[0].ID != ending ||
-		!told[0].RetiresAt.Equal(end) || *told[0].Successor != "gpt-oss-120b" || !told[0].ReplaceRetiredModels {
+	if len(told) != 1 || told[0].FactoryID != f.ID || told[0].Kind != "image" || told[0].ID != ending ||
+		!told[0].RetiresAt.Equal(end) || *told[0].Successor != "nano-banana-2.1" || !told[0].ReplaceRetiredModels {
 		t.Fatalf("told %+v", told)
 	}
 	if now := w.get(f.ID); now.Version != f.Version {
@@ -87,7 +87,7 @@ func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.Clock.Add(endOf(t, ending).Add(-20 * day).Sub(w.Now()))
 	f := w.create()
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"models": object{"text": ending}}).Into(t, http.StatusOK, new(view))
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"models": object{"image": ending}}).Into(t, http.StatusOK, new(view))
 	if n, err := factory.WarnRetiring(t.Context(), w.DB, w.Now()); err != nil || n != 1 {
 		t.Fatalf("%d events, %v", n, err)
 	}
@@ -101,7 +101,7 @@ func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
 func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 	w := newWorld(t)
 	end := endOf(t, ending)
-	created := w.Call(http.MethodPost, "/v1/factories", body("models", object{"text": ending}))
+	created := w.Call(http.MethodPost, "/v1/factories", body("models", object{"image": ending}))
 	if got := created.Header.Get("Sunset"); got != end.Format(http.TimeFormat) {
 		t.Errorf("Sunset is %q", got)
 	}
@@ -119,10 +119,10 @@ func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
 
 func TestAModelThatHasEndedIsRefusedAndKeepsNobodyFromOtherChanges(t *testing.T) {
 	w := newWorld(t)
-	f := w.create("models", object{"text": ending})
+	f := w.create("models", object{"image": ending})
 	w.Clock.Add(endOf(t, ending).Sub(w.Now()))
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Still here"}).Into(t, http.StatusOK, new(view))
 	other := w.create()
-	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, object{"models": object{"text": ending}})
-	refused.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/text")
+	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, object{"models": object{"image": ending}})
+	refused.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/image")
 }

@@ -126,7 +126,7 @@ func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.K
 	if err != nil {
 		return order{}, err
 	}
-	m, _ := catalog.Find(chosen) // it was chosen from there
+	m, _ := s.offer.Find(chosen) // it was chosen from there
 	in = effective(m, in)
 	req := in.Request(kind)
 	if err := m.Check(req, prefix); err != nil {
@@ -233,7 +233,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	a := generate.Order{
 		Owner: owner, Subject: r.ID, Attempt: Attempt, About: r.About(),
 		Makes: "generation." + string(kind),
-		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider},
+		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, PricedIn: o.model.Place, Provider: o.model.Provider},
 			{Kind: provider.KindSign, Provider: generate.Composed}},
 	}
 	if c.Sandbox != nil {

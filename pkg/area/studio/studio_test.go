@@ -307,11 +307,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"a member of another kind": {live, "images", object{"prompt": "x", "duration_seconds": 3}, 422, invalid, "/duration_seconds"},
 		"an unknown model": {live, "images", object{"prompt": "x", "model": "dall-e"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a retired model": {live, "images", object{"prompt": "x", "model": "nova-canvas"}, 422,
+		"a retired model": {live, "images", object{"prompt": "x", "model": "nano-banana-2"}, 422,
 			errs.UnsupportedModel, "/model"},
 		"a model of another kind": {live, "images", object{"prompt": "x", "model": "veo-3.1"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a model in preview": {live, "videos", object{"prompt": "x", "model": "pixverse-5"}, 422,
+		"a model in preview": {live, "avatars", object{"text": "x", "model": "heygen-3"}, 422,
 			errs.UnsupportedModel, "/model"},
 		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "stable-image-core"}, 422,
 			errs.UnsupportedModel, "/model"},
@@ -363,8 +363,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"an estimate, another ratio": {live, "estimates",
 			object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid,
 			"/input/aspect_ratio"},
-		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5",
-			"input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
+		"an estimate without a price": {w.Caller, "estimates", object{"kind": "avatar", "model": "heygen-3",
+			"input": object{"text": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
 		before := storetest.Snapshot(t, w.DB, "attempts")
 		t.Run(name, func(t *testing.T) {

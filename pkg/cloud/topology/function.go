@@ -112,6 +112,8 @@ const (
 	ModerateTexts Grant = "moderate texts"
 	// ProbeAPI permits reading the secret with the address and the key by which the API is probed.
 	ProbeAPI Grant = "probe the API"
+	// WatchModels permits reading which models Bedrock has, and when they end.
+	WatchModels Grant = "watch models"
 	// RunFFmpeg adds the layer with FFmpeg and the fonts.
 	RunFFmpeg Grant = "run FFmpeg"
 	// DecodePictures adds the layer, whose FFmpeg decodes HEIC and AVIF.

@@ -136,6 +136,6 @@ var Functions = []Function{
 		State: use(Put, Update), Sends: Outbox},
 	// The canary creates content like a customer, and waits for it.
 	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute,
-		State: []Use{Update}, Grants: []Grant{ProbeAPI}},
+		State: []Use{Update}, Grants: []Grant{ProbeAPI, KnowProviders, WatchModels}},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

@@ -126,6 +126,31 @@ type Model struct {
 	ProviderOptions map[string]string `json:"-"`
 	// DeprecatedAt is the time from which on this catalog advises against the model, or nil.
 	DeprecatedAt *resource.Time `json:"-"`
+	// Place is the inference profile or AWS region whose price the model has, empty for the price that others have.
+	Place string `json:"-"`
+
+	places   map[string]*Price
+	extended *extended
+}
+
+// extended is the price of a model that is about to end, from a time on.
+type extended struct {
+	from  time.Time
+	price *Price
+}
+
+// in returns the model with the price of a place: an inference profile or an AWS region.
+func (m Model) in(place string) Model {
+	if p := m.places[place]; p != nil {
+		m.Price, m.Place = p, place
+	}
+	return m
+}
+
+// FindIn returns a model by its id, with the price of its Place.
+func FindIn(id, place string) (Model, bool) {
+	m, ok := Find(id)
+	return m.in(place), ok
 }
 
 // In reports whether the model can be called from an AWS region, by the global inference profile if that is permitted.
@@ -150,7 +175,9 @@ type row struct {
 	DeprecatedOn day `json:"deprecated_on"`
 	// RegionsSource is the URL of AWS's list of the regions.
 	RegionsSource string `json:"regions_source"`
-	// Cost is the provider's price in US dollars, from which the price was calculated at one credit for a cent.
+	// ReadOn is the day on which Source was read.
+	ReadOn day `json:"read_on"`
+	// Cost is what the provider charges. The price is one credit for a cent of it.
 	Cost     *cost        `json:"cost"`
 	Training *trainingRow `json:"training"`
 }
@@ -164,12 +191,6 @@ func (d *day) UnmarshalText(text []byte) error {
 	at := resource.Instant(t)
 	d.at = &at
 	return err
-}
-
-type cost struct {
-	USD      string `json:"usd"`       // for Per units; of text, its output
-	USDInput string `json:"usd_input"` // of text, for Per units of input
-	Per      int64  `json:"per"`       // 1 if left out
 }
 
 // table is the content of models.json.
@@ -203,6 +224,9 @@ func parse(raw []byte) (table, error) {
 		r := &t.Models[i]
 		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
 		r.Model.RetiresAt, r.Model.DeprecatedAt = r.RetiresOn.at, r.DeprecatedOn.at
+		if err := r.price(); err != nil {
+			return table{}, fmt.Errorf("%s: %w", r.ID, err)
+		}
 		if r.Regions == nil {
 			r.Regions = []string{}
 		}

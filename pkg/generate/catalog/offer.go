@@ -33,8 +33,21 @@ func (o Offer) clock() time.Time {
 	return o.now()
 }
 
-// today returns the model in its state of today.
-func (o Offer) today(m Model) Model { return m.At(o.clock()) }
+// today returns the model in its state of today, at the price of the stack's region.
+func (o Offer) today(m Model) Model { return m.in(o.placeOf(m)).At(o.clock()) }
+
+// placeOf returns where the stack's calls of a model are charged: by the name of the inference profile that they use,
+// or else by the region.
+func (o Offer) placeOf(m Model) string {
+	everywhere := o.configured.Has(provider.BedrockEverywhere)
+	return cmp.Or(provider.ProfileIn(o.region, m.ProviderOptions, everywhere), o.region)
+}
+
+// Find returns a model by its id, in its state of today and at the price of the stack's region.
+func (o Offer) Find(id string) (Model, bool) {
+	m, ok := Find(id)
+	return o.today(m), ok
+}
 
 // has reports whether live work can reach the model.
 func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && o.reaches(m) }
@@ -51,7 +64,7 @@ func (o Offer) Models(f Filter, live bool) []Model {
 	for i := range chosen {
 		m := o.today(chosen[i])
 		usual, err := o.Default(m.Kind, live)
-		chosen[i].State, chosen[i].Default = m.State, err == nil && usual.ID == m.ID
+		chosen[i], chosen[i].Default = m, err == nil && usual.ID == m.ID
 		if live && m.State != Retired && !o.has(m) {
 			chosen[i].State = Unavailable
 		}
@@ -123,12 +136,13 @@ var shapes = map[provider.Kind][]string{
 // Default returns the model of a kind that is used if none is named: the catalog's default, or, if that is unavailable
 // to live work, the first other model that can make content items. It returns unsupported_model if there is none.
 func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
-	usual := Default(kind)
-	if o.today(usual).State != Retired && (!live || o.has(usual)) {
+	usual := o.today(Default(kind))
+	if usual.State != Retired && (!live || o.has(usual)) {
 		return usual, nil
 	}
 	for _, m := range Models(Filter{Kind: kind}) {
-		fits := o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) &&
+		m = o.today(m)
+		fits := m.State == Available && m.Price != nil && (!live || o.has(m)) &&
 			within(shapes[kind], m.Capabilities.AspectRatios) &&
 			within(m.Capabilities.Requires, usual.Capabilities.Requires)
 		if fits {
@@ -153,6 +167,33 @@ func unsupported(param, format string, args ...any) error {
 // Writers returns the models that write texts of a quality, the best one first, as far as work can reach them.
 func (o Offer) Writers(quality string, live bool) []Model {
 	return o.offered(models().Writers[quality], live)
+}
+
+// StandIns returns the models that take the place of a text model, by its provider's id, if the provider refuses it to
+// the account: those behind it in the list of its quality, then the writers of the quality standard, then the default.
+func (o Offer) StandIns(model string) (next []provider.StandIn) {
+	t := models()
+	i := slices.IndexFunc(t.Models, func(r row) bool { return r.Kind == provider.KindText && r.ProviderModel == model })
+	if i < 0 {
+		return nil // a trained model: its factory has the model that it was trained from
+	}
+	refused := t.Models[i].Model
+	var ids []string
+	for _, list := range [][]string{t.Writers["best"], t.Writers["standard"], t.Editors["best"], t.Editors["standard"],
+		t.Judges} {
+		if at := slices.Index(list, refused.ID); at >= 0 {
+			ids = append(ids, list[at+1:]...)
+			break
+		}
+	}
+	ids = append(append(ids, t.Writers["standard"]...), t.Defaults[provider.KindText])
+	for _, m := range o.offered(ids, true) {
+		known := slices.ContainsFunc(next, func(s provider.StandIn) bool { return s.ID == m.ID })
+		if m.ID != refused.ID && m.Provider == refused.Provider && !known {
+			next = append(next, provider.StandIn{ID: m.ID, Model: m.ProviderModel, Options: m.ProviderOptions})
+		}
+	}
+	return next
 }
 
 // Editor returns the model that rewrites a text of a quality: another than its writer, or else the writer.
@@ -184,7 +225,7 @@ func otherThan(all []Model, writer, editor Model) Model {
 // offered returns the models of a list that work can reach.
 func (o Offer) offered(ids []string, live bool) (all []Model) {
 	for _, id := range ids {
-		if m, ok := Find(id); ok && o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) {
+		if m, ok := o.Find(id); ok && m.State == Available && m.Price != nil && (!live || o.has(m)) {
 			all = append(all, m)
 		}
 	}

@@ -40,7 +40,7 @@ func TestPriceOfRequests(t *testing.T) {
 		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 101},
 		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 1,
 			Spoken: 7200 * time.Millisecond}, 72},
-		"a text": {"claude-sonnet-4.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
+		"a text": {"claude-sonnet-5.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
 	} {
 		m := model(t, c.model)
 		c.req.Kind = m.Kind
@@ -49,7 +49,7 @@ func TestPriceOfRequests(t *testing.T) {
 		}
 	}
 	// A text that may be longer costs more.
-	m := model(t, "claude-sonnet-4.5")
+	m := model(t, "claude-sonnet-5.5")
 	short, _ := m.PriceOf(request{Kind: provider.KindText, Prompt: "A shoe"})
 	long, _ := m.PriceOf(request{Kind: provider.KindText, Prompt: "A shoe", Slides: 10, ScriptSeconds: 60})
 	if short >= long {
@@ -59,7 +59,7 @@ func TestPriceOfRequests(t *testing.T) {
 		Seconds: 7}); err == nil {
 		t.Errorf("a recording that was not measured costs %d", got)
 	}
-	if _, err := model(t, "lyria-2").PriceOf(request{}); !errors.Is(err, ErrNoPrice) {
+	if _, err := (Model{Kind: provider.KindMusic}).PriceOf(request{}); !errors.Is(err, ErrNoPrice) {
 		t.Errorf("a model without a price: %v", err)
 	}
 }
@@ -69,10 +69,9 @@ func TestLength(t *testing.T) {
 		model       string
 		asked, want int
 	}{
-		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"ovi", 3, 5}, {"ace-step", 0, 30},
+		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"kling-4", 31, 30}, {"ace-step", 0, 30},
 		{"ace-step", 500, 240},
 		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190}, {"ace-step", 2, 5}, {"minimax-music-2", 30, 0},
-		{"lyria-2", 0, 0},
 	} {
 		if got := model(t, c.model).Length(c.asked); got != c.want {
 			t.Errorf("%s makes %d s of %d, want %d", c.model, got, c.asked, c.want)

@@ -36,6 +36,19 @@ type Price struct {
 	// Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units,
 	// rounded up. Absent if the size does not matter.
 	Megapixels int64 `json:"megapixels,omitempty" example:"1"`
+	// Text models only: price of a request with a long prompt. Absent if the length does not matter.
+	LongPrompt *LongPrompt `json:"long_prompt,omitempty"`
+}
+
+// LongPrompt is the price of all tokens of a request that has more input tokens than a bound. It is for as many tokens
+// as the price that it replaces.
+type LongPrompt struct {
+	// Input tokens above which it applies.
+	AboveInputTokens int64 `json:"above_input_tokens" example:"100000"`
+	// Credits for the number of output tokens in per.
+	Credits int64 `json:"credits" example:"11"`
+	// Credits for the number of input tokens in per.
+	InputCredits int64 `json:"input_credits" example:"11"`
 }
 
 // Quantity is the requested amount of a model's results. Only the field for the unit of its price matters.
@@ -69,7 +82,8 @@ func (m Model) Cost(q Quantity) (int64, error) {
 	case PerCharacters:
 		return ceil(mul(int64(q.Characters), p.Credits), 1000*p.Per), nil
 	case PerTokens:
-		return ceil(add(mul(int64(q.InputTokens), p.InputCredits), mul(int64(q.OutputTokens), p.Credits)),
+		read, written := p.tokens(q.InputTokens)
+		return ceil(add(mul(int64(q.InputTokens), read), mul(int64(q.OutputTokens), written)),
 			1000*p.Per), nil
 	case PerTrack:
 		return ceil(mul(int64(q.Tracks), p.Credits), p.Per), nil
@@ -89,6 +103,14 @@ func (m Model) Excess(reserved, cost int64) int64 {
 		return 0
 	}
 	return cost - reserved
+}
+
+// tokens returns the credits for input and output tokens of a request with a number of input tokens.
+func (p Price) tokens(input int) (read, written int64) {
+	if long := p.LongPrompt; long != nil && int64(input) > long.AboveInputTokens {
+		return long.InputCredits, long.Credits
+	}
+	return p.InputCredits, p.Credits
 }
 
 // sizes returns the number of units that one image of the quantity counts as.

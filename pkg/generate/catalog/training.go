@@ -64,15 +64,15 @@ func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 			return Model{}, unsupported(param, "The model %s cannot be trained by live keys here: it is trained in "+
 				"%s. A test key can rehearse it.", m.ID, strings.Join(m.Training.Regions, ", "))
 		}
-		return m, nil
+		return o.today(m), nil
 	}
 	for _, candidate := range []string{usual, Default(provider.KindText).ID} {
-		if m, ok := Find(candidate); ok && can(m) {
+		if m, ok := o.Find(candidate); ok && can(m) {
 			return m, nil
 		}
 	}
 	if i := slices.IndexFunc(texts, can); i >= 0 {
-		return texts[i], nil
+		return o.today(texts[i]), nil
 	}
 	return Model{}, unsupported("", "No model can be trained by live keys here. Use a test key. Nothing was created "+
 		"or spent.")
@@ -136,7 +136,8 @@ const trainedPrefix = id.Model + "_"
 // TrainedModel returns a trained model as keys of a mode see it.
 func (o Offer) TrainedModel(t Trained, live bool) Model {
 	m := t.Model()
-	if base, ok := Find(t.BaseModel); live && (!ok || o.today(base).State == Retired || !o.has(base)) {
+	base, ok := o.Find(t.BaseModel)
+	if m.Price = base.Price; live && (!ok || base.State == Retired || !o.has(base)) {
 		m.State = Unavailable
 	}
 	return m

@@ -70,7 +70,7 @@ type Model struct {
 	// Kind of the part that it makes.
 	Task string `json:"task" enum:"text,image,video,music,voice,avatar" example:"image"`
 	// Id of the model, as in the catalog.
-	Model string `json:"model" example:"nova-canvas"`
+	Model string `json:"model" example:"nano-banana-2"`
 }
 
 // Publication is the publication of an item on an account.

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/lives"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/training/tune"
@@ -53,7 +55,8 @@ func Open(f topology.Function) Env {
 	}
 	if f.May(topology.CallProviders, topology.CallTextModels) {
 		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
-			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now})
+			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint,
+			StandIns: e.Offer().StandIns, Now: time.Now})
 	}
 	if f.May(topology.CallProviders) {
 		e.Sources = &fetch.Fetcher{Client: fetch.NewClient(e.Loopback), Now: time.Now}
@@ -74,6 +77,9 @@ func Open(f topology.Function) Env {
 	}
 	if f.May(topology.ProbeAPI) {
 		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
+	}
+	if f.May(topology.WatchModels) && provider.ParseConfigured(n.Providers).Has(bedrock.Name) {
+		e.Lives = func(ctx context.Context) (map[string]provider.Life, error) { return lives.Read(ctx, e.AWS) }
 	}
 	return e
 }

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -23,6 +25,9 @@ const (
 	Took   = "ProbeMilliseconds"
 )
 
+// ModelEnds is the metric of models that end soon, are refused to new accounts, or are not in the region.
+const ModelEnds = "ModelsEnding"
+
 // Canary probes the service.
 type Canary struct {
 	// Target reads the target.
@@ -31,6 +36,10 @@ type Canary struct {
 	HTTP *http.Client
 	DB   *store.DB
 	Now  func() time.Time
+	// Lives reads the lives of the models of Bedrock, of which Offer is the part that the stack offers. Nil: the stack
+	// does not use Bedrock.
+	Lives func(context.Context) (map[string]provider.Life, error)
+	Offer catalog.Offer
 	// Wait waits between two reads of the item.
 	Wait func(context.Context, time.Duration) error
 }
@@ -56,6 +65,9 @@ const (
 
 // Run probes once. A failed probe is no error of the function: it is counted, and an alarm watches the count.
 func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
+	if err := c.watch(ctx); err != nil {
+		slog.Warn("models not compared", "error", err)
+	}
 	value, err := c.Target(ctx)
 	if err != nil {
 		return ProbeResult{}, fmt.Errorf("canary: read the target: %w", err)
@@ -87,6 +99,31 @@ func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
 		r.Providers = probe{Canary: c, target: t, api: api, key: t.LiveKey}.live(ctx)
 	}
 	return r, account.Probed(ctx, c.DB, began, took, failure == nil)
+}
+
+// watch compares the catalog with the models of Bedrock, once a week: in the run of the first five minutes after
+// Monday, 03:00 UTC.
+func (c *Canary) watch(ctx context.Context) error {
+	if c.Lives == nil {
+		return nil
+	}
+	now := c.Now().UTC()
+	if now.Weekday() != time.Monday || now.Hour() != 3 || now.Minute() >= 5 {
+		return nil
+	}
+	lives, err := c.Lives(ctx)
+	if err != nil {
+		return err
+	}
+	ending := int64(0)
+	for _, d := range append(c.Offer.Compare(lives), c.Offer.EndingSoon()...) {
+		slog.Warn("model differs", "model", d.Model, "text", d.Text)
+		if d.Ends {
+			ending++
+		}
+	}
+	metric.Add(ModelEnds, ending)
+	return nil
 }
 
 // probe is one probe of a target.

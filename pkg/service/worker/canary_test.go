@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -195,5 +198,33 @@ func TestWithoutATargetNothingIsProbed(t *testing.T) {
 	if all, _ := w.probes(); all != 0 || strings.Count(w.metric.String(), `"ProbesFailed":0`) != 1 ||
 		strings.Contains(w.metric.String(), "ProbeMilliseconds") {
 		t.Errorf("%d probes, %s", all, w.metric.String())
+	}
+}
+
+// Once a week, the canary compares the catalog with the models of Bedrock, and counts those that end.
+func TestTheModelsAreComparedOnceAWeek(t *testing.T) {
+	var out bytes.Buffer
+	t.Cleanup(func(before io.Writer) func() { return func() { metric.SetOutput(before) } }(metric.SetOutput(&out)))
+	for at, want := range map[string]bool{"2026-11-30T03:02:00Z": true, "2026-11-30T03:07:00Z": false,
+		"2026-12-01T03:02:00Z": false} {
+		out.Reset()
+		now, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		c := worker.Canary{Target: func(context.Context) (string, error) { return "{}", nil },
+			Now:   func() time.Time { return now },
+			Offer: catalog.NewOffer("bedrock", "eu-central-1", func() time.Time { return now }),
+			Lives: func(context.Context) (map[string]provider.Life, error) {
+				asked++
+				return map[string]provider.Life{"amazon.nova-lite-v1:0": {Legacy: true}}, nil
+			}}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if counted := strings.Contains(out.String(), worker.ModelEnds); counted != want || (asked == 1) != want {
+			t.Errorf("at %s: counted %v, asked %d times", at, counted, asked)
+		}
 	}
 }

@@ -102,7 +102,7 @@ var All = []Function{
 	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
 	{Name: "canary", Other: func(e Env) any {
 		c := &Canary{Target: e.Probed, HTTP: &http.Client{Timeout: 30 * time.Second}, DB: e.DB, Now: e.Now,
-			Wait: backoff.Sleep}
+			Lives: e.Lives, Offer: e.Offer(), Wait: backoff.Sleep}
 		return c.Run
 	}},
 	{Name: "rotate-seal", Other: func(e Env) any {

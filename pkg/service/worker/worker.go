@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -70,6 +71,8 @@ type Env struct {
 	// Mailer sends e-mails to people; nil if the stack sends none. URL is the address of the account area in them.
 	Mailer people.Mailer
 	URL    string
+	// Lives reads the lives of the models of Bedrock; nil: the stack does not use Bedrock.
+	Lives func(context.Context) (map[string]provider.Life, error)
 	// Probed reads the target of the canary.
 	Probed func(context.Context) (string, error)
 	// SealSecret is the ARN of the sealing secret, to rotate it.

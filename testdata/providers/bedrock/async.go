@@ -62,7 +62,7 @@ func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	model, ok := check(w, body.ModelID, "video")
+	model, ok := f.check(w, body.ModelID, "video")
 	if !ok {
 		return
 	}

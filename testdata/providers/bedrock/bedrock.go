@@ -40,6 +40,9 @@ type Config struct {
 	Write func(ctx context.Context, bucket, key string, content []byte) error
 	// Read reads an object of a caller's bucket, as jobs do. If it is nil, they can read none.
 	Read func(ctx context.Context, bucket, key string) ([]byte, error)
+	// Legacy are the models that are refused to the account, as AWS refuses those in the state Legacy to an account
+	// that has not used them: by the beginnings of their ids. Denied are those whose terms it has not accepted.
+	Legacy, Denied []string
 }
 
 type fake struct {
@@ -111,23 +114,25 @@ var families = []family{
 	{prefix: "amazon.nova-pro-", kind: "text", profile: true},
 	{prefix: "amazon.nova-premier-", kind: "text", profile: true},
 	{prefix: "amazon.nova-2-lite-", kind: "text", profile: true},
-	{prefix: "anthropic.claude-haiku-4-5-", kind: "text", profile: true},
+	{prefix: "anthropic.claude-haiku-5-5", kind: "text", profile: true},
+	{prefix: "anthropic.claude-sonnet-5-5", kind: "text", profile: true},
 	{prefix: "anthropic.claude-sonnet-4-5-", kind: "text", profile: true},
 	{prefix: "meta.llama3-3-70b-", kind: "text", profile: true},
+	{prefix: "deepseek.v3.2", kind: "text", profile: true},
 	{prefix: "deepseek.r1-", kind: "text", profile: true, toolless: true},
 	{prefix: "openai.gpt-oss-120b-", kind: "text"},
-	{prefix: "mistral.mistral-large-2407-", kind: "text"},
+	{prefix: "mistral.mistral-large-3-", kind: "text"},
 	{prefix: "stability.", kind: "image"},
 	{prefix: "luma.ray-v2:", kind: "video"},
 	{prefix: "amazon.nova-canvas-", kind: "image", ended: true},
 	{prefix: "amazon.nova-reel-", kind: "video", ended: true},
 }
 
-var profiles = []string{"us.", "eu.", "apac.", "global."}
+var profiles = []string{"us.", "eu.", "apac.", "jp.", "au.", "global."}
 
 // check refuses a model that cannot be called in this way. It returns the model's id without
 // the profile.
-func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
+func (f *fake) check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	id = model
 	for _, p := range profiles {
 		id = strings.TrimPrefix(id, p)
@@ -139,6 +144,13 @@ func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	case families[i].ended:
 		refuse(w, http.StatusNotFound, "ResourceNotFoundException",
 			"This model version has reached the end of its life.")
+	case begins(id, f.Legacy):
+		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "Access denied. This Model is marked by provider as "+
+			"Legacy and you have not been actively using the model in the last 30 days. Please upgrade to an active "+
+			"model on Amazon Bedrock.")
+	case begins(id, f.Denied):
+		refuse(w, http.StatusForbidden, "AccessDeniedException", "You don't have access to the model with the specified "+
+			"model ID.")
 	case families[i].profile && id == model:
 		invalid(w, fmt.Sprintf("Invocation of model ID %s with on-demand throughput isn't supported. Retry your "+
 			"request with the ID or ARN of an inference profile that contains this model.", model))
@@ -148,6 +160,11 @@ func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 		return id, true
 	}
 	return "", false
+}
+
+// begins reports whether an id begins with one of some beginnings.
+func begins(id string, with []string) bool {
+	return slices.ContainsFunc(with, func(beginning string) bool { return strings.HasPrefix(id, beginning) })
 }
 
 // read reads the body of a request. If the body is wrong, it writes the error.

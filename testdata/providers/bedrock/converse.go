@@ -44,7 +44,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 	if isCustom(called) {
 		model, ok = f.custom(w, called)
 	} else {
-		model, ok = check(w, called, "text")
+		model, ok = f.check(w, called, "text")
 		called = model
 	}
 	if !ok {

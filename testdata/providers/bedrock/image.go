@@ -19,7 +19,7 @@ import (
 
 // invoke serves POST /model/{model}/invoke.
 func (f *fake) invoke(w http.ResponseWriter, r *http.Request) {
-	model, ok := check(w, r.PathValue("model"), "image")
+	model, ok := f.check(w, r.PathValue("model"), "image")
 	if !ok {
 		return
 	}

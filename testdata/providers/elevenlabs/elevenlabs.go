@@ -72,6 +72,8 @@ type speaker struct {
 const many = "ar bg cs da de el en es fi fil fr hi hr hu id it ja ko ms nl no pl pt ro ru sk sv ta tr uk vi zh"
 
 var speakers = map[string]speaker{
+	"eleven_v4":              {10_000, true, many},
+	"eleven_v4_turbo":        {10_000, true, many},
 	"eleven_v3":              {5_000, true, many},
 	"eleven_multilingual_v2": {characters: 10_000},
 	"eleven_flash_v2_5":      {40_000, true, many},

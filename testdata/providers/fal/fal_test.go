@@ -68,7 +68,7 @@ func (c *caller) call(method, address, body string, header ...string) (int, map[
 
 func TestARequestFromBeginToEnd(t *testing.T) {
 	c, faults := start(t)
-	status, queued := c.call("POST", "/fal-ai/flux/dev",
+	status, queued := c.call("POST", "/fal-ai/flux/schnell",
 		`{"prompt":"Sea","image_size":{"width":896,"height":1120},"num_images":2}`)
 	if status != 200 || queued["status"] != "IN_QUEUE" {
 		t.Fatalf("%d %v", status, queued)
@@ -118,22 +118,22 @@ func TestARequestFromBeginToEnd(t *testing.T) {
 
 func TestWhatIsNotOfTheProtocol(t *testing.T) {
 	c, faults := start(t)
-	_, queued := c.call("POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`)
+	_, queued := c.call("POST", "/fal-ai/flux/schnell", `{"prompt":"Sea"}`)
 	id := fmt.Sprint(queued["request_id"])
 	for _, tc := range []struct {
 		method, path, body string
 		header             []string
 		want               int
 	}{
-		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"Authorization", ""}, 401},
-		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"Authorization", "Bearer x"}, 401},
-		{"POST", "/fal-ai/flux/dev", `[]`, nil, 422},
-		{"POST", "/fal-ai/flux/dev", `{`, nil, 422},
-		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"Content-Type", "text/plain"}, 422},
-		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"X-Fal-Object-Lifecycle-Preference", "soon"}, 400},
-		{"POST", "/fal-ai/flux/devil", `{"prompt":"Sea"}`, nil, 404},
-		{"GET", "/fal-ai/flux/dev", ``, nil, 405},
-		{"GET", "/fal-ai/flux/dev/requests/" + id + "/status", ``, nil, 405}, // only below owner and alias
+		{"POST", "/fal-ai/flux/schnell", `{"prompt":"Sea"}`, []string{"Authorization", ""}, 401},
+		{"POST", "/fal-ai/flux/schnell", `{"prompt":"Sea"}`, []string{"Authorization", "Bearer x"}, 401},
+		{"POST", "/fal-ai/flux/schnell", `[]`, nil, 422},
+		{"POST", "/fal-ai/flux/schnell", `{`, nil, 422},
+		{"POST", "/fal-ai/flux/schnell", `{"prompt":"Sea"}`, []string{"Content-Type", "text/plain"}, 422},
+		{"POST", "/fal-ai/flux/schnell", `{"prompt":"Sea"}`, []string{"X-Fal-Object-Lifecycle-Preference", "soon"}, 400},
+		{"POST", "/fal-ai/flux/schnellil", `{"prompt":"Sea"}`, nil, 404},
+		{"GET", "/fal-ai/flux/schnell", ``, nil, 405},
+		{"GET", "/fal-ai/flux/schnell/requests/" + id + "/status", ``, nil, 405}, // only below owner and alias
 		{"GET", "/fal-ai/qwen-image/requests/" + id + "/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other", ``, nil, 404},
@@ -157,29 +157,28 @@ func TestInputsThatModelsRefuse(t *testing.T) {
 	for _, tc := range []struct{ endpoint, input, member string }{
 		{"fal-ai/flux-2-pro", `{"prompt":"Sea","guidance_scale":3}`, "guidance_scale"},
 		{"fal-ai/flux-2-pro", `{"prompt":"Sea","num_images":1}`, "num_images"},
-		{"fal-ai/flux/dev", `{"prompt":"Sea","aspect_ratio":"1:1"}`, "aspect_ratio"},
-		{"fal-ai/flux/dev", `{"prompt":"Sea","image_size":"huge"}`, "image_size"},
-		{"fal-ai/flux/dev", `{"prompt":"Sea","image_size":{"width":1024}}`, "image_size"},
-		{"fal-ai/flux/dev", `{"prompt":"Sea","num_images":5}`, "num_images"},
-		{"fal-ai/flux/dev", `{"prompt":"Sea","num_images":"1"}`, "num_images"},
-		{"fal-ai/flux/dev", `{"prompt":""}`, "prompt"},
-		{"fal-ai/flux/dev", `{}`, "prompt"},
+		{"fal-ai/flux/schnell", `{"prompt":"Sea","aspect_ratio":"1:1"}`, "aspect_ratio"},
+		{"fal-ai/flux/schnell", `{"prompt":"Sea","image_size":"huge"}`, "image_size"},
+		{"fal-ai/flux/schnell", `{"prompt":"Sea","image_size":{"width":1024}}`, "image_size"},
+		{"fal-ai/flux/schnell", `{"prompt":"Sea","num_images":5}`, "num_images"},
+		{"fal-ai/flux/schnell", `{"prompt":"Sea","num_images":"1"}`, "num_images"},
+		{"fal-ai/flux/schnell", `{"prompt":""}`, "prompt"},
+		{"fal-ai/flux/schnell", `{}`, "prompt"},
 		{"fal-ai/nano-banana-pro", `{"prompt":"Sea","resolution":"8K"}`, "resolution"},
 		{"openai/gpt-image-2", `{"prompt":"Sea","image_size":{"width":1000,"height":1000}}`, "image_size"},
 		{"fal-ai/veo3.1", `{"prompt":"Sea","duration":"8"}`, "duration"},
 		{"fal-ai/veo3.1", `{"prompt":"Sea","duration":8}`, "duration"},
 		{"fal-ai/veo3.1", `{"prompt":"Sea","generate_audio":"false"}`, "generate_audio"},
-		{"fal-ai/kling-video/v2.1/pro/image-to-video",
+		{"fal-ai/kling-video/v2.5-turbo/pro/image-to-video",
 			`{"prompt":"Sea","image_url":"https://a.example.com/a","duration":5}`, "duration"},
-		{"fal-ai/kling-video/v2.1/pro/image-to-video", `{"prompt":"Sea","image_url":"a.png"}`, "image_url"},
+		{"fal-ai/kling-video/v2.5-turbo/pro/image-to-video", `{"prompt":"Sea","image_url":"a.png"}`, "image_url"},
 		{"fal-ai/kling-video/v2.6/pro/image-to-video", `{"prompt":"Sea","image_url":"https://a.example.com/a"}`,
 			"image_url"},
 		{"fal-ai/minimax-music/v2", `{"prompt":"Slow waltz","lyrics_prompt":"La"}`, "lyrics_prompt"},
 		{"fal-ai/elevenlabs/text-to-dialogue/eleven-v3", `{"inputs":[]}`, "inputs"},
 		{"fal-ai/elevenlabs/text-to-dialogue/eleven-v3", `{"inputs":[{"text":"Hello"}]}`, "inputs"},
-		{"fal-ai/minimax/speech-02-turbo", `{"prompt":"Hello","text":"Hello"}`, "prompt"},
-		{"veed/fabric-1.0", `{"image_url":"https://a.example.com/a","audio_url":"https://a.example.com/b"}`,
-			"resolution"},
+		{"fal-ai/minimax/speech-2.8-hd", `{"prompt":"Hello","text":"Hello"}`, "text"},
+		{"veed/avatars/text-to-video", `{"text":"Hello"}`, "avatar_id"},
 	} {
 		status, queued := c.call("POST", "/"+tc.endpoint, tc.input)
 		if status != 200 {
@@ -201,7 +200,7 @@ func TestInputsThatModelsRefuse(t *testing.T) {
 
 func TestMiniMaxSpeaksInHexUnlessAskedForAnAddress(t *testing.T) {
 	c, _ := start(t)
-	_, queued := c.call("POST", "/fal-ai/minimax/speech-02-turbo", `{"text":"Hello"}`)
+	_, queued := c.call("POST", "/fal-ai/minimax/speech-2.8-hd", `{"prompt":"Hello"}`)
 	c.at = c.at.Add(time.Minute)
 	code, answer := c.call("GET", fmt.Sprint(queued["response_url"]), "")
 	// the first frame of an MP3

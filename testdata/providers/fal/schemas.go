@@ -43,6 +43,11 @@ var (
 	kling     = prompt.and(negative).and(fields{"duration": maybe(oneOf("5", "10"))})
 	klingFrom = kling.and(fields{"image_url": need(address), "cfg_scale": maybe(number(0, 1))})
 
+	klingTurbo = fields{
+		"prompt": need(text(1, 2500)), "aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")),
+		"duration": maybe(oneOf(numbered(3, 15)...)),
+	}
+
 	song = fields{
 		"prompt": need(text(10, 300)), "lyrics_prompt": need(text(10, 3000)),
 		"audio_setting": maybe(object(fields{"format": maybe(oneOf("mp3", "pcm", "flac"))})),
@@ -72,17 +77,10 @@ var speakers = oneOf("Aria", "Roger", "Sarah", "Laura", "Charlie", "George", "Ca
 	"Charlotte", "Alice",
 	"Matilda", "Will", "Jessica", "Eric", "Chris", "Brian", "Daniel", "Lily", "Bill")
 
-// argilVoices are the voices of Argil; the others are some of the avatars of Argil and VEED.
-var (
-	argilVoices = oneOf("Rachel", "Clyde", "Roger", "Sarah", "Laura", "Thomas", "Charlie", "George", "Callum",
-		"River", "Harry",
-		"Liam", "Alice", "Matilda", "Will", "Jessica", "Lilly", "Bill", "Oxley", "Luna")
-	argilAvatars = oneOf("Mia outdoor (UGC)", "Lara (Masterclass)", "Ines (UGC)", "Emma (UGC)", "Ryan podcast (UGC)",
-		"Matteo (UGC)", "Rose (UGC)")
-	veedAvatars = oneOf("emily_vertical_primary", "marcus_vertical_primary", "mira_vertical_primary",
-		"any_male_vertical_primary",
-		"any_female_vertical_primary", "emily_primary", "marcus_primary", "any_male_primary", "any_female_primary")
-)
+// veedAvatars are some of the avatars of VEED.
+var veedAvatars = oneOf("emily_vertical_primary", "marcus_vertical_primary", "mira_vertical_primary",
+	"any_male_vertical_primary",
+	"any_female_vertical_primary", "emily_primary", "marcus_primary", "any_male_primary", "any_female_primary")
 
 // numbered returns the whole numbers of a range as texts.
 func numbered(from, to int) []string {
@@ -107,7 +105,6 @@ func (s schema) says(name string) schema {
 // schemas are the schemas of the models, by their endpoints.
 var schemas = map[string]schema{
 	"fal-ai/flux/schnell":  image(flux),
-	"fal-ai/flux/dev":      image(flux),
 	"fal-ai/flux-pro/v1.1": image(fluxPro.and(freeSize)),
 	"fal-ai/flux-pro/v1.1-ultra": image(fluxPro.and(fields{"aspect_ratio": maybe(nineRatio),
 		"image_url": maybe(address), "image_prompt_strength": maybe(number(0, 1)), "raw": maybe(flag)})),
@@ -129,6 +126,14 @@ var schemas = map[string]schema{
 	"openai/gpt-image-2": image(prompt.and(inline).and(newFormat).and(several).and(fields{
 		"image_size": maybe(size(16, 655360, 8294400)), "quality": maybe(oneOf("auto", "low", "medium", "high")),
 	})),
+	"openai/gpt-image-2.5/flare/text-to-image": image(prompt.and(inline).and(newFormat).and(several).and(fields{
+		"image_size": maybe(size(16, 655360, 8294400)), "background": maybe(text(1, 20)),
+		"quality": maybe(oneOf("auto", "low", "medium", "high", "xhigh", "max")),
+	})),
+	"google/nano-banana-2.1": image(prompt.and(seed).and(inline).and(newFormat).and(several).and(fields{
+		"aspect_ratio": maybe(tenRatio), "resolution": maybe(oneOf("1K", "2K", "4K")),
+		"thinking_level": maybe(oneOf("minimal", "low", "medium", "high")),
+	})),
 	"fal-ai/bytedance/seedream/v4/text-to-image": image(prompt.and(seed).and(inline).and(safety).and(
 		several).and(fields{
 		"image_size": maybe(size(1, 960*960, 4096*4096)), "max_images": maybe(number(1, 6)),
@@ -136,27 +141,23 @@ var schemas = map[string]schema{
 	})),
 	"fal-ai/qwen-image": image(flux.and(negative).and(fields{"use_turbo": maybe(flag)})),
 
-	"fal-ai/veo3.1":      video(veo),
-	"fal-ai/veo3.1/fast": video(veo),
-	"fal-ai/kling-video/v2/master/text-to-video": video(
-		kling.and(fields{"aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")), "cfg_scale": maybe(number(0, 1))})),
-	"fal-ai/kling-video/v2.1/pro/image-to-video": video(
-		klingFrom.and(fields{"tail_image_url": maybe(address)})),
-	"fal-ai/kling-video/v2.5-turbo/standard/image-to-video": video(klingFrom),
+	"fal-ai/veo3.1": video(veo),
 	"fal-ai/kling-video/v2.5-turbo/pro/image-to-video": video(
 		klingFrom.and(fields{"tail_image_url": maybe(address)})),
 	"fal-ai/kling-video/v2.6/pro/image-to-video": video(kling.and(fields{"start_image_url": need(address),
 		"end_image_url": maybe(address), "generate_audio": maybe(flag)})),
-	"fal-ai/kling-video/v3/turbo/pro/text-to-video": video(fields{
-		"prompt": need(text(1, 2500)), "aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")),
-		"duration": maybe(oneOf(numbered(3, 15)...)),
+	"fal-ai/veo3.1/lite":                                 video(veo.and(fields{"resolution": maybe(oneOf("720p", "1080p"))})),
+	"fal-ai/kling-video/v3/turbo/pro/text-to-video":      video(klingTurbo),
+	"fal-ai/kling-video/v3/turbo/standard/text-to-video": video(klingTurbo),
+	// Kling 4.0 takes the length as a number, and always makes sound.
+	"kling/v4/text-to-video": video(fields{
+		"prompt": need(text(1, 2500)), "aspect_ratio": maybe(oneOf("auto", "16:9", "9:16", "1:1", "21:9")),
+		"duration": maybe(number(3, 30)), "resolution": maybe(oneOf("720p", "1080p")),
 	}),
 	"minimax/h3/text-to-video": video(prompt.and(fields{
-		"aspect_ratio": maybe(oneOf("21:9", "16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(number(1, 15)),
-		"resolution": maybe(oneOf("2K")),
+		"aspect_ratio": maybe(oneOf("21:9", "16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(number(5, 15)),
+		"resolution": maybe(oneOf("768P", "2K")),
 	})),
-	"fal-ai/minimax/hailuo-02/standard/text-to-video": video(prompt.and(fields{"duration": maybe(oneOf("6", "10")),
-		"prompt_optimizer": maybe(flag)})),
 	"bytedance/seedance-2.0/text-to-video": video(prompt.and(fields{
 		"aspect_ratio": maybe(oneOf("auto", "21:9", "16:9", "4:3", "1:1", "3:4", "9:16")),
 		"duration":     maybe(oneOf(append(numbered(4, 15), "auto")...)),
@@ -168,45 +169,20 @@ var schemas = map[string]schema{
 		"duration":     maybe(oneOf("5", "10")), "resolution": maybe(oneOf("480p", "720p", "1080p")),
 		"audio_url": maybe(address),
 	})),
-	"fal-ai/ovi": video(prompt.and(seed).and(negative).and(fields{
-		"resolution": maybe(oneOf("512x992", "992x512", "960x512", "512x960", "720x720", "448x1120", "1120x448")),
-	})),
-	"fal-ai/pixverse/v5/text-to-video": video(prompt.and(seed).and(negative).and(fields{
-		"aspect_ratio": maybe(oneOf("16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(oneOf("5", "8")),
-		"resolution": maybe(oneOf("360p", "540p", "720p", "1080p")),
-	})),
-	"fal-ai/luma-dream-machine/ray-2/image-to-video": video(prompt.and(fields{
-		"image_url": maybe(address), "end_image_url": maybe(address), "loop": maybe(flag),
-		"duration":     maybe(oneOf("5s", "9s")),
-		"aspect_ratio": maybe(oneOf("16:9", "9:16", "4:3", "3:4", "21:9", "9:21")),
-		"resolution":   maybe(oneOf("540p", "720p", "1080p")),
-	})),
 
 	"fal-ai/ace-step/prompt-to-audio": track(prompt.and(seed).and(fields{"duration": maybe(number(5, 240)),
 		"instrumental": maybe(flag)})),
-	"fal-ai/minimax-music/v1.5": track(song),
-	"fal-ai/minimax-music/v2":   track(song),
+	"fal-ai/minimax-music/v2": track(song),
 	"fal-ai/stable-audio-25/text-to-audio": track(
 		prompt.and(seed).and(inline).and(fields{"seconds_total": maybe(number(1, 190))})),
-	"fal-ai/lyria2": track(prompt.and(seed).and(negative)),
-	"fal-ai/elevenlabs/music": track(prompt.and(fields{"music_length_ms": maybe(number(3000, 600000)),
-		"force_instrumental": maybe(flag)})),
-	"sonilo/v1.1/text-to-music": track(prompt.and(fields{"duration": maybe(number(1, 600)),
-		"num_samples": maybe(number(1, 4))})),
 
 	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, named: "audio", prompt: "inputs",
 		fields: seed.and(fields{
 			"inputs":        need(list(object(fields{"text": need(text(1, 5000)), "voice": need(text(1, 100))}))),
 			"language_code": maybe(text(2, 2)),
 		})},
-	"fal-ai/minimax/speech-02-turbo": {kind: provider.KindVoice, named: "audio", prompt: "text",
-		fields: speech.and(fields{"text": need(text(1, 5000))})},
 	"fal-ai/minimax/speech-2.8-hd": {kind: provider.KindVoice, named: "audio",
 		fields: speech.and(fields{"prompt": need(text(1, 10000))})},
-	"fal-ai/f5-tts": {kind: provider.KindVoice, named: "audio_url", prompt: "gen_text", fields: fields{
-		"gen_text": need(text(1, 5000)), "model_type": need(oneOf("F5-TTS", "E2-TTS")), "ref_audio_url": need(address),
-		"ref_text": maybe(text(0, 5000)),
-	}},
 
 	"fal-ai/heygen/avatar4/image-to-video": avatar(face.and(fields{
 		"prompt": maybe(text(1, 5000)), "voice": maybe(text(1, 100)), "audio_url": maybe(address),
@@ -222,22 +198,6 @@ var schemas = map[string]schema{
 		"voice2":     maybe(speakers),
 		"resolution": maybe(oneOf("480p", "720p")), "num_frames": maybe(number(81, 129)),
 	})).says("first_text_input"),
-	"fal-ai/ai-avatar/single-text": avatar(prompt.and(face).and(seed).and(fields{
-		"text_input": need(text(1, 5000)), "voice": need(speakers), "resolution": maybe(oneOf("480p", "720p")),
-		"num_frames": maybe(number(41, 721)),
-	})).says("text_input"),
-	"fal-ai/kling-video/ai-avatar/v2/pro": avatar(
-		face.and(spoken).and(fields{"prompt": maybe(text(0, 5000))})).says("audio_url"),
-	"veed/fabric-1.0": avatar(
-		face.and(spoken).and(fields{"resolution": need(oneOf("480p", "720p"))})).says("audio_url"),
 	"veed/avatars/text-to-video": avatar(fields{"text": need(text(1, 5000)),
 		"avatar_id": need(veedAvatars)}).says("text"),
-	"argil/avatars/text-to-video": avatar(fields{
-		"text": need(text(1, 5000)), "avatar": need(argilAvatars), "voice": need(argilVoices),
-		"remove_background": maybe(flag),
-	}).says("text"),
-	"fal-ai/sync-lipsync/v2": avatar(spoken.and(fields{
-		"video_url": need(address), "model": maybe(oneOf("lipsync-2", "lipsync-2-pro")),
-		"sync_mode": maybe(oneOf("cut_off", "loop", "bounce", "silence", "remap")),
-	})).says("audio_url"),
 }

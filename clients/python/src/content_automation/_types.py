@@ -2925,7 +2925,7 @@ class ContentFailure(TypedDict):
     """Whether regenerating the item may succeed."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
 """Machine-readable reason of the failure."""
 
 
@@ -3212,8 +3212,8 @@ class ContentItemProblem(TypedDict):
     """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
     account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
     are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-    that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
-    refuse it.
+    that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time
+    or the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
     """
     param: Optional[str]
     """Pointer of the member at fault. Null if there is none."""
@@ -3223,11 +3223,12 @@ class ContentItemProblem(TypedDict):
     """The rule of law that is violated. Null for other codes."""
 
 
-ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "rule", "body"], str]
+ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "mandate", "rule", "body"], str]
 """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
 the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
 slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
-state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
+state does not permit publishing; mandate: the mandate of the API key does not permit the time or the platform; rule:
+a rule of law forbids it; body: createContentItem would refuse it.
 """
 
 
@@ -7398,6 +7399,20 @@ LogoPlaceInput = Literal["top_left", "top_right", "none"]
 the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone.
 """
 
+
+class LongPrompt(TypedDict):
+    """The price of all tokens of a request that has more input tokens than a bound. It is for as many tokens as the
+    price that it replaces.
+    """
+
+    above_input_tokens: int
+    """Input tokens above which it applies."""
+    credits: int
+    """Credits for the number of output tokens in per."""
+    input_credits: int
+    """Credits for the number of input tokens in per."""
+
+
 LookupKind = Literal["location", "member", "organization", "playlist", "board"]
 """Values of `kind` of `listLookups`."""
 
@@ -7707,6 +7722,8 @@ class ModelPrice(TypedDict):
     """Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units,
     rounded up. Absent if the size does not matter.
     """
+    long_prompt: NotRequired["LongPrompt"]
+    """Text models only: price of a request with a long prompt. Absent if the length does not matter."""
 
 
 ModelPriceUnit = Union[Literal["image", "second", "1k_characters", "1k_tokens", "track"], str]
@@ -7714,7 +7731,9 @@ ModelPriceUnit = Union[Literal["image", "second", "1k_characters", "1k_tokens", 
 
 
 class ModelRetiringEvent(TypedDict):
-    """A model that a factory names ends in about 60 days, or sooner if its provider has told it late."""
+    """A model that a factory names ends in about 60 days, or 45 if its provider is bedrock, or sooner if the provider
+    has told it late.
+    """
 
     id: str
     """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
@@ -8757,16 +8776,18 @@ class OmittedAccount(TypedDict):
     code: "OmittedAccountCode"
     """Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
     its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-    who posts; rule_violated: a rule of law forbids the content there.
+    who posts; rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does
+    not permit the platform.
     """
     message: str
     """What happened and what to do about it."""
 
 
-OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required", "rule_violated"], str]
+OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required", "rule_violated", "outside_mandate"], str]
 """Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
 platform does not take the kind of the item; choices_required: its platform asks for choices of the person who posts;
-rule_violated: a rule of law forbids the content there.
+rule_violated: a rule of law forbids the content there; outside_mandate: the mandate of the key does not permit the
+platform.
 """
 
 
@@ -10266,12 +10287,12 @@ class PublicationFailure(TypedDict):
     """Whether publishing again may succeed."""
 
 
-PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
+PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
 """Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
 is never sent again.
 """
 
-PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
+PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "not_approved", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
 """Code of the failure. With outcome failed only. Absent: content_refused."""
 
 

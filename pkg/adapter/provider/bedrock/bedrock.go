@@ -38,6 +38,8 @@ type Config struct {
 	Objects provider.Objects
 	// Everywhere permits the global inference profiles, for models without a profile of the region's geography.
 	Everywhere bool
+	// StandIns are the text models that take the place of those that AWS refuses to the account.
+	StandIns provider.StandIns
 }
 
 // Provider is the adapter.
@@ -47,6 +49,7 @@ type Provider struct {
 	everywhere bool
 	bucket     string
 	objects    provider.Objects
+	standIns   provider.StandIns
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -55,7 +58,7 @@ var _ provider.Provider = (*Provider)(nil)
 func New(cfg Config) *Provider {
 	client := bedrockruntime.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint))
 	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
-		objects: cfg.Objects}
+		objects: cfg.Objects, standIns: cfg.StandIns}
 }
 
 // Name implements provider.Provider.

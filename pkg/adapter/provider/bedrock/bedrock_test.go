@@ -106,9 +106,16 @@ func at(endpoint, region string, objects provider.Objects) *Provider {
 	})
 }
 
-// of makes a request of a model of the catalog.
+// film is a model of videos. The catalog has none of Bedrock, because no price is published.
+const film = "ray-2"
+
+// of makes a request of a model of the catalog, or of film.
 func of(t *testing.T, model, prompt string) provider.Request {
 	t.Helper()
+	if model == film {
+		return provider.Request{Kind: provider.KindVideo, Model: "luma.ray-v2:0", Prompt: prompt, ClientToken: model,
+			Options: map[string]string{"resolution": "720p"}}
+	}
 	m, ok := catalog.Find(model)
 	if !ok || m.Provider != Name {
 		t.Fatalf("the catalog has no model %s here", model)
@@ -143,7 +150,7 @@ func TestConformance(t *testing.T) {
 		fails.Prompt, fails.ClientToken = fake.Filtered, req.ClientToken+" fails"
 		failing = append(failing, fails)
 	}
-	long := of(t, "ray-2-bedrock", "A bay at sunrise")
+	long := of(t, film, "A bay at sunrise")
 	long.Seconds, long.ClientToken = 9, "nine seconds"
 	requests = append(requests, long)
 
@@ -157,7 +164,7 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	poll := func(ctx context.Context, p provider.Provider) error {
-		req := of(t, "ray-2-bedrock", "Asked about")
+		req := of(t, film, "Asked about")
 		req.ClientToken = req.Prompt
 		submission, err := p.Submit(ctx, req)
 		if err != nil {
@@ -167,9 +174,9 @@ func TestConformance(t *testing.T) {
 		return err
 	}
 	suite := providertest.Suite{Provider: w, Requests: requests, Failing: failing, Advance: w.advance}
-	for _, model := range []string{"nova-lite", "stable-image-core", "ray-2-bedrock"} {
+	for _, model := range []string{"nova-lite", "stable-image-core", film} {
 		lost := provider.UnknownOutcome
-		if model == "ray-2-bedrock" {
+		if model == film {
 			lost = provider.Transient // its token finds it again
 		}
 		for name, c := range map[string]struct {
@@ -217,7 +224,7 @@ func TestModelsAreCalledByTheProfileOfTheRegion(t *testing.T) {
 
 func TestTextsAreHeldToTheirTokens(t *testing.T) {
 	w := newWorld(t, "us-east-1")
-	req := of(t, "deepseek-r1", "Trail running")
+	req := of(t, "gpt-oss-120b", "Trail running")
 	req.ScriptSeconds, req.Scenes = 30, 5
 	written := prompt.Write(prompt.Writing{Task: prompt.Script, Scenes: 5, Seconds: 30, Subject: "Trail running"})
 	req.System, req.User = written.System, written.User

@@ -20,7 +20,6 @@ var _ provider.Converser = (*Provider)(nil)
 // Converse implements provider.Converser.
 func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provider.Turn, error) {
 	in := &bedrockruntime.ConverseInput{
-		ModelId:         p.model(provider.Request{Model: c.Model, Options: c.Options}),
 		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: c.System}},
 		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(c.Tokens))},
 	}
@@ -46,18 +45,21 @@ func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provi
 	}
 	var turn provider.Turn
 	call := call("Converse", textTimeout, true)
-	err := call.Do(ctx, func(ctx context.Context) error {
-		out, err := p.client.Converse(ctx, in)
-		if err != nil {
-			return err
-		}
-		if err := stopped(out.StopReason); err != nil {
-			return err
-		}
-		if turn, err = turnOf(out.Output); err != nil {
-			return call.Garbled(err)
-		}
-		return nil
+	_, err := p.standIns.Call(c.Model, c.Options, func(model string, options map[string]string) error {
+		in.ModelId = p.model(provider.Request{Model: model, Options: options})
+		return call.Do(ctx, func(ctx context.Context) error {
+			out, err := p.client.Converse(ctx, in)
+			if err != nil {
+				return err
+			}
+			if err := stopped(out.StopReason); err != nil {
+				return err
+			}
+			if turn, err = turnOf(out.Output); err != nil {
+				return call.Garbled(err)
+			}
+			return nil
+		})
 	})
 	return turn, err
 }

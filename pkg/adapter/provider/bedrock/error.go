@@ -29,8 +29,11 @@ func refused(code, message string) *provider.Error {
 		if aboutContent(message) {
 			return is(provider.BadInput, provider.CodeContentPolicy, provider.MessageContentPolicy)
 		}
+		if strings.Contains(message, "model identifier is invalid") {
+			return is(provider.BadInput, string(provider.FailedModel), "The provider does not have the model.")
+		}
 	case "AccessDenied": // the account has no access to the model, which is permanent
-		return is(provider.BadInput, "provider_access", "The provider refuses the service's account.")
+		return is(provider.BadInput, provider.CodeAccess, "The provider refuses the service's account.")
 	case "ResourceNotFound":
 		return is(provider.BadInput, string(provider.FailedModel), "The provider does not have the model.")
 	}

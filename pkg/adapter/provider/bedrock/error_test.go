@@ -75,7 +75,7 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"text":  func() error { _, err := p.Submit(t.Context(), of(t, "nova-lite", "x")); return err },
 			"image": func() error { _, err := p.Submit(t.Context(), of(t, "stable-image-core", "x")); return err },
-			"video": func() error { _, err := p.Submit(t.Context(), of(t, "ray-2-bedrock", "x")); return err },
+			"video": func() error { _, err := p.Submit(t.Context(), of(t, film, "x")); return err },
 			"poll":  func() error { _, err := p.Poll(t.Context(), handle); return err },
 		} {
 			var e *provider.Error
@@ -95,7 +95,7 @@ func TestNobodyThere(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close() // its port is free now
 	p := at(server.URL, "eu-central-1", &bucket{})
-	for _, model := range []string{"nova-lite", "stable-image-core", "ray-2-bedrock"} {
+	for _, model := range []string{"nova-lite", "stable-image-core", film} {
 		var e *provider.Error
 		if _, err := p.Submit(t.Context(), of(t, model, "x")); !errors.As(err, &e) || e.Kind != provider.Transient ||
 			e.Code != "provider_unavailable" {

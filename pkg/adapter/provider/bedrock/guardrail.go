@@ -51,12 +51,12 @@ func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, er
 }
 
 // Open returns a provider that calls text models and guardrails alone. The endpoint of fakes replaces AWS, unless it is
-// empty.
-func Open(cfg aws.Config, fakes string) *Provider {
+// empty. Stand-ins may be nil.
+func Open(cfg aws.Config, fakes string, standIns provider.StandIns) *Provider {
 	if fakes != "" {
 		fakes += "/" + Name
 	}
-	return New(Config{AWS: cfg, Endpoint: fakes})
+	return New(Config{AWS: cfg, Endpoint: fakes, StandIns: standIns})
 }
 
 // Moderator returns the guardrail of a name, or nil if the name is empty. See Open for the fakes.
@@ -64,5 +64,5 @@ func Moderator(cfg aws.Config, guardrail, fakes string) provider.Moderator {
 	if guardrail == "" {
 		return nil
 	}
-	return Open(cfg, fakes).Guardrail(guardrail)
+	return Open(cfg, fakes, nil).Guardrail(guardrail)
 }

@@ -12,7 +12,19 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
+// write has a text written, by another model if AWS refuses the requested one.
+func (p *Provider) write(ctx context.Context, req provider.Request) (sub provider.Submission, err error) {
+	var standIn string
+	standIn, err = p.standIns.Call(req.Model, req.Options, func(model string, options map[string]string) error {
+		req.Model, req.Options = model, options
+		sub, err = p.writeBy(ctx, req)
+		return err
+	})
+	sub.StandIn = standIn
+	return sub, err
+}
+
+func (p *Provider) writeBy(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	system, user := provider.TextPrompt(req)
 	var blocks []types.SystemContentBlock
 	if system != "" {

@@ -20,7 +20,7 @@ const handle = provider.Handle("arn:aws:bedrock:us-west-2:000000000000:async-inv
 
 func TestAVideoIsStartedOnceHoweverOftenItIsSubmitted(t *testing.T) {
 	w := newWorld(t, "us-west-2")
-	req := of(t, "ray-2-bedrock", "A bay")
+	req := of(t, film, "A bay")
 	w.control.Queue(Name, control.Submit, control.Fault{Kind: control.DropAfterAccept})
 	if _, err := w.Submit(t.Context(), req); provider.KindOf(err) != provider.Transient {
 		t.Fatalf("after a lost answer: %v", err)
@@ -42,7 +42,7 @@ func TestVideosTakeCertainLengths(t *testing.T) {
 	w := newWorld(t, "us-west-2")
 	for seconds, want := range map[int]string{0: "5s", 5: "5s", 9: "9s"} {
 		w.control.Reset()
-		req := of(t, "ray-2-bedrock", "A bay")
+		req := of(t, film, "A bay")
 		req.Seconds, req.ClientToken = seconds, want+time.Now().String()
 		if _, err := w.Submit(t.Context(), req); err != nil {
 			t.Errorf("%d s: %v", seconds, err)
@@ -54,13 +54,13 @@ func TestVideosTakeCertainLengths(t *testing.T) {
 		}
 	}
 	for _, seconds := range []int{1, 4, 6, 8} {
-		req := of(t, "ray-2-bedrock", "A bay")
+		req := of(t, film, "A bay")
 		req.Seconds = seconds
 		if _, err := w.Submit(t.Context(), req); provider.KindOf(err) != provider.BadInput {
 			t.Errorf("%d s: %v", seconds, err)
 		}
 	}
-	req := of(t, "ray-2-bedrock", "A bay")
+	req := of(t, film, "A bay")
 	req.Model = "acme.films-v1"
 	if _, err := w.Submit(t.Context(), req); provider.KindOf(err) != provider.BadInput {
 		t.Errorf("another model: %v", err)
@@ -94,7 +94,7 @@ func TestResultsAreReadFromOurBucketAlone(t *testing.T) {
 
 func TestResultsThatCannotBeRead(t *testing.T) {
 	w := newWorld(t, "us-west-2")
-	submission, err := w.Submit(t.Context(), of(t, "ray-2-bedrock", "A bay"))
+	submission, err := w.Submit(t.Context(), of(t, film, "A bay"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestStrangeAnswersToVideos(t *testing.T) {
 	p := at(server.URL, "us-west-2", &bucket{})
 	for _, answer = range []string{`{}`, `{"invocationArn": "arn:aws:s3:::secrets"}`} {
 		if submission, err := p.Submit(t.Context(),
-			of(t, "ray-2-bedrock", "x")); provider.KindOf(err) != provider.Transient {
+			of(t, film, "x")); provider.KindOf(err) != provider.Transient {
 			t.Errorf("%s: %+v, %v", answer, submission, err)
 		}
 	}

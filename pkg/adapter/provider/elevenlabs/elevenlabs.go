@@ -64,6 +64,8 @@ const (
 
 // maxText is the largest number of characters that a model speaks at once.
 var maxText = map[string]int{
+	"eleven_v4":              10_000,
+	"eleven_v4_turbo":        10_000,
 	"eleven_v3":              5_000,
 	"eleven_multilingual_v2": 10_000,
 	"eleven_flash_v2_5":      40_000,

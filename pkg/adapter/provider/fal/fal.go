@@ -70,7 +70,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 			AspectRatios: []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"},
 			MaxCount:     maxImages, FromImage: true,
 		},
-		provider.KindVideo: {AspectRatios: []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}, MaxSeconds: 15,
+		provider.KindVideo: {AspectRatios: []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}, MaxSeconds: 30,
 			FromImage: true},
 		provider.KindMusic:  {MaxSeconds: maxSeconds},
 		provider.KindVoice:  {FromAudio: true}, // the voice to imitate

@@ -67,7 +67,7 @@ func falModels(t *testing.T) []catalog.Model {
 	t.Helper()
 	all := slices.DeleteFunc(catalog.Models(catalog.Filter{}),
 		func(m catalog.Model) bool { return m.Provider != fal.Name })
-	if len(all) < 40 {
+	if len(all) < 30 {
 		t.Fatalf("%d models", len(all))
 	}
 	return all
@@ -79,7 +79,7 @@ func TestConformance(t *testing.T) {
 	for _, m := range falModels(t) {
 		suite.Requests = append(suite.Requests, requestFor(m))
 	}
-	image := provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "Sea",
+	image := provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/schnell", Prompt: "Sea",
 		ClientToken: "several", Count: 4}
 	suite.Requests = append(suite.Requests, image)
 	image.Prompt, image.ClientToken = "Not fit [unsafe] for anybody", "unsafe"
@@ -216,9 +216,9 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 			map[string]any{"prompt": "Sea", "num_images": 1.0, "image_url": "https://a.example.com/a"},
 		},
 		"MiniMax's speech": {
-			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/minimax/speech-02-turbo", Prompt: "Hallo",
+			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/minimax/speech-2.8-hd", Prompt: "Hallo",
 				Language: "de-AT", Voice: "Calm_Woman"},
-			map[string]any{"text": "Hallo", "output_format": "url", "language_boost": "German",
+			map[string]any{"prompt": "Hallo", "output_format": "url", "language_boost": "German",
 				"voice_setting": map[string]any{"voice_id": "Calm_Woman"}},
 		},
 		"a dialogue": {
@@ -231,10 +231,10 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 				Lyrics: "La la la la la la"},
 			map[string]any{"prompt": "Slow waltz", "lyrics_prompt": "La la la la la la"},
 		},
-		"music in milliseconds": {
-			provider.Request{Kind: provider.KindMusic, Model: "fal-ai/elevenlabs/music", Prompt: "Slow waltz",
-				Seconds: 30},
-			map[string]any{"prompt": "Slow waltz", "music_length_ms": 30000.0},
+		"Kling 4.0": {
+			provider.Request{Kind: provider.KindVideo, Model: "kling/v4/text-to-video", Prompt: "Sea", Seconds: 30,
+				AspectRatio: "9:16", Options: map[string]string{"resolution": "720p"}},
+			map[string]any{"prompt": "Sea", "duration": 30.0, "aspect_ratio": "9:16", "resolution": "720p"},
 		},
 		"speech instead of a text to speak": {
 			provider.Request{Kind: provider.KindAvatar, Model: "fal-ai/heygen/avatar4/image-to-video", Prompt: "Hello",
@@ -252,9 +252,9 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 			},
 		},
 		"an avatar by its id": {
-			provider.Request{Kind: provider.KindAvatar, Model: "argil/avatars/text-to-video", Prompt: "Hello",
-				Avatar: "Emma (UGC)"},
-			map[string]any{"text": "Hello", "avatar": "Emma (UGC)", "voice": "Rachel"},
+			provider.Request{Kind: provider.KindAvatar, Model: "veed/avatars/text-to-video", Prompt: "Hello",
+				Avatar: "emily_primary"},
+			map[string]any{"text": "Hello", "avatar_id": "emily_primary"},
 		},
 	} {
 		faults.Reset()
@@ -275,21 +275,20 @@ func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 	image, speech := "https://a.example.com/a", "https://a.example.com/b"
 	for name, req := range map[string]provider.Request{
 		"no such model":   {Kind: provider.KindImage, Model: "fal-ai/sculptor", Prompt: "x"},
-		"a path":          {Kind: provider.KindImage, Model: "fal-ai/flux/dev/../../x", Prompt: "x"},
-		"another kind":    {Kind: provider.KindVideo, Model: "fal-ai/flux/dev", Prompt: "x"},
+		"a path":          {Kind: provider.KindImage, Model: "fal-ai/flux/schnell/../../x", Prompt: "x"},
+		"another kind":    {Kind: provider.KindVideo, Model: "fal-ai/flux/schnell", Prompt: "x"},
 		"several at once": {Kind: provider.KindImage, Model: "fal-ai/flux-2-pro", Prompt: "x", Count: 2},
-		"an image":        {Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "x", ImageURL: image},
-		"no image": {Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.1/pro/image-to-video",
+		"an image":        {Kind: provider.KindImage, Model: "fal-ai/flux/schnell", Prompt: "x", ImageURL: image},
+		"no image": {Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.5-turbo/pro/image-to-video",
 			Prompt: "x"},
 		"no speech": {Kind: provider.KindAvatar, Model: "fal-ai/bytedance/omnihuman/v1.5", Prompt: "x",
 			ImageURL: image},
-		"no video": {Kind: provider.KindAvatar, Model: "fal-ai/sync-lipsync/v2", AudioURL: speech},
-		"a video": {Kind: provider.KindAvatar, Model: "veed/fabric-1.0", ImageURL: image, AudioURL: speech,
+		"a video": {Kind: provider.KindAvatar, Model: "fal-ai/bytedance/omnihuman/v1.5", ImageURL: image, AudioURL: speech,
 			VideoURL: speech},
 		"one speaker of two": {Kind: provider.KindAvatar, Model: "fal-ai/ai-avatar/multi-text", Prompt: "Hello.",
 			ImageURL: image},
 		"no lyrics": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz"},
-		"lyrics": {Kind: provider.KindMusic, Model: "fal-ai/lyria2", Prompt: "Slow waltz",
+		"lyrics": {Kind: provider.KindMusic, Model: "fal-ai/stable-audio-25/text-to-audio", Prompt: "Slow waltz",
 			Lyrics: "La la la la la la"},
 		"too short a prompt": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Waltz",
 			Lyrics: "La la la la la la"},
@@ -297,7 +296,7 @@ func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 			Prompt: strings.Repeat("Waltz ", 60), Lyrics: "La la la la la la"},
 		"too short a song": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz",
 			Lyrics: "La"},
-		"no text but a speech": {Kind: provider.KindVoice, Model: "fal-ai/f5-tts", AudioURL: speech},
+		"no text but a speech": {Kind: provider.KindVoice, Model: "fal-ai/minimax/speech-2.8-hd", AudioURL: speech},
 	} {
 		_, err := p.Submit(t.Context(), req)
 		var e *provider.Error

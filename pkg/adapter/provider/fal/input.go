@@ -30,7 +30,6 @@ var (
 	asNumber       = func(s int) any { return s }
 	asText         = func(s int) any { return strconv.Itoa(s) }
 	asTextWithUnit = func(s int) any { return strconv.Itoa(s) + "s" }
-	asMilliseconds = func(s int) any { return s * 1000 }
 )
 
 // model describes how a model takes a request. If a name is empty, it does not take the value.

@@ -51,7 +51,7 @@ func handleOf(t *testing.T, w work) provider.Handle {
 }
 
 func TestHandlesLeadNowhereElse(t *testing.T) {
-	good := work{Model: "fal-ai/flux/dev", Request: "764cabcf-b745", Kind: provider.KindImage, Count: 1}
+	good := work{Model: "fal-ai/flux/schnell", Request: "764cabcf-b745", Kind: provider.KindImage, Count: 1}
 	if got, err := parse(handleOf(t, good)); err != nil || got != good {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -81,8 +81,8 @@ func TestHandlesLeadNowhereElse(t *testing.T) {
 
 func TestARequestIDThatIsNoneIsALostAnswer(t *testing.T) {
 	for _, body := range []string{`{}`, `{"request_id":""}`, `{"request_id":"../../x"}`, `{"request_id":7}`, `[]`} {
-		p := queue(t, map[string]said{"POST /fal-ai/flux/dev": {200, body}})
-		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev",
+		p := queue(t, map[string]said{"POST /fal-ai/flux/schnell": {200, body}})
+		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/schnell",
 			Prompt: "Sea"})
 		if provider.KindOf(err) != provider.UnknownOutcome {
 			t.Errorf("%s: %v", body, err)
@@ -109,8 +109,8 @@ func TestRefusalsOfASubmission(t *testing.T) {
 			"provider_unavailable"},
 		{said{502, `<html>`}, provider.Transient, "provider_unavailable"},
 	} {
-		p := queue(t, map[string]said{"POST /fal-ai/flux/dev": c.said})
-		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev",
+		p := queue(t, map[string]said{"POST /fal-ai/flux/schnell": c.said})
+		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/schnell",
 			Prompt: "Sea"})
 		var e *provider.Error
 		if !as(err, &e) || e.Kind != c.kind || e.Code != c.code {
@@ -125,7 +125,7 @@ func as(err error, e **provider.Error) bool { return errors.As(err, e) }
 // How a request ended is in its result.
 func TestHowARequestEnded(t *testing.T) {
 	const path = "GET /fal-ai/flux/requests/a1"
-	w := work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage, Count: 2}
+	w := work{Model: "fal-ai/flux/schnell", Request: "a1", Kind: provider.KindImage, Count: 2}
 	two := `{"images":[{"url":"https://a.example.com/1"},{"url":"https://a.example.com/2"}]`
 	for _, c := range []struct {
 		said
@@ -186,7 +186,7 @@ func TestHowARequestEnded(t *testing.T) {
 
 func TestFetchingTooEarly(t *testing.T) {
 	const path = "GET /fal-ai/flux/requests/a1"
-	w := work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage, Count: 1, Began: noon.Unix()}
+	w := work{Model: "fal-ai/flux/schnell", Request: "a1", Kind: provider.KindImage, Count: 1, Began: noon.Unix()}
 	for _, early := range []said{
 		{400, `{"detail":"Request is still in progress"}`}, {202, `{"status":"IN_PROGRESS","logs":null}`},
 		{202, `{"status":"IN_QUEUE","queue_position":3}`},
@@ -204,7 +204,7 @@ func TestStatusesOfAnotherWorldAreNone(t *testing.T) {
 	const path = "GET /fal-ai/flux/requests/a1/status"
 	for _, body := range []string{`{"status":"DONE"}`, `{}`, `null`} {
 		p := queue(t, map[string]said{path: {200, body}})
-		_, err := p.Poll(t.Context(), handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1",
+		_, err := p.Poll(t.Context(), handleOf(t, work{Model: "fal-ai/flux/schnell", Request: "a1",
 			Kind: provider.KindImage, Count: 1}))
 		if provider.KindOf(err) != provider.Transient || err == nil {
 			t.Errorf("%s: %v", body, err)
@@ -212,7 +212,7 @@ func TestStatusesOfAnotherWorldAreNone(t *testing.T) {
 	}
 	p := queue(t, map[string]said{path: {404, `{"detail":"Request not found"}`}})
 	if _, err := p.Poll(t.Context(),
-		handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage,
+		handleOf(t, work{Model: "fal-ai/flux/schnell", Request: "a1", Kind: provider.KindImage,
 			Count: 1})); provider.KindOf(err) != provider.BadInput {
 		t.Errorf("unknown: %v", err)
 	}

@@ -22,7 +22,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 		return bedrock.New(bedrock.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket,
 			Objects:    objects.New(r.cfg.AWS, r.cfg.Bucket),
-			Everywhere: r.cfg.Configured.Has(provider.BedrockEverywhere),
+			Everywhere: r.cfg.Configured.Has(provider.BedrockEverywhere), StandIns: r.cfg.StandIns,
 		})
 	},
 	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },

@@ -33,6 +33,8 @@ type Config struct {
 	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
 	// empty, the providers themselves are called.
 	Endpoint string
+	// StandIns are the text models that take the place of those that a provider refuses to the account.
+	StandIns provider.StandIns
 	// HTTP is the transport of calls to providers. If it is nil, the registry makes one.
 	HTTP http.RoundTripper
 	// Now is the clock.

@@ -35,8 +35,8 @@ func cmpRatio(p part, lead step) string {
 
 // partOf returns the part for a step with a model.
 func (r Attempt) partOf(st step, m catalog.Model) part {
-	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds,
-		Number: st.number}
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, PricedIn: m.Place, Provider: m.Provider}, Role: st.role,
+		Seconds: st.seconds, Number: st.number}
 	for _, ratio := range slices.Backward(st.ratios) {
 		if p.Ratio == "" || slices.Contains(m.Capabilities.AspectRatios, ratio) {
 			p.Ratio = ratio
@@ -84,11 +84,11 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 	if err != nil {
 		var m catalog.Model
 		if w.Reuse {
-			m, _ = catalog.Find(w.Model)
+			m, _ = offer.Find(w.Model)
 		}
 		return m, ofFactory(err, w.Model == "" && usual != "")
 	}
-	m, _ := catalog.Find(chosen) // it was chosen from there
+	m, _ := offer.Find(chosen) // it was chosen from there
 	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
 	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as "+
@@ -103,7 +103,7 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 	candidates := []catalog.Model{usual}
 	id, endpoint := r.Brief.model(offer, st.kind, live)
 	if id != "" {
-		own, _ := catalog.Find(id)
+		own, _ := offer.Find(id)
 		_, err := offer.Choose(string(st.kind), id, "", live)
 		switch {
 		case err == nil:
@@ -189,7 +189,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 		return nil
 	}
 	text := r.Parts[i]
-	planned, _ := catalog.Find(text.Model)
+	planned, _ := offer.Find(text.Model)
 	ways := []manner{{planned, text.Endpoint, true}}
 	if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
 		ways = nil
@@ -228,7 +228,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 // priceAround returns the price of the item with a live key, without its texts.
 func (r Attempt) priceAround(text int) (credits int64, err error) {
 	for n, p := range r.Parts {
-		if m, ok := catalog.Find(p.Model); ok && n != text && m.Price != nil {
+		if m, ok := catalog.FindIn(p.Model, p.PricedIn); ok && n != text && m.Price != nil {
 			price, err := m.PriceOf(r.foreseen(p))
 			if err != nil {
 				return 0, err
@@ -241,7 +241,8 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 
 // writtenIn returns the part that writes the texts in a way, with the price of a live key.
 func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (part, error) {
-	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
+	text.Model, text.PricedIn, text.Provider = way.model.ID, way.model.Place, way.model.Provider
+	text.Endpoint = way.endpoint
 	if way.reviewed {
 		editor := way.model
 		if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
@@ -250,7 +251,7 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 		judge := offer.Judge(way.model, editor, live)
 		by := func(m catalog.Model, names ...string) {
 			for _, name := range names {
-				c := generate.Call{Name: name, Model: m.ID, Provider: m.Provider}
+				c := generate.Call{Name: name, Model: m.ID, PricedIn: m.Place, Provider: m.Provider}
 				if m.ID == text.Model && m.ID != judge.ID {
 					c.Endpoint = text.Endpoint
 				}
@@ -266,7 +267,7 @@ func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool
 		by(judge, askCompare, askCompareBack)
 	}
 	for n, c := range text.Calls() {
-		m, _ := catalog.Find(c.Model) // it was offered
+		m, _ := catalog.FindIn(c.Model, c.PricedIn) // it was offered
 		credits, err := m.PriceOf(r.foreseenCall(text, c.Name))
 		if err != nil {
 			return text, err

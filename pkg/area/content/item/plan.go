@@ -346,7 +346,7 @@ func (r Attempt) Present(p *Product) (saved int64) {
 			continue
 		}
 		for i, c := range one.Calls() {
-			if m, ok := catalog.Find(c.Model); ok && one.Kind == provider.KindText && c.Credits > 0 {
+			if m, ok := catalog.FindIn(c.Model, c.PricedIn); ok && one.Kind == provider.KindText && c.Credits > 0 {
 				if credits, err := m.PriceOf(r.foreseenCall(one, c.Name)); err == nil && credits < c.Credits {
 					saved += c.Credits - credits
 					one.setCredits(i, credits)

@@ -74,8 +74,8 @@ var plans = map[string]struct {
 		"text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
 	"a video from stills": {Video, FormatShort, Options{Model: "kling-2.6-pro"},
 		"text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
-	"shaped ones": {Video, FormatShort, Options{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 " +
-		"+ video ray-2 9:16 5s, compose"},
+	"shaped ones": {Video, FormatShort, Options{Model: "runway-gen-4-turbo"}, "text 19s of 4, voice 19s, 4 x image 9:16 " +
+		"+ video runway-gen-4-turbo 9:16 5s, compose"},
 	"a carousel": {Carousel, "", Options{}, "text, 3 x image 4:5, compose"},
 	"one of a terse model": {Carousel, "", Options{Model: "flux-pro-1.1-ultra"},
 		"text, 3 x image flux-pro-1.1-ultra 1:1, compose"},
@@ -242,14 +242,12 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		says     string
 	}{
 		"another shape":              {Post, "", "flux-pro-1.1-ultra", "en", all, "/model", "aspect_ratio"},
-		"a square film":              {Video, FormatShort, "ovi", "en", all, "/model", "aspect_ratio"},
 		"what sings":                 {MusicClip, "", "minimax-music-2", "en", all, "/model", "lyrics"},
 		"what starts from a picture": {Post, "", "flux-kontext-pro", "en", all, "/model", "image_url"},
 		"an unknown model":           {Post, "", "nobody", "en", all, "/model", "nobody"},
-		"a retired one":              {Post, "", "nova-canvas", "en", all, "/model", "successor"},
+		"a retired one":              {Post, "", "nano-banana-2", "en", all, "/model", "successor"},
 		"another kind":               {Post, "", "veo-3.1", "en", all, "/model", "makes video"},
 		"music as a story":           {Story, "", "ace-step", "en", all, "/model", "makes music"},
-		"a preview":                  {MusicClip, "", "lyria-2", "en", all, "/model", "preview"},
 		"a provider that is not there": {Video, FormatShort, "runway-gen-4.5", "en",
 			catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), "/model", "not set up"},
 		"no voice at all": {Video, FormatShort, "", "en", catalog.NewOffer("bedrock", "us-west-2", nil), "",
@@ -261,7 +259,7 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		err := AttemptAt(r).Plan(c.offer, Options{Model: c.model}, true)
 		if name == "nobody who speaks here" {
-			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
+			if err != nil || r.Parts[1].Model != "minimax-speech-2.8-hd" {
 				t.Errorf("%s: %+v, %v", name, r.Parts, err)
 			}
 			continue
@@ -276,14 +274,14 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 // Whoever has named no model is told whose it is that cannot make the item.
 func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 	f := voiced()
-	f.Models = map[string]string{"image": "flux-pro-1.1-ultra", "music": "lyria-2"}
+	f.Models = map[string]string{"image": "flux-pro-1.1-ultra", "music": "minimax-music-2"}
 	for name, c := range map[string]struct {
 		kind  Kind
 		model string
 		tells bool
 	}{
 		"of another shape":  {Post, "", true},
-		"a preview":         {MusicClip, "", true},
+		"one that sings":    {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
 		err := AttemptAt(recordOf(t, c.kind, "", "en", f)).Plan(all, Options{Model: c.model}, true)
@@ -296,7 +294,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 
 func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
-	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev",
+	f.Models = map[string]string{"text": "claude-haiku-5.5", "voice": "polly-neural", "image": "flux-schnell",
 		"video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
 	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
@@ -306,7 +304,7 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	for _, p := range r.Parts {
 		models = append(models, p.Model)
 	}
-	if want := "claude-haiku-4.5 polly-neural" + strings.Repeat(" flux-dev kling-2.6-pro", 4) +
+	if want := "claude-haiku-5.5 polly-neural" + strings.Repeat(" flux-schnell kling-2.6-pro", 4) +
 		" "; strings.Join(models, " ") != want {
 		t.Errorf("made by %q", models)
 	}

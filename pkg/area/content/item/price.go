@@ -40,7 +40,7 @@ func (r Attempt) Made() string {
 func (r Attempt) LivePrice() (credits int64) {
 	for _, p := range r.Parts {
 		for _, c := range p.Calls() {
-			if m, ok := catalog.Find(c.Model); ok && m.Price != nil {
+			if m, ok := catalog.FindIn(c.Model, c.PricedIn); ok && m.Price != nil {
 				price, _ := m.PriceOf(r.foreseenCall(p, c.Name)) // it was checked when it was planned
 				credits += price
 			}

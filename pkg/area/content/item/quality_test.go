@@ -36,9 +36,9 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 	look := func(editor string) string {
 		return "review nova-pro rewrite " + editor + " compare nova-pro compare_back nova-pro"
 	}
-	standard := "claude-haiku-4.5 " + look("gpt-oss-120b")
-	best := "claude-sonnet-4.5 second claude-sonnet-4.5 choose nova-pro choose_back nova-pro " +
-		look("claude-haiku-4.5")
+	standard := "claude-haiku-5.5 " + look("gpt-oss-120b")
+	best := "claude-sonnet-5.5 second claude-sonnet-5.5 choose nova-pro choose_back nova-pro " +
+		look("claude-haiku-5.5")
 	for _, c := range []struct {
 		kind    Kind
 		format  string
