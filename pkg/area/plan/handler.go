@@ -186,13 +186,9 @@ func (j *job) move(after progress) error { return errors.Join(j.Keep("progress",
 // read reads the items that a step depends on, in one round trip, and reports whether the plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	var hours Hours
-	var done *progress // without a reservation if that is used up
-	if err := errors.Join(j.Kept("progress", &done), j.Kept("hours", &j.hours), j.Kept("trials", &j.trials),
+	if err := errors.Join(j.Kept("progress", &j.progress), j.Kept("hours", &j.hours), j.Kept("trials", &j.trials),
 		j.Kept("products", &j.products)); err != nil {
 		return false, err
-	}
-	if done != nil {
-		j.progress = *done
 	}
 	if j.hours != nil {
 		hours = *j.hours
