@@ -142,7 +142,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		tx.Remove(social.ScheduledKey(it.PK))
 	}
 	if it.Kind == item.ItemKind {
-		_, r, _, err := item.Lookup(ctx, h.DB, it.PK)
+		_, r, _, err := item.Lookup(ctx, h.DB, it.Owner, it.PK)
 		if err != nil || r == nil {
 			return cmp.Or(err, store.ErrConflict)
 		}

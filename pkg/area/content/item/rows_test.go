@@ -33,7 +33,7 @@ func publishing(t *testing.T, db *store.DB, now time.Time) {
 // ended returns the transaction that ends the publication to an account.
 func ended(t *testing.T, db *store.DB, accountID string, now time.Time) *store.Tx {
 	t.Helper()
-	it, r, _, err := item.Lookup(t.Context(), db, "cnt_1")
+	it, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTwoPublicationsEndAtTheSameMoment(t *testing.T) {
 	if err := db.Commit(t.Context(), ended(t, db, "soc_2", now)); err != nil {
 		t.Fatal(err)
 	}
-	if _, r, _, err := item.Lookup(t.Context(), db, "cnt_1"); err != nil || r.State != item.Published {
+	if _, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1"); err != nil || r.State != item.Published {
 		t.Errorf("the item is %s: %v", r.State, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 	publishing(t, db, now)
 	change := func(by func(*item.Record)) (version, written int64) {
 		t.Helper()
-		it, r, _, err := item.Lookup(t.Context(), db, "cnt_1")
+		it, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 		if err := errors.Join(item.Replace(tx, it, r), db.Commit(t.Context(), tx)); err != nil {
 			t.Fatal(err)
 		}
-		it, seen, _, err := item.Lookup(t.Context(), db, "cnt_1")
+		it, seen, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 		if err != nil || seen.Version != r.Version || !seen.UpdatedAt.Equal(now) {
 			t.Errorf("the version is %d of %s, want %d: %v", seen.Version, seen.UpdatedAt, r.Version, err)
 		}
