@@ -37,9 +37,6 @@ type memo struct {
 	Looks  int             `json:"looks,omitempty"`
 }
 
-// mostMemory is the greatest size of the memory in bytes. Larger results are stored elsewhere, and remembered by place.
-const mostMemory = 64 << 10
-
 // ErrLost means that a call was made and its answer was lost: the call may have had its effect.
 var ErrLost = errors.New("task: the answer of a call was lost")
 var errLater = errors.New("task: the task goes on later")
@@ -48,7 +45,9 @@ var errLater = errors.New("task: the task goes on later")
 func (f Func) Step(ctx context.Context, s *Step) (Outcome, error) { return f.call(ctx, s, nil) }
 
 // Fail calls the function a last time.
-func (f Func) Fail(ctx context.Context, s *Step, cause error) (Outcome, error) { return f.call(ctx, s, cause) }
+func (f Func) Fail(ctx context.Context, s *Step, why error) (Outcome, error) {
+	return f.call(ctx, s, why)
+}
 
 func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err error) {
 	r := &Run{Step: s, cause: cause, payload: map[string]json.RawMessage{}, memory: map[string]*memo{}}
@@ -77,6 +76,7 @@ func (f Func) call(ctx context.Context, s *Step, cause error) (o Outcome, err er
 
 // MarshalJSON returns the payload with the memory, which a change of Also or End may Keep something in.
 func (r *Run) MarshalJSON() ([]byte, error) {
+	const mostMemory = 64 << 10 // bytes; larger results are stored elsewhere, and remembered by place
 	doc, err := json.Marshal(r.memory)
 	if err == nil && len(doc) > mostMemory {
 		err = fmt.Errorf("the memory has %d bytes of at most %d", len(doc), mostMemory)

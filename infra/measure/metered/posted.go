@@ -35,7 +35,12 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	if len(made.Publications) == 0 { // such as that of a factory that requires approval
 		return "", fmt.Errorf("metered: %s is scheduled for no account", itemID)
 	}
-	it, r, _, err := item.Lookup(ctx, w.State, itemID)
+	under, err := w.State.Under(ctx, itemID)
+	if err != nil || len(under) == 0 {
+		return "", fmt.Errorf("metered: %s is gone: %w", itemID, err)
+	}
+	it := under[0]
+	r, err := item.Of(under)
 	if err != nil {
 		return "", err
 	}

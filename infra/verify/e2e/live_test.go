@@ -68,7 +68,8 @@ func fault(t *testing.T, provider, operation, kind, match string) {
 // if they fail.
 func TestLiveGenerations(t *testing.T) {
 	c := newCustomer(t)
-	c.topUp(1000)
+	const credits = 700
+	c.topUp(credits)
 	secret := c.live.Secret
 	spent := int64(0)
 	for name, g := range map[string]struct {
@@ -115,7 +116,7 @@ func TestLiveGenerations(t *testing.T) {
 			spent += estimate.Credits
 		})
 	}
-	if b := c.balance(); b != 1000-spent {
+	if b := c.balance(); b != credits-spent {
 		t.Errorf("the balance is %d after spending %d", b, spent)
 	}
 	t.Run("a job that fails", func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestLiveGenerations(t *testing.T) {
 		spent += 4
 	})
 	sum, states := c.entries()
-	if b := c.balance(); b != 1000-spent || sum != b || states["held"] != 0 || states["released"] != 1 {
+	if b := c.balance(); b != credits-spent || sum != b || states["held"] != 0 || states["released"] != 1 {
 		t.Errorf("the balance is %d after spending %d; the entries add up to %d: %v", b, spent, sum, states)
 	}
 	t.Run("more than there is", func(t *testing.T) {

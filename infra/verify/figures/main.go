@@ -32,8 +32,10 @@ var figures = []figure{
 	{"lines of test support in pkg", 3, 0, (*sources).support},
 	{"packages of pkg", 153, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
-	{"methods of the largest type of pkg, with those of embedded types", 182, 60, (*sources).methods},
-	{"members of the largest struct of pkg/area, with those of embedded types", 112, 50, (*sources).members},
+	{"methods of the largest type of pkg, with those of embedded types", 90, 60, (*sources).methods},
+	// The contract has 65 members of a content item, which are flat.
+	{"members of the largest struct of pkg/area, with those of embedded types", 65, 65, (*sources).members},
+	{"members of the record of a content item, with those of embedded types", 28, 50, (*sources).record},
 	{"types of pkg with a method Step", 52, 12, (*sources).steps},
 	{"lines of functions of pkg that take steps of tasks", 6_260, 3_800, (*sources).handlers},
 	{"structs of pkg/area/content with a member Caption", 3, 3, (*sources).captions},
@@ -257,25 +259,31 @@ func (s *sources) methods() (most int) {
 	return most
 }
 
-// members counts those of embedded structs in place of the structs.
+// width returns the number of members of a struct, with those of embedded structs in place of the structs.
+func width(all map[string]declared, f file, t *ast.StructType) (n int) {
+	for _, m := range t.Fields.List {
+		of := all[typeName(f, m.Type)]
+		if embedded, ok := of.as.(*ast.StructType); ok && len(m.Names) == 0 {
+			n += width(all, of.file, embedded)
+		} else {
+			n += max(1, len(m.Names))
+		}
+	}
+	return n
+}
+
+func (s *sources) record() int {
+	all, _ := s.types()
+	r := all["pkg/area/content/item.Record"]
+	return width(all, r.file, r.as.(*ast.StructType))
+}
+
 func (s *sources) members() (most int) {
 	all, _ := s.types()
-	var count func(f file, t *ast.StructType) int
-	count = func(f file, t *ast.StructType) (n int) {
-		for _, m := range t.Fields.List {
-			of := all[typeName(f, m.Type)]
-			if embedded, ok := of.as.(*ast.StructType); ok && len(m.Names) == 0 {
-				n += count(of.file, embedded)
-			} else {
-				n += max(1, len(m.Names))
-			}
-		}
-		return n
-	}
 	for _, f := range s.in("pkg/area") {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			if t, ok := n.(*ast.StructType); ok {
-				most = max(most, count(f, t))
+				most = max(most, width(all, f, t))
 			}
 			return true
 		})

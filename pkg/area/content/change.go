@@ -230,7 +230,7 @@ func (s *Service) fits(ctx context.Context, o tenant.Owner, r *item.Record, was 
 // planned returns what the gate refuses of the publications that an item is scheduled for, on behalf of the caller. The
 // accounts are not read: their state counts at the time of publication.
 func (s *Service) planned(ctx context.Context, o tenant.Owner, r *item.Record) []publication.Refusal {
-	g := publication.Gate{Item: r, By: auth.FromContext(ctx), At: r.Item.PlannedAt()}
+	g := publication.Gate{Record: r, By: auth.FromContext(ctx), At: r.Item.PlannedAt()}
 	var targets []publication.Target
 	for _, pub := range r.Item.Publications {
 		acct := social.Account{Resource: resource.Resource{ID: pub.SocialAccountID}, Platform: pub.Platform}

@@ -171,12 +171,8 @@ func (g *gated) plan() string {
 // write changes the record of the item.
 func (g *gated) write(change func(*item.Record)) {
 	g.T.Helper()
-	it, err := g.DB.Get(g.T.Context(), store.IDKey(g.item))
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
+	it, r, _, err := item.Lookup(g.T.Context(), g.DB, g.Principal.Owner, g.item)
+	if err != nil || r == nil {
 		g.T.Fatal(err)
 	}
 	change(r)

@@ -78,7 +78,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	}
 	f := refs.factories[b.FactoryID]
 	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
-		factory: f, gate: publication.Gate{Item: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
+		factory: f, gate: publication.Gate{Record: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
 	if b.PublishAt.Next {
 		w.gate.At = refs.clock
 	}

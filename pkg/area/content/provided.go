@@ -138,7 +138,7 @@ func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []st
 	if err := w.readAccounts(ctx, accounts); err != nil {
 		return err
 	}
-	g := publication.Gate{Item: r, By: p}
+	g := publication.Gate{Record: r, By: p}
 	targets, err := g.Targets(refs.owner, accounts, false, w.read, s.limits(p.Mode), nil)
 	if err != nil {
 		return err

@@ -130,7 +130,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	if err != nil {
 		return out, err
 	}
-	r := w.gate.Item
+	r := w.gate.Record
 	if err := b.check(p.Mode, clock, clear); err != nil {
 		return out, err
 	}
@@ -265,7 +265,7 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	if err != nil {
 		return out, err
 	}
-	r := w.gate.Item
+	r := w.gate.Record
 	w.options, w.gate.Action, w.gate.TimeParam = b.Options, item.Publish, "/social_account_ids"
 	if w.gate.At, err = s.clock(ctx); err != nil {
 		return out, err

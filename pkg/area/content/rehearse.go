@@ -98,7 +98,7 @@ func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record,
 // foretell checks what an item, before it is generated, would publish on accounts at a time, or now.
 func (s validator) foretell(ctx context.Context, o tenant.Owner, r *item.Record, accounts []string,
 	options PlatformOptions, planned *resource.Time) ([]rehearsal.Publication, error) {
-	c := candidate{Gate: publication.Gate{Item: r, By: auth.FromContext(ctx), Any: true}, owner: o,
+	c := candidate{Gate: publication.Gate{Record: r, By: auth.FromContext(ctx), Any: true}, owner: o,
 		options: options}
 	var err error
 	if c.At, err = s.clock(ctx); err != nil {

@@ -46,27 +46,27 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 	for i, accountID := range known {
 		w.read[accountID] = beside[i]
 	}
-	w.gate.Item, w.it, w.owner = r, it, it.Owner
+	w.gate.Record, w.it, w.owner = r, it, it.Owner
 	return w, nil
 }
 
 // taken reports whether an account has taken the item.
 func (w *publishRequest) taken(accountID string) bool {
-	pub := w.gate.Item.Item.PublicationTo(accountID)
+	pub := w.gate.Record.Item.PublicationTo(accountID)
 	return pub != nil && pub.Taken()
 }
 
 // take notes the accounts to which the item is published, and the requested result.
 func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
-	if w.gate.Item.Item.State != item.Published && w.gate.Item.Item.State != item.Failed {
-		w.gate.Item.Item.SocialAccountIDs = []string{}
+	if w.gate.Record.Item.State != item.Published && w.gate.Record.Item.State != item.Failed {
+		w.gate.Record.Item.SocialAccountIDs = []string{}
 	}
 	for _, t := range targets {
-		if !slices.Contains(w.gate.Item.Item.SocialAccountIDs, t.Account.ID) {
-			w.gate.Item.Item.SocialAccountIDs = append(w.gate.Item.Item.SocialAccountIDs, t.Account.ID)
+		if !slices.Contains(w.gate.Record.Item.SocialAccountIDs, t.Account.ID) {
+			w.gate.Record.Item.SocialAccountIDs = append(w.gate.Record.Item.SocialAccountIDs, t.Account.ID)
 		}
 	}
-	w.gate.Item.Rehearsed = rehearsal
+	w.gate.Record.Rehearsed = rehearsal
 }
 
 // targets returns the accounts of a request, and refuses what the gate refuses. If the call names no accounts, they are
@@ -98,10 +98,10 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 		w.waits = slices.ContainsFunc(refused, isApproval)
 		refused = slices.DeleteFunc(refused, isApproval)
 	}
-	w.gate.Item.Item.OmittedAccounts = []item.OmittedAccount{}
+	w.gate.Record.Item.OmittedAccounts = []item.OmittedAccount{}
 	if !named && len(all) > 0 {
 		kept, omitted, left := publication.Leave(all, refused)
-		w.gate.Item.Item.OmittedAccounts = append(w.gate.Item.Item.OmittedAccounts, omitted...)
+		w.gate.Record.Item.OmittedAccounts = append(w.gate.Record.Item.OmittedAccounts, omitted...)
 		if all = kept; len(kept) > 0 {
 			refused = left
 		}
@@ -124,7 +124,7 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 // obey has the item follow the rules of law of now, and reads what the gate needs to know of its factory and of the
 // accounts that the call names.
 func (w *publishRequest) obey(ctx context.Context) error {
-	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Item, w.counters(w.asked)...)
+	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Record, w.counters(w.asked)...)
 	w.factory = f
 	for _, it := range counters {
 		w.read[it.PK] = it

@@ -127,21 +127,21 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 	if err != nil && in.ItemID == "" {
 		v.Problems, err = problems(err)
 	}
-	if err != nil || c.Item == nil {
+	if err != nil || c.Record == nil {
 		return v, err
 	}
 	if c.At = in.At; c.At.IsZero() {
 		if c.At, err = s.clock(ctx); err != nil {
 			return v, err
 		}
-		if c.Item.Item.PublishAt != nil && c.Item.Item.PublishAt.After(c.At) {
-			c.At = c.Item.Item.PublishAt.Time
+		if c.Record.Item.PublishAt != nil && c.Record.Item.PublishAt.After(c.At) {
+			c.At = c.Record.Item.PublishAt.Time
 		}
 	}
 	c.RulesAt, c.options = in.RulesAt, in.Options
 	accounts := in.Accounts
 	if len(accounts) == 0 {
-		accounts = c.Item.Item.SocialAccountIDs
+		accounts = c.Record.Item.SocialAccountIDs
 	}
 	if len(accounts) == 0 {
 		accounts = attached
@@ -172,7 +172,7 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 		if err != nil {
 			return c, nil, err
 		}
-		c.Item, c.owner = r, it.Owner
+		c.Record, c.owner = r, it.Owner
 		f, _, err := ruler(s).obey(ctx, r)
 		switch c.Approval = f.Approval; {
 		case r.Item.GeneratedAt == nil && r.Item.Runs(): // what is known of it is checked
@@ -200,7 +200,7 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 	if err != nil {
 		return c, attached, err
 	}
-	c.Item = r
+	c.Record = r
 	return c, attached, s.vary(p.Owner, r, b.Variants.items(), slices.Concat(attached, in.Accounts), refs)
 }
 
@@ -221,7 +221,7 @@ func (s validator) check(ctx context.Context, v *Validation, c candidate, accoun
 		if err != nil {
 			return err
 		}
-		if by := taken.At(c.At); by != c.Item.Item.ID {
+		if by := taken.At(c.At); by != c.Record.Item.ID {
 			targets[i].TakenBy = by
 		}
 		v.Accounts = append(v.Accounts, s.shown(c, t))
@@ -248,12 +248,12 @@ func (s validator) shown(c candidate, t publication.Target) Checked {
 		return of
 	}
 	of.Platform = &t.Account.Platform
-	seen := c.Item
+	seen := c.Record
 	if seen.Item.GeneratedAt == nil {
 		seen = publication.Foreseen(seen)
 	}
 	pub := item.Publication{Platform: t.Account.Platform, SocialAccountID: t.Account.ID, Options: t.Options}
-	preview := publication.Preview(c.Item, &pub, t.Limits)
+	preview := publication.Preview(c.Record, &pub, t.Limits)
 	of.Preview = &preview
 	of.Warnings = append(of.Warnings, publication.Halved(seen, &pub, t.Limits)...)
 	of.Warnings = append(of.Warnings, publication.Recut(seen, &pub, t.Limits)...)

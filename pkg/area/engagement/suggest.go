@@ -160,10 +160,7 @@ func (w *Suggester) read(ctx context.Context, r *task.Run, p work) (it store.Ite
 		c.Suggestions != p.Number {
 		return it, nil, nil, err
 	}
-	found, of, _, err := item.Lookup(ctx, w.DB, c.ContentItemID)
-	if err != nil || found.Owner != r.Owner {
-		of = nil
-	}
+	_, of, _, err = item.Lookup(ctx, w.DB, r.Owner, c.ContentItemID)
 	return it, c, of, err
 }
 

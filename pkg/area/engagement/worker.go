@@ -84,14 +84,11 @@ func (w *Worker) visits() social.Visits {
 
 // item reads a content item, or returns nil if it is gone.
 func (w *Worker) item(ctx context.Context, o tenant.Owner, itemID string) (*item.Record, error) {
-	it, r, _, err := item.Lookup(ctx, w.DB, itemID)
+	_, of, _, err := item.Lookup(ctx, w.DB, o, itemID)
 	if err != nil {
 		return nil, task.Again(err)
 	}
-	if it.Owner != o {
-		return nil, nil
-	}
-	return r, nil
+	return of, nil
 }
 
 func postOf(pub *item.Publication) (p platform.Published) {

@@ -143,7 +143,7 @@ func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	}
 	attempts := 1
 	if it.Kind == item.ItemKind {
-		_, r, _, err := item.Lookup(ctx, h.DB, it.PK)
+		_, r, _, err := item.Lookup(ctx, h.DB, it.Owner, it.PK)
 		if err != nil || r == nil {
 			return cmp.Or(err, store.ErrConflict)
 		}

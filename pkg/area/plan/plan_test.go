@@ -340,6 +340,27 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 	}
 }
 
+// A plan whose items are all made has no reservation left to release when it ends.
+func TestAPlanWhoseItemsAreMadeIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	w.live(100_000)
+	first := w.create("days", 3, "content_types", []string{"post"})
+	for len(w.items(first.ID)) == 0 {
+		w.engine.Step()
+	}
+	w.create("days", 3, "replace", true, "content_types", []string{"post"})
+	w.engine.Drain()
+	var replaced plan.Plan
+	w.Call(http.MethodGet, w.path()+"?content_plan_id="+first.ID, nil).Into(t, http.StatusOK, &replaced)
+	if replaced.State != plan.Canceled || len(w.items(first.ID)) != 6 {
+		t.Errorf("of %d items: %+v", len(w.items(first.ID)), replaced)
+	}
+	if got := w.get(); got.State != plan.Completed {
+		t.Errorf("the second plan: %+v", got)
+	}
+	w.settled()
+}
+
 func TestNearDuplicatesAreAskedForAgain(t *testing.T) {
 	w := newWorld(t)
 	var it item.Item

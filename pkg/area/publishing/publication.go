@@ -360,7 +360,7 @@ func (s *Service) among(ctx context.Context, listed []store.Item, publicationID 
 			if it = row; it.Version == versions[it.PK] {
 				continue // its publications follow
 			}
-			it, r, _, err = item.Lookup(ctx, s.db, it.PK) // the index lags
+			it, r, _, err = item.Lookup(ctx, s.db, it.Owner, it.PK) // the index lags
 		case item.PublicationKind:
 			r, err = item.Of([]store.Item{it, row})
 		default:

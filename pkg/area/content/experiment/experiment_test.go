@@ -98,7 +98,7 @@ func (w *world) items(e experiment.Experiment, n int, members ...any) (all []ite
 // posted gives an item a post with a number of likes for a thousand impressions.
 func (w *world) posted(itemID string, likes int64) {
 	w.T.Helper()
-	it, r, _, err := item.Lookup(w.T.Context(), w.DB, itemID)
+	it, r, _, err := item.Lookup(w.T.Context(), w.DB, w.Principal.Owner, itemID)
 	if err != nil || r == nil {
 		w.T.Fatal(err)
 	}

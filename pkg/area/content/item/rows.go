@@ -73,15 +73,15 @@ type stored struct {
 	awaits string
 }
 
-// Lookup reads an item with its publications in one query, and other items in one batch. The record is nil if the item
-// is gone.
-func Lookup(ctx context.Context, db *store.DB, itemID string, others ...store.Key) (it store.Item, r *Record,
-	beside []store.Item, err error) {
+// Lookup reads an item with its publications in one query, and other items in one batch. The record is nil if the owner
+// has no such item any more.
+func Lookup(ctx context.Context, db *store.DB, o tenant.Owner, itemID string, others ...store.Key) (it store.Item,
+	r *Record, beside []store.Item, err error) {
 	under, err := db.Under(ctx, itemID)
 	if err == nil && len(others) > 0 {
 		beside, err = db.GetAll(ctx, others...)
 	}
-	if err != nil || len(under) == 0 || under[0].Kind != ItemKind {
+	if err != nil || len(under) == 0 || under[0].Kind != ItemKind || under[0].Owner != o {
 		return it, nil, beside, err
 	}
 	r, err = Of(under)

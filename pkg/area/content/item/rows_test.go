@@ -34,7 +34,7 @@ func publishing(t *testing.T, db *store.DB, now time.Time) {
 // ended returns the transaction that ends the publication to an account.
 func ended(t *testing.T, db *store.DB, accountID string, now time.Time) *store.Tx {
 	t.Helper()
-	it, r, _, err := item.Lookup(t.Context(), db, "cnt_1")
+	it, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestTwoPublicationsEndAtTheSameMoment(t *testing.T) {
 	if err := db.Commit(t.Context(), ended(t, db, "soc_2", now)); err != nil {
 		t.Fatal(err)
 	}
-	if _, r, _, err := item.Lookup(t.Context(), db, "cnt_1"); err != nil || r.Item.State != item.Published {
+	if _, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1"); err != nil || r.Item.State != item.Published {
 		t.Errorf("the item is %s: %v", r.Item.State, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 	publishing(t, db, now)
 	change := func(by func(*item.Record)) (version, written int64) {
 		t.Helper()
-		it, r, _, err := item.Lookup(t.Context(), db, "cnt_1")
+		it, r, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestAChangeOfAPublicationWritesItsRow(t *testing.T) {
 		if err := errors.Join(item.Replace(tx, it, r), db.Commit(t.Context(), tx)); err != nil {
 			t.Fatal(err)
 		}
-		it, seen, _, err := item.Lookup(t.Context(), db, "cnt_1")
+		it, seen, _, err := item.Lookup(t.Context(), db, rowsOwner, "cnt_1")
 		if err != nil || seen.Item.Version != r.Item.Version || !seen.Item.UpdatedAt.Equal(now) {
 			t.Errorf("the version is %d of %s, want %d: %v", seen.Item.Version, seen.Item.UpdatedAt, r.Item.Version,
 				err)

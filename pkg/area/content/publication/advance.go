@@ -179,7 +179,7 @@ func (w *Worker) rereadNext(ctx context.Context, r *task.Run, p advancing, c tes
 
 // reread reads the metrics of the posts of an item.
 func (w *Worker) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
-	found, r, _, err := item.Lookup(ctx, w.DB, listed.PK)
+	found, r, _, err := item.Lookup(ctx, w.DB, listed.Owner, listed.PK)
 	if err != nil || r == nil {
 		return err
 	}

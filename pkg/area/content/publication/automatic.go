@@ -96,7 +96,7 @@ func (w *Worker) wanted(ctx context.Context, o tenant.Owner, g Gate, of store.It
 	if err := of.Decode(&factory); err != nil {
 		return nil, nil, "", err
 	}
-	r, ids, refused := g.Item, factory.Accounts, g.Ask()
+	r, ids, refused := g.Record, factory.Accounts, g.Ask()
 	if len(Of(refused, ReasonApproval)) > 0 {
 		return nil, nil, item.WaitsForApproval, nil // its approval starts another such task
 	}

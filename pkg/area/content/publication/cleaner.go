@@ -74,8 +74,8 @@ func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) err
 // change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
-	it, r, _, err := item.Lookup(ctx, db, itemID)
-	if err != nil || r == nil || it.Owner != o {
+	it, r, _, err := item.Lookup(ctx, db, o, itemID)
+	if err != nil || r == nil {
 		return false, err
 	}
 	tx := &store.Tx{}

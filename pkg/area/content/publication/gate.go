@@ -87,7 +87,7 @@ func Refused(all []Refusal) error {
 
 // Gate decides whether an item may be published. Its members are what the decision depends on besides the accounts.
 type Gate struct {
-	Item *item.Record
+	Record *item.Record
 	// Action is what a caller does, item.Schedule or item.Publish. If it is empty, the item is on its way already, or
 	// not generated yet, and its state is not checked.
 	Action item.Action
@@ -108,9 +108,9 @@ type Gate struct {
 // Ask returns all reasons for which the item may not be published to the targets at the time, in the order of reasons.
 // What only the last moment knows is left to the poster: the token, and the answer of the platform.
 func (g Gate) Ask(targets ...Target) []Refusal {
-	seen := g.Item
+	seen := g.Record
 	if g.unmade() {
-		seen = Foreseen(g.Item)
+		seen = Foreseen(g.Record)
 	}
 	g.RulesAt = cmp.Or(g.RulesAt, g.At)
 	alone := law.Check(item.FactsOf(seen, &item.Publication{}, g.RulesAt))
@@ -130,7 +130,7 @@ func (g Gate) Ask(targets ...Target) []Refusal {
 }
 
 // unmade reports whether the item is not generated yet, so that its files and texts are not known.
-func (g Gate) unmade() bool { return g.Item.Item.GeneratedAt == nil && g.Item.Item.Runs() }
+func (g Gate) unmade() bool { return g.Record.Item.GeneratedAt == nil && g.Record.Item.Runs() }
 
 // ofItem returns the refusals of the item itself. Violated are the rules of law that it violates wherever it goes.
 func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
@@ -140,10 +140,10 @@ func (g Gate) ofItem(violated []law.Violation) (all []Refusal) {
 		}
 	}
 	if g.Action != "" {
-		add(ReasonState, "", g.Item.Item.Permit(g.Action))
+		add(ReasonState, "", g.Record.Item.Permit(g.Action))
 	}
-	if !g.unmade() && g.Item.Item.Blocked(g.Approval) {
-		add(ReasonApproval, "/approval", g.Item.Item.Unapproved())
+	if !g.unmade() && g.Record.Item.Blocked(g.Approval) {
+		add(ReasonApproval, "/approval", g.Record.Item.Unapproved())
 	}
 	if g.Ended != nil {
 		add(ReasonAuthority, "", errs.New(errs.InsufficientScope, "%s Publish it again with another key.", g.Ended))
@@ -169,19 +169,19 @@ func (g Gate) ofTarget(seen *item.Record, t Target, alone []law.Violation) (all 
 		add(ReasonAttached, t.Param, "", err)
 		return all
 	}
-	before, day := g.Item.Item.PublicationTo(acct.ID), Day(g.At)
+	before, day := g.Record.Item.PublicationTo(acct.ID), Day(g.At)
 	if before != nil && before.Taken() {
 		add(ReasonTaken, t.Param, "", errs.New(errs.InvalidState, "The account %s has taken the content item already.",
-			acct.ID).In(string(g.Item.Item.State), string(item.Delete)))
+			acct.ID).In(string(g.Record.Item.State), string(item.Delete)))
 	}
 	if !acct.Usable() {
 		add(ReasonAccount, t.Param, string(acct.State), errs.Invalid(t.Param, "The account %s is %s, not connected: "+
 			"connect it first, by POST /v1/social/accounts with its social_account_id.", acct.ID, acct.State))
 	}
-	_, takes := limits.Kinds[platform.Kind(g.Item.Item.Kind)]
+	_, takes := limits.Kinds[platform.Kind(g.Record.Item.Kind)]
 	if !takes {
 		add(ReasonKind, t.Param, item.OmittedKind, errs.Invalid("/kind", "%s does not take the kind %s.",
-			cmp.Or(limits.Label, acct.Platform), g.Item.Item.Kind))
+			cmp.Or(limits.Label, acct.Platform), g.Record.Item.Kind))
 	}
 	if err := g.By.RequirePlatform(acct.Platform); err != nil {
 		add(ReasonMandate, t.Param, item.OmittedMandate, errs.As(err))
@@ -219,9 +219,9 @@ func (g Gate) fits(seen *item.Record, t Target, pub *item.Publication) (all []Re
 		all = append(all, r)
 	}
 	for _, d := range found {
-		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Item.Given.Has(item.Title) ||
-			d.Param == "/caption" && !g.Item.Given.Has(item.Caption)
-		if !unknown || !g.unmade() || g.Item.Item.Provided() {
+		unknown := strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !g.Record.Given.Has(item.Title) ||
+			d.Param == "/caption" && !g.Record.Given.Has(item.Caption)
+		if !unknown || !g.unmade() || g.Record.Item.Provided() {
 			all = append(all, Refusal{ReasonPost, t.Account.ID, d.Param, errs.InvalidFields(d), ""})
 		}
 	}
@@ -278,10 +278,10 @@ func (g Gate) Targets(o tenant.Owner, ids []string, named bool, read map[string]
 		counter := read[QuotaKey(accountID, Day(g.At)).PK]
 		t.Limits, t.Posts, t.Options = limits(t.Account.Platform), counter.Count(), options[t.Account.Platform]
 		t.TimeParam = g.TimeParam
-		if before := g.Item.Item.PublicationTo(accountID); t.Options == nil && before != nil {
+		if before := g.Record.Item.PublicationTo(accountID); t.Options == nil && before != nil {
 			t.Options = before.Options
 		}
-		if ordered := g.Item.Ordered; t.Options == nil && ordered != nil {
+		if ordered := g.Record.Ordered; t.Options == nil && ordered != nil {
 			t.Options = ordered.Options[t.Account.Platform]
 		}
 		all = append(all, t)
@@ -335,7 +335,7 @@ func Of(all []Refusal, some ...Reason) []Refusal {
 // of now. The item follows the rules of law of its factory, whose item is returned.
 func (w *Worker) gate(ctx context.Context, o tenant.Owner, r *item.Record, at time.Time) (g Gate, of store.Item,
 	err error) {
-	g = Gate{Item: r, At: at, By: &auth.Principal{}}
+	g = Gate{Record: r, At: at, By: &auth.Principal{}}
 	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
 	if err == nil {
 		g.By, err = h.Principal, authority.Lacks(h.Principal, auth.ContentPublish)

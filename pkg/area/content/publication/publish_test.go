@@ -232,7 +232,7 @@ func (w *world) options() *item.PublishOptions {
 
 func (w *world) read() (store.Item, *item.Record) {
 	w.t.Helper()
-	it, r, _, err := item.Lookup(context.Background(), w.db, w.item)
+	it, r, _, err := item.Lookup(context.Background(), w.db, owner, w.item)
 	if err != nil || r == nil {
 		w.t.Fatal(err)
 	}

@@ -49,10 +49,7 @@ func (w *Worker) visits() social.Visits {
 // read reads an item with its publications, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
 	beside []store.Item, err error) {
-	if it, r, beside, err = item.Lookup(ctx, w.DB, s.Subject, others...); it.Owner != s.Owner {
-		r = nil
-	}
-	return it, r, beside, err
+	return item.Lookup(ctx, w.DB, s.Owner, s.Subject, others...)
 }
 
 // timing is the payload of a Timer task.
