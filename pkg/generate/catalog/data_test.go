@@ -107,8 +107,9 @@ func TestNoModelIsOfferedAfterItsEnd(t *testing.T) {
 // The best quality is not begun with a model that a new AWS account is refused soon.
 func TestWritersLast(t *testing.T) {
 	for quality, writers := range models().Writers {
-		m, ok := Find(writers[0])
-		if !ok || m.State != Available || m.RetiresAt != nil && m.RetiresAt.Sub(time.Now()) < 365*24*time.Hour {
+		n := slices.IndexFunc(models().Models, func(r row) bool { return r.ID == writers[0] })
+		m := models().Models[n]
+		if m.State != Available || m.RetiresAt != nil && m.RetiresAt.Sub(m.ReadOn.at.Time) < 365*24*time.Hour {
 			t.Errorf("%s begins with %s, which ends at %v", quality, writers[0], m.RetiresAt)
 		}
 		if len(writers) < 2 {

@@ -24,7 +24,8 @@ func TestASchemaIsMadeOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if checkerOf(of, false) != checkerOf(of, false) || checkerOf(of, false) == checkerOf(of, true) {
+	first := checkerOf(of, false)
+	if first != checkerOf(of, false) || first == checkerOf(of, true) {
 		t.Error("the checkers of a type are others than those before")
 	}
 	few := testing.AllocsPerRun(100, func() { _ = Check(of, "settings", map[string]any{"name": "ab"}) })
