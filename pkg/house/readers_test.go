@@ -26,7 +26,7 @@ var parsers = map[string]*regexp.Regexp{
 
 // own are the files that read no bytes of strangers, or bytes that are bounded elsewhere, with the reason.
 var own = map[string]string{
-	"pkg/adapter/crm/plain.go":    "texts of answers of CRMs, which pkg/adapter/crm has bounded",
+	"pkg/adapter/crm/crm.go":      "texts of answers of CRMs, which pkg/adapter/crm has bounded",
 	"pkg/adapter/provider/":       "answers of providers, which pkg/adapter/wire has bounded",
 	"pkg/area/advice/proposal.go": "an answer of a model, which pkg/adapter/wire has bounded",
 	"pkg/auth/signin/keys.go":     "the keys of the operator's own pool, up to 256 KB",
