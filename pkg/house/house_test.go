@@ -145,7 +145,7 @@ var longer = map[string]int{
 	"pkg/area/content/publication/poster.go step":     105,
 	"pkg/generate/steps.go submit":                    97,
 	"pkg/media/compose/text/unit.go unitsOf":          82,
-	"pkg/store/query.go input":                        121,
+	"pkg/store/table.go input":                        121,
 }
 
 func TestFunctionsStayShort(t *testing.T) {

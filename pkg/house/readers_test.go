@@ -29,7 +29,7 @@ var own = map[string]string{
 	"pkg/adapter/crm/crm.go":      "texts of answers of CRMs, which pkg/adapter/crm has bounded",
 	"pkg/adapter/provider/":       "answers of providers, which pkg/adapter/wire has bounded",
 	"pkg/area/advice/proposal.go": "an answer of a model, which pkg/adapter/wire has bounded",
-	"pkg/auth/signin/keys.go":     "the keys of the operator's own pool, up to 256 KB",
+	"pkg/auth/signin/signin.go":   "the keys of the operator's own pool, up to 256 KB",
 	"pkg/cloud/":                  "secrets and keys of the operator",
 	"pkg/generate/catalog/":       "files of this program",
 	"pkg/generate/composer/":      "files that this program has made, and those that pkg/media/probe has accepted",
