@@ -144,7 +144,7 @@ var longer = map[string]int{
 	"pkg/area/content/item/plan.go Plan":              84,
 	"pkg/area/content/publication/poster.go step":     105,
 	"pkg/generate/steps.go submit":                    97,
-	"pkg/media/compose/text/unit.go unitsOf":          82,
+	"pkg/media/compose/text/block.go unitsOf":         82,
 	"pkg/store/table.go input":                        121,
 }
 
