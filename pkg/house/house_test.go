@@ -140,12 +140,12 @@ var longer = map[string]int{
 	"infra/operate/halt/function.go function":         95,
 	"infra/verify/simulate/check.go check":            142,
 	"pkg/area/content/create.go newRecord":            101,
-	"pkg/area/content/targets.go targets":             108,
+	"pkg/area/content/publish.go targets":             108,
 	"pkg/area/content/item/plan.go Plan":              84,
 	"pkg/area/content/publication/poster.go step":     105,
 	"pkg/generate/steps.go submit":                    97,
-	"pkg/media/compose/text/unit.go unitsOf":          82,
-	"pkg/store/query.go input":                        121,
+	"pkg/media/compose/text/block.go unitsOf":         82,
+	"pkg/store/table.go input":                        121,
 }
 
 func TestFunctionsStayShort(t *testing.T) {

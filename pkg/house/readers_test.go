@@ -26,19 +26,19 @@ var parsers = map[string]*regexp.Regexp{
 
 // own are the files that read no bytes of strangers, or bytes that are bounded elsewhere, with the reason.
 var own = map[string]string{
-	"pkg/adapter/crm/plain.go":   "texts of answers of CRMs, which pkg/adapter/crm has bounded",
-	"pkg/adapter/provider/":      "answers of providers, which pkg/adapter/wire has bounded",
-	"pkg/area/advice/draft.go":   "an answer of a model, which pkg/adapter/wire has bounded",
-	"pkg/auth/signin/keys.go":    "the keys of the operator's own pool, up to 256 KB",
-	"pkg/cloud/":                 "secrets and keys of the operator",
-	"pkg/generate/catalog/":      "files of this program",
-	"pkg/generate/composer/":     "files that this program has made, and those that pkg/media/probe has accepted",
-	"pkg/httpapi/conditional.go": "answers of this program",
-	"pkg/httpapi/jsontree/":      "bodies up to 256 KB: pkg/service/api TestB9BodiesOfTheLargestSize",
-	"pkg/service/api/":           "the document of this program",
-	"pkg/service/docs/":          "the document of this program",
-	"pkg/service/worker/":        "settings of the operator",
-	"pkg/store/":                 "items of the table, which this program has written",
+	"pkg/adapter/crm/crm.go":      "texts of answers of CRMs, which pkg/adapter/crm has bounded",
+	"pkg/adapter/provider/":       "answers of providers, which pkg/adapter/wire has bounded",
+	"pkg/area/advice/proposal.go": "an answer of a model, which pkg/adapter/wire has bounded",
+	"pkg/auth/signin/signin.go":   "the keys of the operator's own pool, up to 256 KB",
+	"pkg/cloud/":                  "secrets and keys of the operator",
+	"pkg/generate/catalog/":       "files of this program",
+	"pkg/generate/composer/":      "files that this program has made, and those that pkg/media/probe has accepted",
+	"pkg/httpapi/conditional.go":  "answers of this program",
+	"pkg/httpapi/jsontree/":       "bodies up to 256 KB: pkg/service/api TestB9BodiesOfTheLargestSize",
+	"pkg/service/api/":            "the document of this program",
+	"pkg/service/docs/":           "the document of this program",
+	"pkg/service/worker/":         "settings of the operator",
+	"pkg/store/":                  "items of the table, which this program has written",
 }
 
 // Whatever reads the bytes of strangers has a budget, and the table of them in docs/security.md is that of the code.

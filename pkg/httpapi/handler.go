@@ -2,13 +2,18 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/url"
 	"path"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,10 +22,17 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	nearest "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // ServeHTTP serves one call. It checks the caller, the authorizer's refusal, the operation and the body, in the order
@@ -296,4 +308,480 @@ func (w *recorder) WriteHeader(status int) {
 func (w *recorder) Write(b []byte) (int, error) {
 	w.written = true
 	return w.ResponseWriter.Write(b)
+}
+
+// Gateway is the data that API Gateway adds to a request.
+type Gateway struct {
+	RequestID  string
+	SourceIP   string
+	UserAgent  string
+	ReceivedAt time.Time
+	// BaseURL is the address of the API, without a slash at its end.
+	BaseURL string
+	// PublicURL is the address that others than the caller use, if it is another.
+	PublicURL string
+	// Authorizer is the context that the authorizer returned.
+	Authorizer map[string]any
+}
+
+type gatewayKey struct{}
+
+// WithGateway returns a context with the gateway's data of a request.
+func WithGateway(ctx context.Context, g Gateway) context.Context {
+	return context.WithValue(ctx, gatewayKey{}, g)
+}
+
+// GatewayOf returns the gateway's data of a request, or the zero Gateway if there is none.
+func GatewayOf(ctx context.Context) Gateway {
+	g, _ := ctx.Value(gatewayKey{}).(Gateway)
+	return g
+}
+
+// Call is one finished call, as the audit log records it.
+type Call struct {
+	RequestID   string
+	Principal   *auth.Principal
+	OperationID string // empty if the path or method is unknown
+	Method      string
+	Path        string
+	Status      int
+	ErrorCode   string
+	IP          string
+	UserAgent   string
+	At          time.Time
+	Latency     time.Duration
+	Concern     resource.Concern
+}
+
+// Recorder keeps the audit log.
+type Recorder interface {
+	// Record writes one call. It is called once for each call with a known key, before the answer is sent.
+	Record(ctx context.Context, c Call) error
+}
+
+// call is the state of the call that is being served.
+type call struct {
+	Gateway
+	// secret authenticates cursors.
+	secret    seal.Secret
+	began     time.Time
+	operation string // operationId
+	method    string
+	path      string
+	query     string // in a canonical form; may be empty
+	body      []byte
+	sent      any // the body, parsed
+	// misnamed is the error of a path with a malformed id. It is reported after the other errors of the request.
+	misnamed error
+	// ifNoneMatch names the versions that the caller has. It is empty for calls that change something.
+	ifNoneMatch string
+	// sheet reports whether the caller accepts comma-separated values.
+	sheet bool
+	// idempotencyKey is empty if the caller sent none.
+	idempotencyKey string
+	code           errs.Code
+	// refused is the error of a call that was refused, or nil.
+	refused *errs.Error
+}
+
+type callKey struct{}
+
+// PublicURL returns the address of the API that browsers of people and owners, platforms, CRMs and directories are
+// given, without a slash at its end. It is the caller's, unless callers need a client certificate.
+func PublicURL(ctx context.Context) string {
+	c := callFrom(ctx)
+	return cmp.Or(c.PublicURL, c.BaseURL)
+}
+
+func callFrom(ctx context.Context) *call {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		panic("httpapi: no call in the context")
+	}
+	return c
+}
+
+// encode renders a body once, so that a replay can return the same bytes.
+func encode(status int, etag string, body any) (*answer, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, err
+	}
+	return &answer{Status: status, ContentType: "application/json", ETag: etag, Body: b.Bytes()}, nil
+}
+
+// parse parses the body if the operation takes one. It runs once for each call: the schema check and a merge patch use
+// the tree.
+func (c *call) parse(takesBody, optional bool) (err error) {
+	switch {
+	case !takesBody:
+		return rejectBody(c.body)
+	case len(c.body) > 0:
+		c.sent, err = jsontree.Parse(c.body)
+		return err
+	case optional:
+		return nil
+	default:
+		return errs.New(errs.MalformedJSON, "The body is missing. Send one JSON object in UTF-8.")
+	}
+}
+
+// rejectBody refuses a body of an operation that takes none: it would be lost silently. An empty object is permitted,
+// because some clients send it instead of no body.
+func rejectBody(body []byte) error {
+	if b := bytes.TrimSpace(body); len(b) > 0 && !bytes.Equal(b, []byte("{}")) {
+		return errs.Invalid("", "This operation takes no body. Leave it out.")
+	}
+	return nil
+}
+
+const (
+	mediaJSON  = "application/json"
+	mediaPatch = "application/merge-patch+json"
+)
+
+// checkMediaType refuses bodies of other media types than JSON. Other kinds of JSON, such as a JSON Patch, have another
+// meaning. Without the header a body is taken for JSON.
+func checkMediaType(method, contentType string) error {
+	const advice = "Send the body as JSON in UTF-8, with the header Content-Type: application/json"
+	kind, parameters, err := mime.ParseMediaType(contentType)
+	charset := strings.ToLower(parameters["charset"])
+	switch {
+	case err != nil:
+		return errs.New(errs.UnsupportedMediaType, "The header Content-Type is malformed. "+advice+".")
+	case kind == mediaPatch && method != http.MethodPatch:
+		return errs.New(errs.UnsupportedMediaType, mediaPatch+" is for PATCH only. "+advice+".")
+	case kind == mediaPatch || kind == mediaJSON:
+		if charset != "" && charset != "utf-8" && charset != "utf8" {
+			return errs.New(errs.UnsupportedMediaType,
+				"The charset of the header Content-Type is not UTF-8. "+advice+".")
+		}
+		return nil
+	default:
+		return errs.New(errs.UnsupportedMediaType, advice+", not %.80s.", kind)
+	}
+}
+
+// Action is an operation with an external effect that its answer depends on: it calls a model, or checks a token. I is
+// its input, P the prepared parameters of the effect, which are stored as JSON, R the result of the effect, and T the
+// answer.
+//
+// Prepare, Settle and Release write only by the transaction and may run several times. If they return an error, they
+// must add nothing to it.
+type Action[I, P, R, T any] struct {
+	// Within bounds the duration of the effect.
+	Within time.Duration
+	// Queue is the queue of a worker that has Claims among its handlers.
+	Queue topology.Queue
+	// Prepare checks the input. It may add writes that must precede the effect, such as a reservation of money.
+	Prepare func(ctx context.Context, tx *store.Tx, in *I) (P, error)
+	// Do performs the effect. It runs at most once for an Idempotency-Key.
+	Do func(ctx context.Context, p P) (R, error)
+	// Settle adds the writes that follow from the effect, and returns the answer.
+	Settle func(ctx context.Context, tx *store.Tx, p P, result R) (T, error)
+	// Release undoes the writes of Prepare if the effect has failed. It may be nil.
+	Release func(ctx context.Context, tx *store.Tx, p P, cause error) error
+	// Find finds the result of the effect of a call that died. An error of package errs means that the effect has
+	// failed. Without Find such a call has failed with timeout.
+	Find func(ctx context.Context, p P) (R, error)
+}
+
+// errInterrupted is the failure of a call that died before it was answered.
+var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it "+
+	"with a new Idempotency-Key.")
+
+// errUnsettled answers a call whose claim its task will end.
+var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to get "+
+	"its result.")
+
+// Act registers an operation with an external effect. It claims the Idempotency-Key, performs the effect, and commits
+// the answer together with the writes that follow from the effect, on condition that the claim is still its own.
+// Failures of the effect are answers, too, which are returned to a repeat. If the call dies before the commit, the task
+// that was written with the claim ends it. Until then a repeat is refused with idempotency_in_progress.
+func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
+	register(r, op, reflect.TypeFor[Envelope[T]](),
+		func(ctx context.Context, in *I) (*answer, error) { return a.serve(ctx, r, op, in) })
+	if r.actions == nil {
+		r.actions = map[string]ender{}
+	}
+	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx,
+		held) error, error) {
+		return a.resolve(ctx, r, op, h, find)
+	}
+}
+
+func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) (*answer, error) {
+	// Without a key from the caller, the claim only serves the task.
+	key := cmp.Or(callFrom(ctx).idempotencyKey, rand.Text())
+	began := r.now()
+	var p P
+	var h held
+	first, err := r.once(ctx, key, func(tx *store.Tx, token string) (err error) {
+		if p, err = a.Prepare(ctx, tx, in); err != nil {
+			return err
+		}
+		h, err = r.claim(ctx, tx, op, a.Queue, key, token, began.Add(a.Within+settleTime), p)
+		return err
+	})
+	if err != nil || first != nil {
+		return first, err
+	}
+	result, failure := a.do(ctx, p, began, r.now)
+	if failure == errUnsettled {
+		return nil, failure
+	}
+	for again := range maxRuns {
+		if err = backoff.Wait(ctx, again, 5*time.Millisecond, 640*time.Millisecond); err != nil {
+			break
+		}
+		tx := &store.Tx{Origin: h.record.Claim.RequestID}
+		tx.Until(h.record.Claim.Until)
+		var out *answer
+		if out, err = a.end(ctx, r, op, tx, h, p, result, failure); err == nil {
+			err = r.db.Commit(ctx, tx)
+		}
+		if err == nil {
+			return out, nil
+		}
+		// The commit may have succeeded, or the task has ended the claim.
+		if first, failed := r.recall(ctx, key, h.record.Token); failed == nil && first != nil {
+			return first, nil
+		}
+	}
+	return nil, errs.Wrap(err, errUnsettled.Code, "%s", errUnsettled.Message)
+}
+
+// do performs the effect. It returns errUnsettled if the outcome is unknown but can be found.
+func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now func() time.Time) (result R, err error) {
+	within := a.Within
+	if deadline, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(deadline)-commitTime)
+	}
+	// A function that was frozen since the claim must not begin: the task may have ended the claim. The monotonic clock
+	// stops while it is frozen.
+	if late := now().Round(0).Sub(began.Round(0)) >= a.Within; late || within <= 0 {
+		return result, errInterrupted
+	}
+	effect, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	result, err = a.Do(effect, p)
+	switch {
+	case err == nil || effect.Err() == nil:
+		return result, err
+	case a.Find != nil:
+		return result, errUnsettled
+	default:
+		return result, errInterrupted
+	}
+}
+
+// end adds the end of a claim: the writes that follow from the effect, and the record of the answer.
+func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R,
+	failure error) (out *answer, err error) {
+	if failure == nil {
+		data, err := a.Settle(ctx, tx, p, result)
+		switch {
+		case err == nil:
+			if out, err = r.answer(ctx, op, data); err != nil {
+				return nil, err
+			}
+		case isFinal(err):
+			failure = err
+		default:
+			return nil, err
+		}
+	}
+	if failure != nil {
+		if a.Release != nil {
+			if err := a.Release(ctx, tx, p, failure); err != nil {
+				return nil, err
+			}
+		}
+		if out, err = callFrom(ctx).failure(failure); err != nil {
+			return nil, err
+		}
+	}
+	if err := remember(tx, &h.item, h.record, [][]byte{h.key}, out); err != nil {
+		return nil, err
+	}
+	tx.Replace(h.item)
+	return out, nil
+}
+
+// isFinal reports whether an error answers the call, because a retry does not help.
+func isFinal(err error) bool {
+	switch errs.CodeOf(err) {
+	case errs.Internal, errs.ProviderUnavailable, errs.RateLimited, errs.Timeout:
+		return false
+	}
+	return true
+}
+
+// failure renders an error as an answer.
+func (c *call) failure(err error) (*answer, error) {
+	r := c.fail(err)
+	a, err := encode(r.status, "", r)
+	if err != nil {
+		return nil, err
+	}
+	a.code = r.Err.Code
+	return a, nil
+}
+
+// resolve finds how a claim of a dead call ends, and returns a function that ends it.
+func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held,
+	find bool) (func(context.Context, *store.Tx, held) error, error) {
+	var p P
+	if err := json.Unmarshal(h.prepared, &p); err != nil {
+		return nil, err
+	}
+	var result R
+	var failure error = errInterrupted
+	if a.Find != nil && find {
+		if result, failure = a.Find(ctx, p); failure != nil && !isFinal(failure) {
+			return nil, failure
+		}
+	}
+	return func(ctx context.Context, tx *store.Tx, h held) error {
+		_, err := a.end(ctx, r, op, tx, h, p, result, failure)
+		return err
+	}, nil
+}
+
+// withCall restores the context of the call that made a claim.
+func (h held) withCall(ctx context.Context) context.Context {
+	c := &call{Gateway: Gateway{RequestID: h.record.Claim.RequestID}, operation: h.record.Claim.Operation}
+	p := &auth.Principal{Owner: h.item.Owner}
+	return auth.NewContext(context.WithValue(ctx, callKey{}, c), p)
+}
+
+// longestPath bounds the paths that are compared.
+const longestPath = 200
+
+// pathHint returns the end of the message about an unknown path, with the path of the API that was probably meant.
+func pathHint(unknown string) string {
+	if len(unknown) > longestPath {
+		return "."
+	}
+	meant := path.Clean("/" + unknown)
+	if !strings.HasPrefix(meant, "/v1/") {
+		meant = "/v1" + meant
+	}
+	for _, template := range Paths {
+		if _, literal := compare(meant, template); literal {
+			if strings.HasSuffix(unknown, "/") {
+				return ": leave out the slash at its end."
+			}
+			return "; did you mean " + template + "?"
+		}
+	}
+	best, most := "", 0
+	for _, template := range Paths {
+		if same, _ := compare(meant, template); same > most {
+			best, most = template, same
+		}
+	}
+	if best == "" {
+		// The resource may be below another.
+		for _, template := range Paths {
+			if path.Base(template) == path.Base(meant) {
+				best = template
+				break
+			}
+		}
+	}
+	if best == "" {
+		return "."
+	}
+	return "; did you mean " + best + "?"
+}
+
+// compare returns the number of equal parts of a path and a template, or 0 if one of the names is not even similar, and
+// reports whether all parts are equal.
+func compare(text, template string) (same int, literal bool) {
+	parts, names := strings.Split(text, "/"), strings.Split(template, "/")
+	if len(parts) != len(names) {
+		return 0, false
+	}
+	literal = true
+	for i, name := range names {
+		switch {
+		case parts[i] == name || strings.HasPrefix(name, "{"):
+			same++
+		case nearest.Nearest(parts[i], []string{name}) == "":
+			return 0, false
+		default:
+			literal = false
+		}
+	}
+	return same, literal
+}
+
+// pathID is a parameter of a path that identifies a resource.
+type pathID struct {
+	name string
+	// prefix is the prefix of its ids, and noun the name of the resource.
+	prefix, noun string
+}
+
+// idsOf returns the parameters of a path that are ids, in their order. It panics if it does not know the resource of a
+// parameter called …_id.
+func idsOf(path string) (ids []pathID) {
+	for segment := range strings.SplitSeq(path, "/") {
+		name := strings.Trim(segment, "{}")
+		resource, is := strings.CutSuffix(name, "_id")
+		if name == segment || !is {
+			continue
+		}
+		prefix, ok := id.Prefix(resource)
+		if !ok {
+			panic(fmt.Sprintf("httpapi: no resource has ids called %s", name))
+		}
+		noun := resource
+		if prefix == id.APIKey {
+			noun = "API key"
+		}
+		ids = append(ids, pathID{name, prefix, noun})
+	}
+	return ids
+}
+
+// checkPath refuses a request whose path has a malformed id, so that no operation makes a key of it. The answer is the
+// one for an id that does not exist.
+func checkPath(req *http.Request, ids []pathID) error {
+	for _, p := range ids {
+		if value := req.PathValue(p.name); !id.Valid(p.prefix, value) {
+			return errs.Missing(p.noun, value)
+		}
+	}
+	return nil
+}
+
+// idParameters returns the parameters of the query by which an input takes the id of a resource, such as factory_id.
+func idParameters(in reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(in) {
+		name, _, _ := strings.Cut(f.Tag.Get("query"), ",")
+		if noun, ok := strings.CutSuffix(name, "_id"); ok && f.Type.Kind() == reflect.String {
+			if _, known := id.Prefix(noun); known {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// checkIDs refuses a parameter of the query that takes an id and has none: a filter by it would find nothing, and the
+// caller would not learn why.
+func checkIDs(query url.Values, names []string) error {
+	for _, name := range names {
+		noun := strings.TrimSuffix(name, "_id")
+		prefix, _ := id.Prefix(noun)
+		if value := query.Get(name); value != "" && !id.Valid(prefix, value) {
+			return errs.NotID(name, noun, value)
+		}
+	}
+	return nil
 }

@@ -20,7 +20,11 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // keepAnswers is the time for which a repeat gets the first answer.
@@ -301,4 +305,264 @@ func callFingerprint(c *call) string {
 	}
 	h.Write(body)
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// settleTime is the time by which a claim outlasts its effect, for the commit of the answer. commitTime is the part of
+// a function's time that is reserved for that commit.
+const (
+	settleTime = 10 * time.Second
+	commitTime = 2 * time.Second
+)
+
+// claimGrace is the time between the end of a claim's lease and its task, because clocks differ.
+const claimGrace = 5 * time.Second
+
+// claim is the part of a record that exists while the call is running.
+type claim struct {
+	// Until is the end of the lease. The call ends the claim earlier, unless it has died.
+	Until     time.Time `json:"until"`
+	Operation string    `json:"operation"`
+	RequestID string    `json:"request_id"`
+	// Sealed is the encrypted data for ending the claim if the call dies; see claimed.
+	Sealed []byte `json:"sealed"`
+}
+
+// claimed is the encrypted part of a claim.
+type claimed struct {
+	// Key is the key by which the answer is encrypted.
+	Key []byte `json:"key"`
+	// Prepared has the parameters of the effect.
+	Prepared json.RawMessage `json:"prepared"`
+}
+
+// held is a claim that the caller may end.
+type held struct {
+	item     store.Item
+	record   remembered
+	key      []byte // of the answer
+	prepared json.RawMessage
+}
+
+// claimRef identifies a claim in a task.
+type claimRef struct {
+	// Record is the id of the item with the claim. Token distinguishes the claim from a later one of the same key.
+	Record string `json:"record"`
+	Token  string `json:"token"`
+}
+
+// claim adds the claim of a key, and the task that ends it if the call dies, to the transaction.
+func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string,
+	until time.Time, prepared any) (held, error) {
+	c, p := callFrom(ctx), auth.FromContext(ctx)
+	h := held{item: r.recordOf(p, key)}
+	var err error
+	if h.prepared, err = json.Marshal(prepared); err != nil {
+		return held{}, err
+	}
+	answerKeys, err := r.answerKeys(ctx, key)
+	if err != nil {
+		return held{}, err
+	}
+	h.key = answerKeys[0]
+	plain, err := json.Marshal(claimed{h.key, h.prepared})
+	if err != nil {
+		return held{}, err
+	}
+	claimKeys, err := r.claimKeys(ctx)
+	if err != nil {
+		return held{}, err
+	}
+	sealed, err := sealBody(claimKeys, plain)
+	if err != nil {
+		return held{}, err
+	}
+	h.record = remembered{Token: token, Fingerprint: callFingerprint(c),
+		Claim: &claim{until, op.ID, c.RequestID, sealed}}
+	if err := h.item.Encode(h.record); err != nil {
+		return held{}, err
+	}
+	end := task.Task{
+		Message: task.Message{ID: task.ID(ClaimKind, token, 1), Kind: ClaimKind, Queue: queue, Subject: token,
+			Owner: p.Owner},
+		DueAt: until.Add(claimGrace),
+	}
+	if err := task.Create(tx, r.now(), end, claimRef{h.item.PK, token}); err != nil {
+		return held{}, err
+	}
+	tx.Claim(h.item, r.now().Unix(), errRepeated, errInProgress)
+	tx.Until(until)
+	h.item.Version = 1 // as the transaction writes it
+	return h, nil
+}
+
+// ender finds how a claim ends, and returns a function that adds the end to a transaction.
+type ender func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error)
+
+// Claims handles the tasks that end the claims of dead calls. Their operations must be registered with the router.
+type Claims struct{ Router *Router }
+
+// ClaimKind is the kind of these tasks.
+const ClaimKind = task.Kind("claim")
+
+// End ends a claim with the outcome that the operation finds, or without one if none could be found.
+func (c Claims) End(ctx context.Context, s *task.Run) error {
+	var ref claimRef
+	if err := s.Decode(&ref); err != nil {
+		return err
+	}
+	h, err := c.Router.readClaim(ctx, ref)
+	if err != nil || h == nil {
+		return err
+	}
+	action, ok := c.Router.actions[h.record.Claim.Operation]
+	if !ok {
+		return fmt.Errorf("httpapi: no operation %s is registered that ends claims", h.record.Claim.Operation)
+	}
+	end, err := action(h.withCall(ctx), *h, s.Cause() == nil)
+	if err != nil {
+		return err
+	}
+	return s.End(func(ctx context.Context, tx *store.Tx) error {
+		h, err := c.Router.readClaim(ctx, ref)
+		if err != nil || h == nil {
+			return err
+		}
+		return end(h.withCall(ctx), tx, *h)
+	})
+}
+
+// readClaim reads a claim. It returns nil if the claim has ended.
+func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
+	it, err := r.db.Lookup(ctx, store.IDKey(ref.Record))
+	if err != nil || it.PK == "" {
+		return nil, err
+	}
+	h := &held{item: it}
+	if err := it.Decode(&h.record); err != nil {
+		return nil, err
+	}
+	if h.record.Claim == nil || h.record.Token != ref.Token {
+		return nil, nil
+	}
+	keys, err := r.claimKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := unsealBody(keys, h.record.Claim.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	var c claimed
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return nil, err
+	}
+	h.key, h.prepared = c.Key, c.Prepared
+	return h, nil
+}
+
+// SealWith mixes a secret of the system into the keys that encrypt the bodies of remembered answers. Without it, a
+// reader of the table could guess the Idempotency-Key of a caller that uses no random ones, and so read the answer. The
+// look-up of a record does not depend on it: with another secret a repeat fails, but does not have a second effect.
+func (r *Router) SealWith(secret seal.Secret) { r.secret = secret }
+
+// answerKeys returns the keys that encrypt a call's answer. They are derived from the Idempotency-Key, of which only a
+// hash is stored: an answer may contain a secret that is shown once, and only a caller who sends the same key may see
+// it again.
+func (r *Router) answerKeys(ctx context.Context, idempotencyKey string) ([][]byte, error) {
+	return r.secret.Keys(ctx, []byte(idempotencyKey), "answer")
+}
+
+// claimKeys returns the keys that encrypt claims. They do not depend on the Idempotency-Key, because the task that ends
+// the claim of a dead call does not know it.
+func (r *Router) claimKeys(ctx context.Context) ([][]byte, error) {
+	return r.secret.Keys(ctx, nil, "claim")
+}
+
+// sealBody compresses a body, and encrypts it with the first key.
+func sealBody(keys [][]byte, body []byte) ([]byte, error) {
+	box, err := seal.New(keys...)
+	if err != nil {
+		return nil, err
+	}
+	return box.Seal(store.Pack(body), ""), nil
+}
+
+// unsealBody decrypts a stored body with one of the keys, and expands it.
+func unsealBody(keys [][]byte, data []byte) ([]byte, error) {
+	box, err := seal.New(keys...)
+	if err != nil {
+		return nil, err
+	}
+	small, err := box.Open(data, "")
+	if err != nil {
+		return nil, err
+	}
+	return store.DeflateUnpack(small)
+}
+
+// keepSecrets is the time for which a repeat returns a secret.
+const keepSecrets = 10 * time.Minute
+
+// Confidential is an answer with a secret that is shown once.
+type Confidential interface {
+	// Concealed returns the answer without the secret, which was made at the given time, for late repeats.
+	Concealed(made resource.Time) any
+	// Grants returns the scopes that the secret gives to its holder, in addition to the scope of the operation.
+	Grants() []auth.Scope
+}
+
+// confidence is the stored data of a Confidential answer, in addition to its body without the secret. The body as it
+// was sent is in an item of its own, which expires.
+type confidence struct {
+	Until  time.Time    `json:"until"`
+	Grants []auth.Scope `json:"grants,omitempty"`
+
+	concealed []byte
+}
+
+// conceal returns the stored data of an answer, or nil if it has no secret.
+func conceal(ctx context.Context, op Op, data any, now time.Time) (*confidence, error) {
+	v, ok := data.(Confidential)
+	if !ok {
+		return nil, nil
+	}
+	made := resource.Instant(now)
+	a, err := render(ctx, op, v.Concealed(made))
+	if err != nil {
+		return nil, err
+	}
+	return &confidence{Until: made.Add(keepSecrets), Grants: v.Grants(), concealed: a.Body}, nil
+}
+
+func wholeKey(record store.Key, token string) store.Key {
+	return store.IDKey(partsOf(record, token) + "#secret")
+}
+
+// keepWhole adds the item of the body as it was sent.
+func keepWhole(tx *store.Tx, it store.Item, token string, until time.Time, sealed []byte) error {
+	it.Key, it.ExpireAt, it.Version = wholeKey(it.Key, token), until, 0
+	if err := it.Encode(sealed); err != nil {
+		return err
+	}
+	tx.Create(it, nil)
+	return nil
+}
+
+// reveal replaces the body without the secret by the sealed body as it was sent, as long as it is stored. The caller
+// must have the scopes that the secret grants.
+func (r *Router) reveal(ctx context.Context, at store.Key, first *remembered) error {
+	if first.Secret == nil {
+		return nil
+	}
+	if err := auth.FromContext(ctx).RequireScopes(first.Secret.Grants, ""); err != nil {
+		return err
+	}
+	if !r.now().Before(first.Secret.Until) {
+		return nil
+	}
+	it, err := r.db.Lookup(ctx, wholeKey(at, first.Token))
+	if err != nil || it.PK == "" {
+		return err
+	}
+	return it.Decode(&first.Sealed)
 }

@@ -2,16 +2,27 @@ package httpapi
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"mime"
+	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/sheet"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -290,4 +301,185 @@ func (p Period) Bounds(prefix string) (from, to string, err error) {
 // Contains reports whether a time lies in the period.
 func (p Period) Contains(t time.Time) bool {
 	return !t.Before(p.From) && (p.To.IsZero() || t.Before(p.To))
+}
+
+// A cursor is the position in a list at which the next page begins, after a MAC over the position and the list:
+// operation, account, mode, filters, order. It is not encrypted: it contains only ids, and the partition is always that
+// of the caller.
+
+func formatCursor(ctx context.Context, at store.Cursor, list string) (string, error) {
+	keys, err := cursorKeys(ctx)
+	if err != nil {
+		return "", err
+	}
+	place, err := json.Marshal(at)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(append(cursorMAC(keys[0], list, place), place...)), nil
+}
+
+func parseCursor(ctx context.Context, s, list string) (*store.Cursor, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(b) < sha256.Size {
+		return nil, errInvalidCursor()
+	}
+	keys, err := cursorKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mac, place := b[:sha256.Size], b[sha256.Size:]
+	for _, key := range keys {
+		if hmac.Equal(mac, cursorMAC(key, list, place)) {
+			at := &store.Cursor{}
+			return at, json.Unmarshal(place, at)
+		}
+	}
+	return nil, errInvalidCursor()
+}
+
+func cursorKeys(ctx context.Context) ([][]byte, error) {
+	return callFrom(ctx).secret.Keys(ctx, nil, "cursor")
+}
+
+func cursorMAC(key []byte, list string, place []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(list)) // JSON: it has no NUL in it
+	mac.Write([]byte{0})
+	mac.Write(place)
+	return mac.Sum(nil)
+}
+
+func errInvalidCursor() error {
+	e := errs.New(errs.InvalidCursor, "The cursor does not belong to this list with these filters and this order. "+
+		"Send it with those of the request that returned it, or start without a cursor.")
+	e.Param = "cursor"
+	return e
+}
+
+// Fields holds the query parameter of a list that returns only some members of its results. Embed it.
+type Fields struct {
+	// Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
+	// other members are left out. Absent: all.
+	Fields []string `query:"fields" nullable:"false" example:"[\"state\",\"publish_at\"]"`
+}
+
+// Of returns the members that a call asks for, with the id, or nil for all. It refuses what is no member of a type.
+func (f Fields) Of(of reflect.Type) ([]string, error) {
+	if len(f.Fields) == 0 {
+		return nil, nil
+	}
+	known := MembersOf(of)
+	for _, name := range f.Fields {
+		if !slices.Contains(known, name) {
+			return nil, errs.Invalid("fields", "has %q, which is no member of the results%s", name,
+				text.NearestHint(name, known))
+		}
+	}
+	return append([]string{"id"}, f.Fields...), nil
+}
+
+// MembersOf returns the names of the members of a struct as JSON, as it declares them: those of embedded structs are in
+// their places. Other types have none.
+func MembersOf(of reflect.Type) (names []string) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sparse returns results with some of their members only.
+func sparse[T any](all []T, members []string) ([]map[string]json.RawMessage, error) {
+	out := make([]map[string]json.RawMessage, 0, len(all))
+	for _, v := range all {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		var full map[string]json.RawMessage
+		if err := json.Unmarshal(b, &full); err != nil {
+			return nil, err
+		}
+		some := map[string]json.RawMessage{}
+		for _, name := range members {
+			if value, ok := full[name]; ok {
+				some[name] = value
+			}
+		}
+		out = append(out, some)
+	}
+	return out, nil
+}
+
+const sheetType = "text/csv"
+
+// acceptsSheet reports whether a caller asks for comma-separated values.
+func acceptsSheet(h http.Header) bool {
+	for _, kind := range strings.Split(strings.Join(h.Values("Accept"), ","), ",") {
+		if name, parameters, err := mime.ParseMediaType(kind); err == nil && name == sheetType &&
+			parameters["q"] != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// renderSheet returns a list as a file of comma-separated values.
+func renderSheet[T any](op Op, all []T) (*answer, error) {
+	body, err := sheet.Of(all)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{Status: http.StatusOK, ContentType: sheetType + "; charset=utf-8",
+		Disposition: `attachment; filename="` + op.Sheet + `"`, Body: body}, nil
+}
+
+// Shape returns the JSON Schema of a body, complete and without references, for writers without the document, such as a
+// language model. It can omit some of the members.
+func Shape(body reflect.Type, without ...string) (json.RawMessage, error) {
+	schemas := huma.NewMapRegistry(schemaPath, huma.DefaultSchemaNamer)
+	own := schemas.Schema(body, false, "")
+	EmbeddedTexts().Registered(schemas, schemaPath)
+	s := whole(schemas, own)
+	maps.DeleteFunc(s.Properties, func(name string, _ *huma.Schema) bool { return slices.Contains(without, name) })
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return slices.Contains(without, name) })
+	return json.Marshal(s)
+}
+
+// whole returns a copy of a schema in which references are replaced by their schemas. It omits patterns: they serve
+// validation, not writing.
+func whole(schemas huma.Registry, s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	if s.Ref != "" {
+		referred := *schemas.SchemaFromRef(s.Ref)
+		if s.Description != "" {
+			referred.Description = s.Description
+		}
+		s = &referred
+	}
+	c := *s
+	schema.Fill(&c)
+	c.Pattern, c.Format, c.Examples = "", "", nil
+	c.Items = whole(schemas, s.Items)
+	if s.Properties != nil {
+		c.Properties = map[string]*huma.Schema{}
+	}
+	for name, member := range s.Properties {
+		c.Properties[name] = whole(schemas, member)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		c.AdditionalProperties = whole(schemas, values)
+	}
+	return &c
 }

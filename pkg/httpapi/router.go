@@ -2,16 +2,20 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/httpapi/schema"
@@ -397,4 +401,288 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		operation.ServeHTTP(w, req)
 	})
+}
+
+// SecurityScheme is the name of the API key in the document.
+const SecurityScheme = "apiKey"
+
+// RequiredScopes is the member of an operation in the document that has its scopes: security requirements have scopes
+// for OAuth 2 only.
+const RequiredScopes = "x-required-scopes"
+
+// OpensMember is the member of an operation in the document that has what it opens: what a mandate leaves to people.
+const OpensMember = "x-opens"
+
+// listed returns several names as a list in a text.
+func listed(names []string) string {
+	last := len(names) - 1
+	return "`" + strings.Join(names[:last], "`, `") + "` and `" + names[last] + "`"
+}
+
+// document describes the answers of the operation and the required scope.
+func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
+	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
+	o.Security = []map[string][]string{{SecurityScheme: {}}}
+	o.Extensions = map[string]any{RequiredScopes: op.scopes(), OpensMember: op.Opens.Names()}
+	needs := "Needs the scope `" + string(op.Scope) + "`."
+	if len(op.Also) > 0 {
+		needs = "Needs the scopes " + listed(op.scopes()) + "."
+	}
+	o.Description = strings.TrimSpace(o.Description + "\n\n" + needs)
+	if op.Ends != nil {
+		op.Ends.describe(o)
+	}
+	schema := r.Schema(success)
+	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
+		Description: http.StatusText(op.status()),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}}
+	if op.Method != http.MethodGet {
+		o.Parameters = append(o.Parameters, &huma.Param{
+			Name: "Idempotency-Key", In: "header",
+			Description: "Makes the request idempotent: within 24 hours, a repeat with the same key returns the " +
+				"first response and has no further effect",
+			Schema: &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
+		})
+	}
+	maps.Copy(o.Responses, r.errorResponses(codes))
+}
+
+// errors returns all codes that the operation may return, in order.
+func (op Op) errors(takesBody bool) []errs.Code {
+	codes := append([]errs.Code{
+		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
+		errs.PersonRequired, errs.OutsideMandate,
+		errs.RateLimited, errs.Internal, errs.ProviderUnavailable, errs.Timeout, errs.ValidationFailed,
+	}, op.Errors...)
+	if op.AccountWide {
+		codes = append(codes, errs.ProfileNotAllowed)
+	}
+	if strings.Contains(op.Path, "{") {
+		codes = append(codes, errs.NotFound)
+	}
+	if op.Method != http.MethodGet {
+		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress,
+			errs.BodyTooLarge, errs.UnsupportedMediaType)
+	}
+	if takesBody {
+		codes = append(codes, errs.MalformedJSON)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// Headers are the headers of answers, for the components of the document.
+func Headers() map[string]*huma.Param {
+	text := func(doc string) *huma.Param {
+		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return map[string]*huma.Param{
+		"X-Request-Id":     text("Id of the request; the same as request_id in the body"),
+		"RateLimit-Policy": text("Limit of the key: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
+		"RateLimit":        text("Remaining quota: r requests for the next t seconds"),
+		"ETag":             text("Version of the resource, for If-Match"),
+		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same " +
+			"Idempotency-Key"),
+		"WWW-Authenticate": text("`Bearer`"),
+		"Deprecation": text("`@` and the Unix time from which on the operation, or a model that the resource uses, " +
+			"is deprecated (RFC 9745). Absent if none is"),
+		"Sunset": text("Time at which the operation, or a model that the resource uses, ends (RFC 8594). Absent if " +
+			"no end is known"),
+		"Link": text("Path of the operation to use instead, with the relation successor-version (RFC 5829), or of " +
+			"the " +
+			"guide to models that end, with the relation deprecation (RFC 9745). Absent if nothing ends"),
+		"Location": text("Path that shows how far the work is. Absent of a rehearsal, which creates none"),
+		"Retry-After": {Description: "Seconds to wait before the next request. With 202: until it makes " +
+			"sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
+	}
+}
+
+// headersNamed returns references to some of Headers.
+func headersNamed(names ...string) map[string]*huma.Param {
+	m := map[string]*huma.Param{}
+	for _, name := range names {
+		m[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+	return m
+}
+
+// finish corrects the description that huma generated.
+func (r *Router) finish(op Op, success reflect.Type) {
+	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
+	delete(r.api.OpenAPI().Components.Schemas.Map(), errorResponse)
+	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
+	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
+		names = append(names, "ETag")
+	}
+	if data, ok := success.FieldByName("Data"); ok && op.status() == http.StatusAccepted &&
+		data.Type.Implements(reflect.TypeFor[Pending]()) {
+		names = append(names, "Location", "Retry-After")
+	}
+	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[Ending]()) {
+		names = append(names, "Deprecation", "Sunset", "Link")
+	}
+	if op.Ends != nil {
+		names = append(names, "Deprecation", "Sunset", "Link")
+	}
+	if op.Method != http.MethodGet {
+		names = append(names, "Idempotent-Replayed")
+	} else if slices.Contains(names, "ETag") {
+		o.Parameters = append(o.Parameters, &huma.Param{
+			Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "ETag of an earlier response. If the resource has not changed since, the response is 304 " +
+				"without a body. Signed URLs in the earlier response expire all the same",
+		})
+		o.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: http.StatusText(
+			http.StatusNotModified), Headers: headersNamed(names...)}
+	}
+	o.Responses[strconv.Itoa(op.status())].Headers = headersNamed(names...)
+	if o.RequestBody == nil {
+		return
+	}
+	if json := o.RequestBody.Content["application/json"]; json != nil && op.Method == http.MethodPatch {
+		o.RequestBody.Content["application/merge-patch+json"] = json
+	}
+}
+
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	switch method {
+	case http.MethodGet:
+		return item.Get
+	case http.MethodPost:
+		return item.Post
+	case http.MethodPut:
+		return item.Put
+	case http.MethodPatch:
+		return item.Patch
+	default:
+		return item.Delete
+	}
+}
+
+func pointerTo[T any](v T) *T { return &v }
+
+// Succession says that an operation is deprecated, and which one follows it. Answers say so in the headers Deprecation
+// (RFC 9745), Sunset (RFC 8594) and Link. At least 180 days lie between the two times.
+type Succession struct {
+	// Path is the path of the operation that follows, and Operation its id.
+	Path, Operation string
+	// Deprecated is the time from which on it is advised against, and Sunset that from which on it may be removed.
+	Deprecated, Sunset time.Time
+}
+
+// addTo adds the headers to those of an answer, also of a refusal. Without a succession it adds nothing.
+func (s *Succession) addTo(h http.Header) {
+	if s == nil {
+		return
+	}
+	h.Set("Deprecation", "@"+strconv.FormatInt(s.Deprecated.Unix(), 10))
+	h.Set("Sunset", s.Sunset.UTC().Format(http.TimeFormat))
+	h.Set("Link", "<"+s.Path+`>; rel="successor-version"`)
+}
+
+// describe marks the operation in the document. Generators of Go know the paragraph that begins with Deprecated.
+func (s *Succession) describe(o *huma.Operation) {
+	o.Deprecated = true
+	o.Description += "\n\nDeprecated: use `" + s.Operation + "` (`" + s.Path + "`) instead. This operation is served " +
+		"until " + s.Sunset.UTC().Format(time.DateOnly) + " at least."
+	o.Extensions["x-sunset"] = s.Sunset.UTC().Format(time.DateOnly)
+}
+
+// Enum describes a text with the given values.
+func Enum[T ~string](values []T) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, v := range values {
+		s.Enum = append(s.Enum, string(v))
+	}
+	return s
+}
+
+// CheckMember checks a parsed member of a body whose type depends on the resource, so that the schema of the body is
+// less strict than that of the type.
+func CheckMember(t reflect.Type, name string, value any) error { return schema.Check(t, name, value) }
+
+// CheckPatch checks a parsed merge patch against the schema of a body.
+func CheckPatch(t reflect.Type, patch any) error { return schema.CheckPatch(t, patch) }
+
+// CheckSandbox refuses the member sandbox of a body that a live key has sent.
+func CheckSandbox(sent bool, mode tenant.Mode) error {
+	if sent && mode != tenant.Test {
+		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	return nil
+}
+
+// Member checks a parsed member of a body against the schema of T, and decodes it.
+func Member[T any](name string, value any) (v T, err error) {
+	if err := CheckMember(reflect.TypeFor[T](), name, value); err != nil {
+		return v, err
+	}
+	b, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	return v, err
+}
+
+// schemaPath is the location of schemas in the document.
+const schemaPath = "#/components/schemas/"
+
+// Unevaluated is a word of JSON Schema that huma lacks: whether an object that is described in parts may have other
+// members.
+const Unevaluated = "unevaluatedProperties"
+
+// RefTo returns a reference to the schema of a name.
+func RefTo(name string) *huma.Schema { return &huma.Schema{Ref: schemaPath + name} }
+
+// PascalCase turns words such as "content.generated" and "not_found" into the name of a schema.
+func PascalCase(words string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == '.' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// Variant is one variant of a union.
+type Variant struct {
+	// Value is the value of the discriminating member.
+	Value string
+	// Name is the name of the variant's schema, and Description its description.
+	Name, Description string
+	// Members are the members that it has in addition to those of all variants.
+	Members  map[string]*huma.Schema
+	Required []string
+	// Closed refuses other members.
+	Closed bool
+}
+
+// Union adds one schema for each variant to the document, which extends the schema base, and describes the choice
+// between them by the value of a member.
+func Union(schemas map[string]*huma.Schema, base, member string, variants []Variant) *huma.Schema {
+	union := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: member, Mapping: map[string]string{}}}
+	for _, v := range variants {
+		schemas[v.Name] = v.extend(base, member, schemas[base].Properties[member].Description)
+		union.OneOf = append(union.OneOf, RefTo(v.Name))
+		union.Discriminator.Mapping[v.Value] = schemaPath + v.Name
+	}
+	if len(variants) == 1 {
+		return union.OneOf[0]
+	}
+	return union
+}
+
+func (v Variant) extend(base, member, doc string) *huma.Schema {
+	own := &huma.Schema{
+		Type: huma.TypeObject, Required: append([]string{member}, v.Required...),
+		// An enumeration of one value is used, since not all generators combine a constant with the enumeration of all
+		// values in base.
+		Properties: map[string]*huma.Schema{member: {Type: huma.TypeString, Enum: []any{v.Value}, Description: doc}},
+	}
+	maps.Copy(own.Properties, v.Members)
+	s := &huma.Schema{Description: v.Description, AllOf: []*huma.Schema{RefTo(base), own}}
+	if v.Closed {
+		s.Extensions = map[string]any{Unevaluated: false}
+	}
+	return s
 }

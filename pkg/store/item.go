@@ -5,13 +5,23 @@
 package store
 
 import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	_ "embed" // the dictionary
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -242,4 +252,183 @@ func number(a attributes, name string) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("store: the number %s of %s %s: %w", name, text(a[attrPK]), text(a[attrSK]), ErrUnreadable)
+}
+
+// Keys reads a page of an index that holds keys only. It does not read the items: each has only its key and its key in
+// the index. An item may have moved in the index since.
+func (db *DB) Keys(ctx context.Context, q Query) (Page, error) { return db.list(ctx, q) }
+
+// Whole reads the items that Keys listed by an index. The index lags: Whole leaves out the items that no longer exist,
+// that have expired, or that have moved in the index since.
+func (db *DB) Whole(ctx context.Context, x Index, listed []Item) ([]Item, error) {
+	keys := make([]Key, len(listed))
+	for i, it := range listed {
+		keys[i] = it.Key
+	}
+	items, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var whole []Item
+	for i, it := range items {
+		if it.key(x) == listed[i].key(x) {
+			whole = append(whole, it)
+		}
+	}
+	return whole, nil
+}
+
+// FromRecord returns the item of an image in a record of the table's stream.
+func FromRecord(image map[string]events.DynamoDBAttributeValue) (Item, error) {
+	a := make(attributes, len(image))
+	for name, v := range image {
+		switch v.DataType() {
+		case events.DataTypeString:
+			a[name] = str(v.String())
+		case events.DataTypeNumber:
+			a[name] = &types.AttributeValueMemberN{Value: v.Number()}
+		case events.DataTypeBinary:
+			a[name] = &types.AttributeValueMemberB{Value: v.Binary()}
+		}
+	}
+	return unmarshal(a)
+}
+
+// Digest returns a hash of the item as it was read, with its key and all attributes that have an effect. It does not
+// depend on how the document is stored.
+func (it *Item) Digest() (string, error) {
+	all := map[string]string{}
+	for name, v := range it.plain() {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			all[name] = "S" + v.Value
+		case *types.AttributeValueMemberN:
+			all[name] = "N" + v.Value
+		}
+	}
+	b, err := json.Marshal(all) // sorted by name
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// writeUnit is the size by which DynamoDB counts writes: in the table, and again in each index that has whole items.
+const writeUnit = 1024
+
+// pack compresses the document of an item if that saves a write unit. Other documents stay readable in the console.
+func pack(a attributes) attributes {
+	doc := text(a[attrDoc])
+	whole := sizeOf(a)
+	if whole <= writeUnit {
+		return a
+	}
+	packed := Pack([]byte(doc))
+	if small := whole - len(attrDoc) - len(doc) + len(attrPacked) + len(packed); units(small) < units(whole) {
+		delete(a, attrDoc)
+		a[attrPacked] = &types.AttributeValueMemberB{Value: packed}
+	}
+	return a
+}
+
+func units(size int) int { return (size + writeUnit - 1) / writeUnit }
+
+// sizeOf returns the size of an item by DynamoDB's rules, except that it counts numbers, which have two digits in a
+// byte, as texts.
+func sizeOf(a attributes) (n int) {
+	for name, value := range a {
+		n += len(name)
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			n += len(v.Value)
+		case *types.AttributeValueMemberN:
+			n += len(v.Value)
+		}
+	}
+	return n
+}
+
+// documentOf returns the document of an item.
+func documentOf(a attributes) (json.RawMessage, error) {
+	packed, ok := a[attrPacked].(*types.AttributeValueMemberB)
+	if !ok {
+		return json.RawMessage(text(a[attrDoc])), nil
+	}
+	doc, err := DeflateUnpack(packed.Value)
+	if err != nil {
+		return nil, fmt.Errorf("store: the document of %s %s: %w: %w", text(a[attrPK]), text(a[attrSK]),
+			ErrUnreadable, err)
+	}
+	return doc, nil
+}
+
+// Unpack returns an item that was read without this package, with its document as the text attribute "doc".
+func Unpack(item map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
+	if item[attrPacked] == nil {
+		return item, nil
+	}
+	doc, err := documentOf(item)
+	if err != nil {
+		return nil, err
+	}
+	item = maps.Clone(item)
+	delete(item, attrPacked)
+	item[attrDoc] = str(string(doc))
+	return item, nil
+}
+
+// dictionary1 has the members of documents and of answers as they are stored, the most frequent last. It does not
+// change once it is deployed, because stored data depends on it: a new dictionary is added with the next number. A
+// release that reads it must precede the release that writes with it.
+//
+//go:embed dictionary1.txt
+var dictionary1 []byte
+
+// current is the number of the dictionary for new data.
+const current = 1
+
+// writers and readers are pooled, because each takes more memory than most documents.
+var (
+	writers = sync.Pool{New: func() any {
+		w, err := flate.NewWriterDict(nil, flate.DefaultCompression, dictionary1)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		return w
+	}}
+	readers = sync.Pool{New: func() any { return flate.NewReaderDict(nil, dictionary1) }}
+)
+
+// Pack compresses data. The first byte is the number of the dictionary.
+func Pack(data []byte) []byte {
+	packed := bytes.NewBuffer(append(make([]byte, 0, 64+len(data)/2), current))
+	w := writers.Get().(*flate.Writer)
+	defer writers.Put(w)
+	w.Reset(packed)
+	_, err := w.Write(data)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // a buffer refuses nothing
+	}
+	return packed.Bytes()
+}
+
+// DeflateUnpack returns the data that Pack compressed.
+func DeflateUnpack(packed []byte) ([]byte, error) {
+	if len(packed) == 0 || packed[0] != current {
+		return nil, fmt.Errorf("deflate: the data is not written by dictionary %d", current)
+	}
+	r := readers.Get().(io.ReadCloser)
+	defer readers.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(packed[1:]), dictionary1); err != nil {
+		return nil, fmt.Errorf("deflate: %w", err)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, 4*len(packed)))
+	if _, err := io.Copy(data, r); err != nil {
+		return nil, fmt.Errorf("deflate: %w", err)
+	}
+	return data.Bytes(), nil
 }

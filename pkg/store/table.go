@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -334,4 +335,380 @@ const maxConflicts = 6
 // pause waits before a retry.
 func (db *DB) pause(ctx context.Context, attempt int) error {
 	return backoff.Wait(ctx, attempt, 10*time.Millisecond, 320*time.Millisecond)
+}
+
+// Client makes the calls to a table that this package needs.
+type Client interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput,
+		...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput,
+		...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
+		...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+var _ Client = (*dynamodb.Client)(nil)
+
+// WithClient replaces the client of the AWS configuration, such as by one in memory.
+func WithClient(c Client) Option { return func(db *DB) { db.client = c } }
+
+// Index is a way to list items: the table's own key or a secondary index.
+type Index struct {
+	name, pk, sk string
+	// keysOnly reports that the index holds only keys. A list by it reads the items from the table.
+	keysOnly bool
+}
+
+// The ways to list items.
+var (
+	// Table lists the items of one partition by sort key, strongly consistent.
+	Table = Index{"", attrPK, attrSK, false}
+	// ByOwner lists the items of one owner and kind by id.
+	ByOwner = Index{"by_owner", "owner_pk", "owner_sk", false}
+	// ByParent lists the items that belong to a resource, such as a factory's content, by id.
+	ByParent = Index{"by_parent", "parent_pk", "parent_sk", false}
+	// ByDue lists items by the time at which work on them is due. It is sparse: an item without due work is not in it.
+	// It holds keys only, because it changes with every step of a task and is read every few minutes. It also lists the
+	// events of all accounts by time, so that missing deliveries can be found. The partitions of items that a busy
+	// stack writes are shards: one partition takes 1,000 writes a second.
+	ByDue = Index{"by_due", "due_pk", "due_sk", true}
+)
+
+// Name returns the index's name in DynamoDB, which is empty for Table.
+func (x Index) Name() string { return x.name }
+
+// Key returns the names of the attributes that form the index's key. Both are texts.
+func (x Index) Key() (partition, sort string) { return x.pk, x.sk }
+
+// KeysOnly reports whether the index holds keys only, not whole items.
+func (x Index) KeysOnly() bool { return x.keysOnly }
+
+// The indexes of each table, from which the stacks and the tests make them.
+var (
+	StateIndexes = []Index{ByOwner, ByParent, ByDue}
+	AuditIndexes = []Index{}
+)
+
+// ExpiryAttribute is the attribute by which DynamoDB removes expired items.
+const ExpiryAttribute = attrTTL
+
+// CreateInput returns the call that creates a table with the given indexes.
+func CreateInput(name string, indexes []Index) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		KeySchema: Table.schema()}
+	names := []string{Table.pk, Table.sk}
+	for _, x := range indexes {
+		names = append(names, x.pk, x.sk)
+		projection := &types.Projection{ProjectionType: types.ProjectionTypeAll}
+		if x.keysOnly {
+			projection.ProjectionType = types.ProjectionTypeKeysOnly
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.name), KeySchema: x.schema(), Projection: projection})
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+	}
+	return in
+}
+
+// schema returns the schema of the index's key.
+func (x Index) schema() []types.KeySchemaElement {
+	return []types.KeySchemaElement{{AttributeName: &x.pk, KeyType: types.KeyTypeHash},
+		{AttributeName: &x.sk, KeyType: types.KeyTypeRange}}
+}
+
+// input returns the call that reads the list. A list of keys takes no filters.
+func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
+	names := map[string]string{"#p": q.Index.pk}
+	values := attributes{":p": str(q.Partition)}
+	cond := "#p = :p"
+	if q.From != "" || q.To != "" {
+		names["#s"] = q.Index.sk
+		values[":from"], values[":to"] = str(q.From), str(q.To)
+		switch {
+		case q.To == "":
+			cond += " AND #s >= :from"
+			delete(values, ":to")
+		case q.From == "":
+			cond += " AND #s <= :to"
+			delete(values, ":from")
+		default:
+			cond += " AND #s BETWEEN :from AND :to"
+		}
+	}
+	var filter []string
+	// DynamoDB refuses a filter by an attribute that the index does not have. GetAll, which reads the items of an index
+	// of keys, leaves out the expired ones.
+	if !q.Index.keysOnly && !q.Expired {
+		filter = append(filter, "(attribute_not_exists(#ttl) OR #ttl > :now)")
+		names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
+	}
+	n := 0
+	// keep adds the condition that form holds for the filter and one value of the list.
+	keep := func(name string, list []string, form, join string) {
+		at, either := fmt.Sprint("#f", n), make([]string, len(list))
+		for i, value := range list {
+			to := fmt.Sprint(":f", n, "_", i)
+			values[to], either[i] = str(value), fmt.Sprintf(form, at, to)
+		}
+		if len(list) > 0 {
+			n++
+			names[at] = filterPrefix + name
+			filter = append(filter, "("+strings.Join(either, join)+")")
+		}
+	}
+	for name, value := range q.Filters {
+		if value != "" {
+			keep(name, []string{value}, "%s = %s", " OR ")
+		}
+	}
+	for name, list := range q.OneOf {
+		keep(name, list, "%s = %s", " OR ")
+	}
+	for name, list := range q.Prefixes {
+		keep(name, list, "begins_with(%s, %s)", " OR ")
+	}
+	for name, list := range q.Contains {
+		keep(name, list, "contains(%s, %s)", " AND ")
+	}
+	for name, r := range q.Ranges {
+		if r.From != "" {
+			keep(name, []string{r.From}, "%s >= %s", "")
+		}
+		if r.To != "" {
+			keep(name, []string{r.To}, "%s < %s", "")
+		}
+	}
+	// within returns the condition that an item lies within bounds.
+	within := func(bounds map[string]Bound) string {
+		all := make([]string, 0, len(bounds))
+		for name, b := range bounds {
+			at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
+			if b.After {
+				side = ">"
+			}
+			n++
+			names[at], values[to] = filterPrefix+name, str(b.At)
+			all = append(all, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", at, at, side, to))
+		}
+		return strings.Join(all, " AND ")
+	}
+	if len(q.Bounds) > 0 {
+		filter = append(filter, within(q.Bounds))
+	}
+	either := make([]string, len(q.Either))
+	for i, bounds := range q.Either {
+		either[i] = within(bounds)
+	}
+	switch condition := strings.Join(either, " OR "); len(either) { // AND binds tighter; more parentheses are refused
+	case 0:
+	case 1:
+		filter = append(filter, condition)
+	default:
+		filter = append(filter, "("+condition+")")
+	}
+	if n > 0 && q.Index.keysOnly {
+		return nil, fmt.Errorf("store: query %s %s: the index holds keys only, which no filter can judge",
+			q.Index.name, q.Partition)
+	}
+	// Without a filter, one item beyond the limit shows whether the list continues.
+	// With one, larger reads find the items that pass in fewer round trips.
+	read := int32(q.Limit + 1)
+	if n > 0 {
+		read = max(read, 100)
+	}
+	in := &dynamodb.QueryInput{
+		TableName: &db.name, KeyConditionExpression: &cond,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		Limit: &read, ScanIndexForward: aws.Bool(q.OldestFirst),
+	}
+	if len(filter) > 0 {
+		in.FilterExpression = aws.String(strings.Join(filter, " AND "))
+	}
+	if q.Index.name != "" {
+		in.IndexName = aws.String(q.Index.name)
+	} else {
+		in.ConsistentRead = aws.Bool(true)
+	}
+	if c := q.After; c != nil {
+		in.ExclusiveStartKey = Key{c.PK, c.SK}.attributes()
+		if q.Index.name != "" {
+			in.ExclusiveStartKey[q.Index.pk] = str(q.Partition)
+			in.ExclusiveStartKey[q.Index.sk] = str(c.Sort)
+		}
+	}
+	return in, nil
+}
+
+// Scan reads the next items of the whole table, of all accounts, up to a megabyte of them. Items that have expired are
+// among them until DynamoDB removes them. It is for the erasure of an account alone: it costs a read of all that is
+// stored. It may miss what was written in the second before, which halves that cost.
+func (db *DB) Scan(ctx context.Context, after *Cursor) (page Page, err error) {
+	in := &dynamodb.ScanInput{TableName: &db.name}
+	if after != nil {
+		in.ExclusiveStartKey = Key{after.PK, after.SK}.attributes()
+	}
+	tries := db.reading()
+	out, err := db.client.Scan(ctx, in, tries.follow)
+	if err != nil {
+		return page, tries.failure(ctx, err, "store: scan")
+	}
+	for _, a := range out.Items {
+		it, err := unmarshal(a)
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, it)
+	}
+	if last := out.LastEvaluatedKey; last != nil {
+		page.Next = &Cursor{PK: text(last[attrPK]), SK: text(last[attrSK])}
+	}
+	return page, nil
+}
+
+// Remove removes an item whatever its version, and whether it exists or not.
+func (tx *Tx) Remove(key Key) {
+	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
+		Key: key.attributes()}}})
+}
+
+// Merge reads several partitions of an index of keys as if they were one, in the order of their sort keys, oldest
+// first. It holds one page of keys of each partition, and the items of one page.
+type Merge struct {
+	db    *DB
+	limit int
+	parts []*mergePart
+}
+
+// mergePart is one partition: the keys that were read and not yet returned, and whether there are more.
+type mergePart struct {
+	q    Query
+	keys []Item
+	more bool
+}
+
+// Merge returns the merged list of the partitions. The query sets everything else. Its index must hold keys only. Its
+// limit is the size of a page.
+func (db *DB) Merge(q Query, partitions []string) *Merge {
+	m := &Merge{db: db, limit: q.Limit}
+	q.OldestFirst = true
+	for _, p := range partitions {
+		q.Partition = p
+		m.parts = append(m.parts, &mergePart{q: q, more: true})
+	}
+	return m
+}
+
+// Next returns the next items, at most the limit, or none at the end.
+func (m *Merge) Next(ctx context.Context) ([]Item, error) {
+	for {
+		var keys []Key
+		for len(keys) < m.limit {
+			if err := m.fill(ctx); err != nil {
+				return nil, err
+			}
+			first := m.first()
+			if first == nil {
+				break
+			}
+			keys = append(keys, first.keys[0].Key)
+			first.keys = first.keys[1:]
+		}
+		if len(keys) == 0 {
+			return nil, nil
+		}
+		items, err := m.db.GetAll(ctx, keys...)
+		if err != nil {
+			return nil, err
+		}
+		// The index lags: leave out items that no longer exist.
+		there := items[:0]
+		for _, it := range items {
+			if it.Kind != "" {
+				there = append(there, it)
+			}
+		}
+		if len(there) > 0 {
+			return there, nil
+		}
+	}
+}
+
+// fill reads the next page of each partition whose keys are used up.
+func (m *Merge) fill(ctx context.Context) error {
+	failed := make([]error, len(m.parts))
+	var all sync.WaitGroup
+	for i, p := range m.parts {
+		if len(p.keys) == 0 && p.more {
+			all.Go(func() { failed[i] = p.read(ctx, m.db) })
+		}
+	}
+	all.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads pages until one has keys.
+func (p *mergePart) read(ctx context.Context, db *DB) error {
+	for len(p.keys) == 0 && p.more {
+		page, err := db.list(ctx, p.q)
+		if err != nil {
+			return err
+		}
+		p.keys, p.q.After, p.more = page.Items, page.Next, page.Next != nil
+	}
+	return nil
+}
+
+// first returns the partition whose next key is the smallest, or nil at the end.
+func (m *Merge) first() (first *mergePart) {
+	for _, p := range m.parts {
+		if len(p.keys) > 0 && (first == nil || p.sort() < first.sort()) {
+			first = p
+		}
+	}
+	return first
+}
+
+// sort returns the sort key of the next key.
+func (p *mergePart) sort() string { return p.keys[0].key(p.q.Index).SK }
+
+// DueAt returns the place of an item in a partition of ByDue that lists items by the time at which they are due.
+func DueAt(partition string, at time.Time, id string) Key {
+	return Key{PK: partition, SK: dueFrom(at) + id}
+}
+
+// dueFrom is the beginning of the sort keys of all items that are due at a time.
+func dueFrom(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
+
+// EachDue calls f for each item of such a partition that is due, the longest due first, and returns the sum of what f
+// returns. An item for which f fails stays in the list for the next call, and its error is among those returned,
+// unless it is ErrConflict: the item has changed since, or the index is behind.
+func (db *DB) EachDue(ctx context.Context, partition string, now time.Time, f func(Item) (int, error)) (sum int,
+	err error) {
+	q := Query{Index: ByDue, Partition: partition, To: dueFrom(now.Add(time.Second)), Limit: 100, OldestFirst: true}
+	var failed error
+	err = db.Each(ctx, q, func(it Item) error {
+		n, err := f(it)
+		switch {
+		case errors.Is(err, ErrConflict):
+		case err != nil:
+			failed = errors.Join(failed, err)
+		default:
+			sum += n
+		}
+		return ctx.Err()
+	})
+	return sum, errors.Join(err, failed)
 }

@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -352,4 +355,314 @@ func (db *DB) named(w types.TransactWriteItem) types.TransactWriteItem {
 		w.ConditionCheck.TableName = &db.name
 	}
 	return w
+}
+
+// Claim is CreateExpiring for the record by which a caller owns the effect of the transaction. It is the first of all
+// writes: if the owner has already committed, the commit returns taken even if other conditions fail as well. If
+// another transaction is still writing the record at the last attempt, the commit returns held.
+func (tx *Tx) Claim(record Item, now int64, taken, held error) {
+	tx.CreateExpiring(record, now, taken)
+	last := len(tx.ops) - 1
+	claim := tx.ops[last]
+	claim.held = held
+	tx.ops = slices.Insert(tx.ops[:last], 0, claim)
+}
+
+// Until sets the deadline for sending the last attempt of the commit. After it, the commit fails with timeout. A claim
+// excludes late callers only until its record expires; the deadline excludes those that arrive later.
+func (tx *Tx) Until(t time.Time) {
+	// Round strips the monotonic clock reading: that clock stops while a function is frozen.
+	tx.until = t.Round(0)
+}
+
+// heldBy returns the error of a commit that was canceled for contention: the held error of the first write in conflict
+// that has one, otherwise errOverloaded if only load has canceled the commit, or errBusy.
+func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
+	busy := errOverloaded
+	for i, r := range reasons {
+		if aws.ToString(r.Code) != "TransactionConflict" {
+			continue
+		}
+		if held := tx.ops[i].held; held != nil {
+			return held
+		}
+		busy = errBusy
+	}
+	return busy
+}
+
+// contended is heldBy for an error of the whole call.
+func (tx *Tx) contended(err error) error {
+	if isThrottled(err) {
+		return errOverloaded
+	}
+	// Either another transaction has the item of the put, or this transaction, whose answer was lost, is still in
+	// progress.
+	if held := tx.ops[0].held; held != nil {
+		return held
+	}
+	return errBusy
+}
+
+// The names of an item's attributes in expressions.
+var (
+	// Account is the account of the item's owner.
+	Account = expression.Name(attrAccount)
+	// Expiry is the time at which the item ends, in seconds since 1970.
+	Expiry = expression.Name(attrTTL)
+	// Exists is the condition that the item exists.
+	Exists = expression.AttributeExists(expression.Name(attrPK))
+)
+
+// Attribute returns the name of one of Item.Attributes in expressions.
+func Attribute(name string) expression.NameBuilder { return expression.Name(textPrefix + name) }
+
+// Number returns the name of one of Item.Numbers in expressions.
+func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
+
+// Written adds an increment of the version to an update, so that a write based on an earlier read fails with a
+// conflict.
+func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
+	return u.Add(expression.Name(attrVersion), expression.Value(1))
+}
+
+// SetDocument adds the replacement of the item's document to an update.
+func SetDocument(u expression.UpdateBuilder, doc json.RawMessage) expression.UpdateBuilder {
+	return u.Set(expression.Name(attrDoc), expression.Value(string(doc))).Remove(expression.Name(attrPacked))
+}
+
+// Expires adds the item's time of expiry to an update.
+func Expires(u expression.UpdateBuilder, at time.Time) expression.UpdateBuilder {
+	return u.Set(expression.Name(attrTTL), expression.Value(at.Unix()))
+}
+
+// Update changes an item by an expression, on a condition. If the condition fails, the commit returns the error of
+// failed for the current item, which is the zero Item if there is none.
+func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.ConditionBuilder, failed func(Item) error) {
+	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
+	if err != nil {
+		panic(fmt.Sprintf("store: update of %s: %v", key.PK, err)) // expressions are code, not input
+	}
+	tx.ops = append(tx.ops, op{judge: failed, write: types.TransactWriteItem{Update: &types.Update{
+		Key: key.attributes(), UpdateExpression: x.Update(), ConditionExpression: x.Condition(),
+		ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}})
+}
+
+// Add adds the numbers of an item to those of the stored item with its key, whatever its version. It creates the item
+// if it does not exist. It does not write the document.
+func (tx *Tx) Add(it Item) {
+	u := expression.Add(expression.Name(attrVersion), expression.Value(1))
+	for name, n := range it.Numbers {
+		u = u.Add(Number(name), expression.Value(n))
+	}
+	if !it.ExpireAt.IsZero() {
+		u = Expires(u, it.ExpireAt)
+	}
+	for name, value := range map[string]string{
+		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK,
+		ByOwner.sk: it.Listed.SK, filterPrefix + ProfileFilter: string(it.Profile),
+	} {
+		if value != "" {
+			u = u.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	tx.Update(it.Key, u, Exists.Or(expression.Not(Exists)), Conflict)
+}
+
+// Conflict is the usual last argument of Update. It returns ErrConflict.
+func Conflict(Item) error { return ErrConflict }
+
+// Update changes one item by an expression, on a condition, in one round trip, and
+// returns the new item. It returns a *ConflictError if the condition fails.
+func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder,
+	c expression.ConditionBuilder) (Item, error) {
+	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
+	if err != nil {
+		return Item{}, fmt.Errorf("store: update of %s: %w", key.PK, err)
+	}
+	tries := db.writing(time.Time{})
+	for attempt := range maxConflicts {
+		if err := db.pause(ctx, attempt); err != nil {
+			return Item{}, tries.exhausted(tries.met, err)
+		}
+		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(),
+			ConditionExpression:      x.Condition(),
+			ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
+			ReturnValues:                        types.ReturnValueAllNew,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, tries.follow)
+		var check *types.ConditionalCheckFailedException
+		switch {
+		case err == nil:
+			return unmarshal(out.Attributes)
+		case errors.As(err, &check):
+			return Item{}, conflict(check.Item)
+		case !isContention(err):
+			return Item{}, tries.failure(ctx, err, "store: update %s", key.PK)
+		}
+		tries.note(ctx, err)
+	}
+	return Item{}, tries.exhausted(tries.met, nil)
+}
+
+// ConflictError is an ErrConflict with the current item, which is the zero Item if there is none.
+type ConflictError struct{ Item Item }
+
+// Error names the item.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
+}
+
+// conflict returns the error of a condition that fails for the stored item.
+func conflict(stored attributes) error {
+	it, err := unmarshal(stored)
+	if err != nil {
+		return err
+	}
+	return &ConflictError{it}
+}
+
+// Unwrap returns ErrConflict.
+func (e *ConflictError) Unwrap() error { return ErrConflict }
+
+// ConflictOf returns the current item of a ConflictError.
+func ConflictOf(err error) (Item, bool) {
+	var changed *ConflictError
+	if errors.As(err, &changed) {
+		return changed.Item, true
+	}
+	return Item{}, false
+}
+
+// Note sets attributes of an item, removes those that are empty, and leaves all others as they are, so that several
+// writers may share one item. It creates the item if there is none, and checks no version.
+func (db *DB) Note(ctx context.Context, it Item) error {
+	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL},
+		attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
+	set, remove := "SET #kind = :kind, #ttl = :ttl", ""
+	n := 0
+	for name, value := range it.Attributes {
+		ref := strconv.Itoa(n)
+		n++
+		names["#x"+ref] = textPrefix + name
+		switch {
+		case value != "":
+			set += ", #x" + ref + " = :x" + ref
+			values[":x"+ref] = str(value)
+		case remove == "":
+			remove = " REMOVE #x" + ref
+		default:
+			remove += ", #x" + ref
+		}
+	}
+	tries := db.writing(time.Time{})
+	_, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &db.name, Key: it.Key.attributes(), UpdateExpression: aws.String(set + remove),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	}, tries.follow)
+	if err != nil {
+		return tries.failure(ctx, err, "store: note %s", it.PK)
+	}
+	return nil
+}
+
+// PartSize is the number of bytes that Tx.CreateParts puts into one item. An item may have 400 KB in all, and base64
+// adds a third.
+const PartSize = 256 << 10
+
+// CreateParts writes data that is too large for one item as several items, and returns their number. The items must not
+// exist yet. Each is a copy of the given item, whose partition key names them all.
+func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
+	name := like.PK
+	for part := range slices.Chunk(data, PartSize) {
+		n++
+		like.Key = partKey(name, n)
+		like.Doc = base64.StdEncoding.AppendEncode(nil, part)
+		tx.Create(like, nil)
+	}
+	return n
+}
+
+// Parts reads data that CreateParts has written. It returns ErrNotFound if a part is missing or has expired.
+func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
+	keys := make([]Key, n)
+	for i := range keys {
+		keys[i] = partKey(name, i+1)
+	}
+	parts, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	for _, part := range parts {
+		if part.PK == "" {
+			return nil, ErrNotFound
+		}
+		if data, err = base64.StdEncoding.AppendDecode(data, part.Doc); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// partKey returns the key of a part. Each part has a partition of its own, since one partition cannot take so many
+// writes at once.
+func partKey(name string, n int) Key { return IDKey(name + "#" + strconv.Itoa(n)) }
+
+// errRehearsed reports a transaction that was to be rehearsed and was carried out.
+var errRehearsed = errors.New("store: the rehearsal of a transaction was carried out")
+
+// Rehearse sends a transaction with a condition that never holds, so that nothing is written. It returns the errors
+// that Commit could return for its writes, in their order, as refused. If a write has changed since it was read, the
+// error is ErrConflict: read it again and retry.
+func (db *DB) Rehearse(ctx context.Context, tx *Tx) (refused []error, err error) {
+	if err := tx.within(ctx); err != nil || len(tx.ops) == 0 {
+		return nil, err
+	}
+	never := &Tx{until: tx.until}
+	never.Update(IDKey("never#"+rand.Text()), Written(expression.UpdateBuilder{}), Exists, Conflict)
+	never.ops = append(never.ops, tx.ops...)
+	written := true
+	err = db.transact(ctx, never, "rehearse", func(reasons []types.CancellationReason) (final bool, err error) {
+		written = false
+		switch {
+		case len(reasons) != len(never.ops):
+			return true, fmt.Errorf("store: rehearse: %d reasons of %d writes", len(reasons), len(never.ops))
+		case contended(reasons[1:]):
+			return false, nil
+		}
+		refused, err = refusedBy(tx.ops, reasons[1:])
+		return true, err
+	})
+	if err == nil && written {
+		err = errRehearsed
+	}
+	return refused, err
+}
+
+// contended reports whether another transaction has kept some writes from being looked at.
+func contended(reasons []types.CancellationReason) bool {
+	for _, r := range reasons {
+		switch aws.ToString(r.Code) {
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			return true
+		}
+	}
+	return false
+}
+
+// refusedBy returns the error of each write whose condition failed.
+func refusedBy(ops []op, reasons []types.CancellationReason) (refused []error, _ error) {
+	for i := range ops {
+		switch err := failedCondition(ops[i:i+1], reasons[i:i+1]); {
+		case errors.Is(err, ErrConflict):
+			return nil, err
+		case err != nil:
+			refused = append(refused, err)
+		}
+	}
+	return refused, nil
 }

@@ -13,11 +13,20 @@ package task
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"math"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
@@ -242,4 +251,276 @@ type Outcome struct {
 	// Undo undoes an effect outside the table. It is called if the outcome was not committed because the task has moved
 	// on. The argument now is the current task, or nil if it no longer exists.
 	Undo func(ctx context.Context, now *Task)
+}
+
+// Repeat is Once for a call that does no harm if it is made twice. It leaves no mark, and is made again after an error.
+func Repeat[T any](ctx context.Context, r *Run, name string,
+	do func(context.Context) (T, error)) (result T, err error) {
+	if known, err := r.recall(name, &result); known || err != nil {
+		return result, err
+	}
+	if result, err = do(ctx); err == nil {
+		err = r.Keep(name, result)
+	}
+	return result, err
+}
+
+// ErrDeadline is the cause of the failure of a task that was not done in time.
+var ErrDeadline = errors.New("task: the deadline has passed")
+
+// ErrMoved reports that a task has moved on without this step's outcome: another
+// delivery of the message has taken the step, or the task was canceled.
+var ErrMoved = errors.New("task: the task has moved on")
+
+// ErrOrphaned reports that the subject of a task does not wait for it although it was not canceled. Only a defect of
+// this service leads to it. The task ends, and the kernel logs it.
+var ErrOrphaned = errors.New("task: the subject does not wait for the task")
+
+// ErrDeaths is the cause of the failure of a task of whose step several functions have died; see Step.Guard.
+var ErrDeaths = errors.New("task: functions keep dying of the step")
+
+// MostDeaths is the number of functions that may die of a step that reads bytes of others.
+const MostDeaths = 3
+
+// maxFailures bounds the attempts at a step whose error sets no bound of its own.
+const maxFailures = 8
+
+// NoLimit is the value of RetryError.Most for a step that is tried until it succeeds.
+const NoLimit = math.MaxInt
+
+// RetryError is an error of a step that says when the step is to be tried again.
+type RetryError struct {
+	Err error
+	// After is the shortest wait before the next attempt. With 0 the usual back-off applies.
+	After time.Duration
+	// Most is the number of failures in a row that ends the task. 0 means maxFailures.
+	Most int
+}
+
+// Error returns the text of the cause.
+func (e *RetryError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RetryError) Unwrap() error { return e.Err }
+
+// Again marks an error of a step: the kernel repeats the step until it succeeds. It returns nil, and an error that says
+// itself when the step is repeated, as they are.
+func Again(err error) error {
+	var retry *RetryError
+	if err == nil || errors.As(err, &retry) {
+		return err
+	}
+	return &RetryError{Err: err, Most: NoLimit}
+}
+
+// PermanentError is an error of a step that a retry cannot fix. The task fails with it.
+type PermanentError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *PermanentError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *PermanentError) Unwrap() error { return e.Err }
+
+// Permanent marks an error as one that a retry cannot fix.
+func Permanent(err error) error { return &PermanentError{err} }
+
+// Throttled reports whether the other side of a call has refused it only because it gets too many calls: the cause of
+// the error has a method Throttled that returns true. Such a step is tried again until its deadline, and does not count
+// as failed.
+func Throttled(err error) bool {
+	var t interface{ Throttled() bool }
+	return errors.As(err, &t) && t.Throttled()
+}
+
+// classify returns the wait before the next attempt at a step that has failed, and the number of times that it has
+// failed in a row, or reports that the task fails. The argument age is the time since the task was created.
+func classify(err error, failed int, age time.Duration, chance float64) (wait time.Duration, failures int, final bool) {
+	var permanent *PermanentError
+	if errors.As(err, &permanent) {
+		return 0, failed, true
+	}
+	var retry *RetryError
+	asked := errors.As(err, &retry)
+	if Throttled(err) {
+		wait = throttlePause(age, chance)
+		if asked {
+			wait = max(wait, retry.After)
+		}
+		return wait, failed, false
+	}
+	failures = failed + 1
+	most, wait := maxFailures, pause(failures, chance)
+	if asked {
+		wait = max(wait, retry.After)
+		if retry.Most > 0 {
+			most = retry.Most
+		}
+	}
+	return wait, failures, failures >= most
+}
+
+// throttlePause is the back-off after a call was throttled. Its jitter is as long as the wait: tasks that were
+// throttled together come back one by one. It grows with the age of the task.
+func throttlePause(age time.Duration, chance float64) time.Duration {
+	const least, longest = 5 * time.Second, time.Minute
+	return time.Second + time.Duration(float64(min(max(age/2, least), longest))*chance)
+}
+
+// pause is the back-off after the n-th failure in a row, with jitter.
+func pause(n int, chance float64) time.Duration {
+	const first, longest = 2 * time.Second, time.Minute
+	return spread(min(first<<min(n-1, 10), longest), chance)
+}
+
+// Jitter spreads a wait over 80 to 120 percent, so that steps that failed together are not retried together.
+func Jitter(d time.Duration) time.Duration { return spread(d, backoff.Chance()) }
+
+func spread(d time.Duration, chance float64) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*chance))
+}
+
+// Sender sends the messages of tasks into their queues.
+type Sender struct {
+	queues map[topology.Queue]queue.Sender
+}
+
+// NewSender makes a sender for the given queues.
+func NewSender[Q queue.Sender](queues map[topology.Queue]Q) *Sender {
+	s := &Sender{map[topology.Queue]queue.Sender{}}
+	for name, q := range queues {
+		s.queues[name] = q
+	}
+	return s
+}
+
+// SendAll sends messages, concurrently to several queues. It returns the error of each message, in their order, or nil.
+func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
+	failed := make([]error, len(all))
+	bundles, places := map[topology.Queue][]queue.Message{}, map[topology.Queue][]int{}
+	for i, n := range all {
+		body, err := json.Marshal(n.Message)
+		if err != nil {
+			failed[i] = err
+			continue
+		}
+		if s.queues[n.Queue] == nil {
+			failed[i] = fmt.Errorf("task: there is no queue %q", n.Queue)
+			continue
+		}
+		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.FairGroup(),
+			Delay: n.Delay})
+		places[n.Queue] = append(places[n.Queue], i)
+	}
+	var sending sync.WaitGroup
+	for _, name := range slices.Sorted(maps.Keys(bundles)) {
+		sending.Go(func() {
+			for at, err := range s.queues[name].Send(ctx, bundles[name]...) {
+				if err != nil {
+					i := places[name][at]
+					failed[i] = fmt.Errorf("task: send %s: %w", all[i].ID, err)
+				}
+			}
+		})
+	}
+	sending.Wait()
+	return failed
+}
+
+// margin is the part of the function's time that is reserved for its answer.
+const margin = time.Second
+
+// Consumer is the Lambda handler of the queues of tasks.
+type Consumer struct {
+	kernel  *Kernel
+	sender  *Sender
+	holders map[topology.Queue]*queue.Holder
+}
+
+// NewConsumer makes a consumer of queues that also sends to them. Each message stays
+// invisible while a heartbeat shows that the function lives.
+func NewConsumer[Q queue.Queue](k *Kernel, queues map[topology.Queue]Q, heartbeat queue.Heartbeat) *Consumer {
+	c := &Consumer{k, NewSender(queues), map[topology.Queue]*queue.Holder{}}
+	for name, q := range queues {
+		c.holders[name] = queue.NewHolder(q, heartbeat)
+	}
+	return c
+}
+
+// Handle takes the steps of a batch concurrently, so that none waits for a step of another account. It reports the
+// failed messages to the queue.
+func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	answer := ctx
+	// A step that exceeds the time must not prevent the others from being reported.
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	messages, failed := make([]Message, len(batch.Records)), make([]error, len(batch.Records))
+	var held *queue.Hold
+	for i, r := range batch.Records {
+		if err := json.Unmarshal([]byte(r.Body), &messages[i]); err != nil {
+			failed[i] = fmt.Errorf("task: not a message of a task: %w", err)
+			continue
+		}
+		// All messages of a batch come from one queue.
+		if h := c.holders[messages[i].Queue]; h != nil && held == nil {
+			held = h.Hold(ctx, batch.Records)
+			held.Renew(c.kernel.Renew)
+		}
+	}
+	var all sync.WaitGroup
+	for i, r := range batch.Records {
+		if failed[i] == nil {
+			all.Go(func() { failed[i] = c.one(ctx, messages[i], queue.Receives(r)) })
+		}
+	}
+	all.Wait()
+	if held != nil {
+		held.End(answer, failed)
+	}
+	for i, err := range failed {
+		if err != nil {
+			r := batch.Records[i]
+			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives",
+				queue.Receives(r), "error", err)
+		}
+	}
+	return queue.Response(batch.Records, failed), nil
+}
+
+func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
+	next, err := c.kernel.Do(ctx, m, receives)
+	if err != nil || next == nil || next.Delay > queue.LongestDelay {
+		return err // the delay is longer than a queue permits; the reconciler sends the message when it is due
+	}
+	// Send the next message before this one is deleted. A crash in between leaves both, which is harmless; the other
+	// order would leave none.
+	return c.sender.SendAll(ctx, *next)[0]
+}
+
+// OutboxKind is the kind of an item that holds one message for a queue and starts no task. The relay sends its document
+// as it is.
+const OutboxKind = "outbox"
+
+// keepOutbox is the time for which such an item stays, so that a failure can be investigated.
+const keepOutbox = 7 * 24 * time.Hour
+
+// Outbox adds a message for a queue to the transaction. The field "queue" of the body names the queue.
+func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) error {
+	it, err := store.NewItem(OutboxKind, o, id, body)
+	if err != nil {
+		return err
+	}
+	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepOutbox)
+	tx.Create(it, nil)
+	return nil
+}
+
+// Wake adds a message to the transaction that has a task take its waiting step now; see Message.Wake. The message needs
+// no step. It has no effect if the task has ended.
+func Wake(tx *store.Tx, now time.Time, m Message) error {
+	m.Wake = true
+	return Outbox(tx, now, m.Owner, "wake#"+m.ID+"#"+rand.Text(), m)
 }

@@ -8,11 +8,18 @@ package crm
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // Adapter is one CRM. Its methods are safe for concurrent use and never sleep. They return errors of type
@@ -181,4 +188,130 @@ type Deal struct {
 	Changed               time.Time
 	// Entered is when it came into its stage. It is zero if the CRM does not tell it.
 	Entered time.Time
+}
+
+// ErrForged means that a webhook does not come from the account of the CRM.
+var ErrForged = errors.New("crm: the webhook is not the CRM's")
+
+// Gone reports whether an error means that the CRM has no such object any more.
+func Gone(err error) bool { return platform.CodeOf(err) == platform.CodePostNotFound }
+
+// NotFound returns the error of an object that was deleted.
+func NotFound() *platform.Error {
+	return platform.Reject(platform.CodePostNotFound, "The CRM does not have the object any more.")
+}
+
+// Refused classifies the answers by status that all CRMs share. It returns nil for those that the client classifies.
+func Refused(a wire.Answer) *platform.Error {
+	switch a.Status {
+	case http.StatusNotFound, http.StatusGone:
+		return NotFound()
+	case http.StatusPaymentRequired:
+		return platform.Later(platform.CodePlatformUnavailable, "The account of the CRM is not paid.").After(time.Hour)
+	case http.StatusForbidden:
+		return platform.Reject(platform.CodeMissingPermission, "The CRM does not permit this to the connected user.")
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return platform.Reject(platform.CodeContentRefused, "The CRM refuses the request.")
+	}
+	return nil
+}
+
+// timeout bounds a call. It is shorter than the lease of a step.
+const timeout = 10 * time.Second
+
+// JSON makes a call, classifies its answer and decodes it into out, unless out is nil. An answer without a body, which
+// stands for an empty list, leaves out unchanged.
+func JSON(ctx context.Context, c *wire.Client, call wire.Call, refused wire.Refused, out any) error {
+	call.Timeout, call.Void = timeout, true
+	return c.JSON(ctx, call, refused, out)
+}
+
+// Issued returns the token of an answer of the token endpoint. The token of before keeps what the answer lacks.
+func Issued(c *wire.Client, call wire.Call, answer wire.Issued, before platform.Token) (platform.Token, error) {
+	if answer.Access == "" {
+		return platform.Token{}, c.Garbled(call, errors.New("there is no access token"))
+	}
+	return answer.As(c.Now(), before), nil
+}
+
+// Number is a number or a text of JSON as text. CRMs change between both.
+type Number string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	var text string
+	if len(b) > 0 && b[0] == '"' {
+		if err := json.Unmarshal(b, &text); err != nil {
+			return err
+		}
+	} else {
+		var number json.Number
+		if err := json.Unmarshal(b, &number); err != nil {
+			return err
+		}
+		text = number.String()
+	}
+	*n = Number(text)
+	return nil
+}
+
+// markup finds what editors of CRMs write into descriptions: the start or end of a known element, or a character by its
+// name or number. Other texts, such as "5 < 6" and "M&S", have none.
+var markup = regexp.MustCompile(`(?i)</?(?:p|br|div|span|b|i|u|s|a|h[1-6]|ul|ol|li|strong|em|table|tbody|thead|tr|td|` +
+	`th|img|font|hr|blockquote|pre|code|small|sub|sup|section|article|script|style)\b[^<>]*>|&#?[a-z0-9]{2,31};`)
+
+// blocks are the elements that begin and end a line.
+var blocks = map[string]bool{"p": true, "br": true, "div": true, "h1": true, "h2": true, "h3": true, "h4": true,
+	"h5": true, "h6": true, "ul": true, "ol": true, "li": true, "table": true, "tr": true, "hr": true,
+	"blockquote": true, "pre": true, "section": true, "article": true}
+
+// Plain returns a description as plain text if it is in HTML: its elements become lines, and the names of characters
+// become characters. Scripts and styles are left out.
+func Plain(description string) string {
+	if !markup.MatchString(description) {
+		return description
+	}
+	var out strings.Builder
+	var hidden string // the element whose text is not shown
+	tokens := html.NewTokenizer(strings.NewReader(description))
+	for {
+		switch kind := tokens.Next(); kind {
+		case html.ErrorToken:
+			return lines(out.String())
+		case html.TextToken:
+			if hidden == "" {
+				out.WriteString(string(tokens.Text()))
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			raw, _ := tokens.TagName()
+			name := string(raw)
+			switch {
+			case kind == html.StartTagToken && (name == "script" || name == "style"):
+				hidden = name
+			case kind == html.EndTagToken && name == hidden:
+				hidden = ""
+			case blocks[name]:
+				out.WriteByte('\n')
+			case name == "td" || name == "th":
+				out.WriteByte(' ')
+			}
+			if name == "li" && kind == html.StartTagToken {
+				out.WriteString("- ")
+			}
+		}
+	}
+}
+
+// lines returns the lines of a text that are not empty, with single spaces.
+func lines(text string) string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && line != "-" {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "\n")
 }

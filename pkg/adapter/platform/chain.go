@@ -1,8 +1,10 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -274,4 +276,263 @@ func (c Chain[S]) Reconcile(ctx context.Context, a Account, p Post, h Handle,
 		w.Wait = c.Every
 	}
 	return Go(next, w, w.Wait)
+}
+
+const (
+	// reconcileFor is how long Next looks for the outcome of a lost answer. It looks every reconcileEvery, unless the
+	// adapter says otherwise, and at least minLooks times after an outage.
+	reconcileFor   = 15 * time.Minute
+	reconcileEvery = 10 * time.Second
+	minLooks       = 5
+	// maxDoubts bounds how often Next looks for the outcome of one publication.
+	maxDoubts = 5
+	// maxRestarts bounds how often a publication begins again.
+	maxRestarts = 3
+	// maxUnclear bounds how often a call that posts nothing is made although the platform refuses it for a reason that
+	// the adapter does not know.
+	maxUnclear = 3
+	// unclearEvery is the time before the second such call, and half of the time before the third.
+	unclearEvery = 20 * time.Second
+)
+
+// Progress is the state of a publication. Its task stores it between steps. The zero value has not begun.
+type Progress struct {
+	Stage  Stage  `json:"stage,omitempty"`
+	Handle Handle `json:"handle,omitempty"`
+	// SentAt is the start of a call that makes a post, until its outcome is known.
+	SentAt time.Time `json:"sent_at,omitzero"`
+	Looks  int       `json:"looks,omitempty"` // number of looks for that outcome
+	// Doubts counts the lost answers of the present handle. It is kept because a worker that seems dead may still post.
+	Doubts   int `json:"doubts,omitempty"`
+	Restarts int `json:"restarts,omitempty"`
+	// Unclear counts refusals for reasons that the adapter does not know, one after another.
+	Unclear int `json:"unclear,omitempty"`
+	// Refusals counts such refusals of the present call that makes a post, after each of which the call is made again.
+	Refusals int       `json:"refusals,omitempty"`
+	Post     Published `json:"post,omitzero"`
+	// Refusal is the answer to the call of SentAt, or nil if that answer was lost.
+	Refusal *Refusal `json:"refusal,omitempty"`
+	// Words are what the platform has said in the answer to the call of SentAt.
+	Words string `json:"words,omitempty"`
+	// Warning is the last warning of a step, or nil if there was none.
+	Warning *Warning `json:"warning,omitempty"`
+}
+
+// Refusal is an answer that refuses a post for a reason that the adapter does not know. The post may exist
+// nevertheless, and is looked for.
+type Refusal struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Words   string `json:"words,omitempty"`
+}
+
+// final returns the error of a refused post that was looked for, and does not exist.
+func (r *Refusal) final() *Error { return Reject(r.Code, r.Message).Saying(r.Words) }
+
+// Done reports whether the post is published.
+func (p Progress) Done() bool { return p.Stage == StageDone }
+
+// Retry returns the progress from which a failed publication is tried again. That is the start if
+// nothing was posted and nothing is in doubt, and the present step otherwise. So a post whose
+// outcome is unknown stays unknown, and is not made again.
+func (p Progress) Retry() Progress {
+	if p.SentAt.IsZero() && p.Doubts == 0 && p.Post == (Published{}) {
+		return Progress{}
+	}
+	return p
+}
+
+// Next takes the next step of a publication. It returns the progress to store, and how long to wait
+// before the following step. The caller stores the progress even if there is an error.
+//
+// The function keep stores a progress. Next calls it before a call that makes a post, and makes that call only if keep
+// has succeeded. So keep must store on condition that no other worker has taken the step, as a lease does.
+//
+// An error whose kind is final ends the publication. After any other error the caller calls Next again later, and after
+// Expired with a fresh token. If Next cannot find the outcome of a lost answer, the error is of the kind Unknown.
+func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time,
+	keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return p, 0, Later(CodeCanceled, "The step was canceled.").Because(err)
+	}
+	var step Step
+	var err error
+	switch {
+	case !p.SentAt.IsZero():
+		return reconcile(ctx, a, acct, post, p, now)
+	case p.Stage == StageDone:
+		return p, 0, nil
+	case p.Stage == "", p.Stage == StageStart:
+		step, err = a.Start(ctx, acct, post)
+	case p.Stage == StageCheck:
+		step, err = a.Check(ctx, acct, post, p.Handle)
+	case p.Stage == StageFinalize:
+		p.SentAt = now
+		if err := keep(ctx, p); err != nil {
+			return p, 0, fmt.Errorf("platform: keep the progress: %w", err)
+		}
+		step, err = a.Finalize(ctx, acct, post, p.Handle)
+		kind := KindOf(err)
+		if err != nil && (kind == Unknown || kind == Restart || kind == Unclear || !classified(err)) {
+			// The next step looks for the outcome, because media may be gone after another worker has posted them.
+			p.Refusal, p.Words = refusal(err), WordsOf(err)
+			return p, reconcileEvery, nil
+		}
+		if p = p.known(); err == nil {
+			p.Refusals = 0
+		}
+	default:
+		return p, 0, Reject(CodeInvalidHandle,
+			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
+	}
+	if KindOf(err) == Unclear {
+		if p, err = p.unclear(err); KindOf(err) == BadContent {
+			if left, ok := leave(a, acct, post, p.Handle, err); ok {
+				return p.moved(left), left.Wait, nil
+			}
+		}
+	}
+	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
+		// Another worker may have posted, so look for its post before the publication fails or begins again.
+		p.SentAt = now
+		if kind == Reconnect || p.Doubts >= maxDoubts {
+			return p, 0, Lost(err)
+		}
+		return p, reconcileEvery, nil
+	}
+	if err != nil {
+		return p.failed(err)
+	}
+	p.Unclear = 0
+	return p.moved(step), step.Wait, nil
+}
+
+// Leaver is a Publisher whose publications may lack a part that the platform refuses, such as a first comment.
+type Leaver interface {
+	// Leave returns the step that goes on without the next part of a publication, and false if the part is needed.
+	Leave(a Account, p Post, h Handle, refused error) (Step, bool)
+}
+
+// leave returns the step without the part that the platform has refused, and false if there is none.
+func leave(a Publisher, acct Account, post Post, h Handle, refused error) (Step, bool) {
+	l, ok := a.(Leaver)
+	if !ok {
+		return Step{}, false
+	}
+	return l.Leave(acct, post, h, refused)
+}
+
+// refusal returns the refusal that an error is, or nil.
+func refusal(err error) *Refusal {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Unclear {
+		return nil
+	}
+	return &Refusal{e.Code, e.Message, e.Words}
+}
+
+// reconcile looks for the outcome of a call whose answer was lost.
+func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress,
+	time.Duration, error) {
+	step, err := a.Reconcile(ctx, acct, post, p.Handle, p.SentAt)
+	if p.Refusal != nil && err == nil && step.Warning != nil {
+		// What Reconcile leaves out because it may exist, was refused, and is not there.
+		if left, ok := leave(a, acct, post, p.Handle, p.Refusal.final()); ok {
+			step = left
+		}
+	}
+	if p.Looks++; p.Looks == 1 {
+		p.Doubts++
+	}
+	late := now.Sub(p.SentAt) >= reconcileFor && p.Looks >= minLooks
+	found := step.Post != (Published{}) && step.Post != p.Post
+	switch kind := KindOf(err); {
+	case err == nil && p.Refusal != nil && !found && (step.Next == StageFinalize || step.Next == StageCheck):
+		// The call may be made again, but not for ever.
+		if p.Refusals++; p.Refusals >= maxUnclear {
+			p.Doubts = 0
+			refused := p.Refusal.final()
+			if left, ok := leave(a, acct, post, p.Handle, refused); ok {
+				return p.known().moved(left), left.Wait, nil
+			}
+			return p.known(), 0, refused
+		}
+		return p.known().moved(step), max(step.Wait, time.Duration(p.Refusals)*unclearEvery), nil
+	case err == nil && step.Next != StageReconcile:
+		return p.known().moved(step), step.Wait, nil
+	case err == nil && !late:
+		if step.Wait == 0 {
+			step.Wait = reconcileEvery
+		}
+		return p, step.Wait, nil
+	case err == nil && p.Refusal != nil && p.Doubts == 1:
+		p.Doubts = 0 // the platform has refused the only call, and does not have the post
+		refused := p.Refusal.final()
+		return p.known(), 0, refused
+	case err == nil:
+		return p, 0, Lost(errors.New("nothing was found in time")).Saying(p.Words)
+	case kind == BadContent, kind == Restart:
+		p.Doubts = 0 // nothing was or will be posted
+		return p.known().failed(err)
+	case kind == Unknown, kind == Reconnect, late:
+		// Nothing can be read without a connection, and the post may exist.
+		lost := Lost(err).Saying(cmp.Or(WordsOf(err), p.Words))
+		if p.Refusal != nil {
+			lost.Message = "The platform has refused the post for a reason that the service does not know, and the " +
+				"service cannot see whether it exists. Look at the account."
+			lost.Words = p.Refusal.Words
+		}
+		return p, 0, lost
+	default:
+		return p, 0, err
+	}
+}
+
+// known returns the progress after the outcome of the call is known.
+func (p Progress) known() Progress {
+	p.SentAt, p.Looks, p.Refusal, p.Words = time.Time{}, 0, nil, ""
+	return p
+}
+
+// moved returns the progress after a step.
+func (p Progress) moved(step Step) Progress {
+	p.Stage, p.Handle = step.Next, step.Handle
+	if step.Post != (Published{}) {
+		p.Post = step.Post
+	}
+	if step.Warning != nil {
+		p.Warning = step.Warning
+	}
+	if p.Done() {
+		p.Handle = ""
+	}
+	return p
+}
+
+// failed returns the progress after an error.
+func (p Progress) failed(err error) (Progress, time.Duration, error) {
+	if KindOf(err) != Restart {
+		return p, 0, err
+	}
+	var e *Error
+	errors.As(err, &e)
+	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
+		return p, 0, Reject(CodeMediaRefused, "The platform could not process the media.").Saying(e.Words).Because(err)
+	}
+	return Progress{Restarts: p.Restarts + 1}, max(e.RetryAfter, reconcileEvery), nil
+}
+
+// unclear returns the progress and the error after a refusal for an unknown reason of a call that posts nothing.
+func (p Progress) unclear(err error) (Progress, error) {
+	var e *Error
+	errors.As(err, &e)
+	if p.Unclear++; p.Unclear >= maxUnclear {
+		return p, Reject(e.Code, e.Message).Saying(e.Words).Because(err)
+	}
+	return p, Later(e.Code, e.Message).Saying(e.Words).After(time.Duration(p.Unclear) * unclearEvery).Because(err)
+}
+
+func classified(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
 }

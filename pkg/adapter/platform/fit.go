@@ -7,8 +7,13 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/content-automation/api/pkg/adapter/platform/texts"
+	"github.com/content-automation/api/pkg/media"
 )
 
 // Problem is a reason for which a platform does not take a post.
@@ -292,3 +297,440 @@ func (f *fitting) options(p Post, c Capabilities) {
 		f.add("options.cover_at", "The frame of the cover is not a time of the video in milliseconds.")
 	}
 }
+
+// Form is what the documents of a platform say of the codecs of videos. An empty member sets no bound. What is not
+// known of a video is the platform's to check.
+type Form struct {
+	// Pictures and Sounds are the codecs.
+	Pictures, Sounds []media.Codec
+	// Chroma is the sampling of colors, and MaxDepth bounds the bits of a sample.
+	Chroma   string
+	MaxDepth int
+	// MaxRate bounds the frames in a second.
+	MaxRate float64
+	// LowComplexity takes AAC of the profile LC alone.
+	LowComplexity bool
+	// MaxChannels and MaxSampleRate bound the sound.
+	MaxChannels, MaxSampleRate int
+	// Uncut reports whether the platform ignores or refuses edit lists.
+	Uncut bool
+}
+
+// Meta is the form of Instagram and Threads
+// (developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media, and
+// developers.facebook.com/docs/threads/overview).
+var Meta = Form{Pictures: []media.Codec{media.H264, media.HEVC}, Sounds: []media.Codec{media.AAC}, Chroma: "4:2:0",
+	MaxRate: 60, MaxChannels: 2, MaxSampleRate: 48_000, Uncut: true}
+
+// form checks the codecs of a video.
+func (f *fitting) form(param string, m media.Movie, form Form) {
+	const convert = "Convert the video, or send fit, which does."
+	p, s := m.Picture, m.Sound
+	takes := func(what, this string) {
+		f.add(param, "%s takes videos %s; this %s. %s", f.label, what, this, convert)
+	}
+	switch {
+	case p.Codec == "": // it is not known
+	case len(form.Pictures) > 0 && !slices.Contains(form.Pictures, p.Codec):
+		takes("in "+labels(form.Pictures), "is in "+p.Codec.Label())
+	case form.Chroma != "" && p.Chroma != "" && p.Chroma != form.Chroma:
+		takes("with the colors in "+form.Chroma, fmt.Sprintf("is %s with %s%s", p.Codec.Label(), p.Chroma,
+			profile(p.Profile)))
+	case form.MaxDepth > 0 && p.Depth > form.MaxDepth:
+		takes(fmt.Sprintf("with %d bits a sample", form.MaxDepth), fmt.Sprintf("is %s with %d%s", p.Codec.Label(),
+			p.Depth, profile(p.Profile)))
+	}
+	const slack = 0.5
+	if form.MaxRate > 0 && p.Rate > form.MaxRate+slack {
+		takes(fmt.Sprintf("of up to %.0f frames a second", form.MaxRate), fmt.Sprintf("has %.0f", p.Rate))
+	}
+	switch {
+	case s.Codec == "":
+	case len(form.Sounds) > 0 && !slices.Contains(form.Sounds, s.Codec):
+		takes("with sound in "+labels(form.Sounds), "has "+s.Codec.Label())
+	case form.LowComplexity && s.Codec == media.AAC && s.Profile != "" && s.Profile != "LC":
+		takes("with sound in AAC-LC", "has "+s.Profile+"-AAC")
+	case form.MaxChannels > 0 && s.Channels > form.MaxChannels:
+		takes(fmt.Sprintf("with sound of up to %d channels", form.MaxChannels), fmt.Sprintf("has %d", s.Channels))
+	case form.MaxSampleRate > 0 && s.Rate > form.MaxSampleRate:
+		takes(fmt.Sprintf("with sound of up to %d Hz", form.MaxSampleRate), fmt.Sprintf("has %d", s.Rate))
+	}
+}
+
+func profile(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", the profile " + name
+}
+
+func labels(all []media.Codec) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Label()
+	}
+	return strings.Join(names, " or ")
+}
+
+// Recut returns a problem for each video of a post whose edit list the platform does not follow. It may take such a
+// post, and show what was cut off, or the sound at another time.
+func Recut(name string, p Post, c Capabilities) []Problem {
+	f := &fitting{platform: name, label: c.Label}
+	for i, m := range p.Media {
+		if limit := c.Kinds[p.Kind].Video; m.Video() && limit != nil && limit.Form.Uncut && m.Movie.Edited {
+			f.add(fmt.Sprintf("media[%d]", i), "%s takes videos without an edit list, and that of media[%d] leaves out "+
+				"or moves a part: it may be shown, or be heard at another time. Send fit, which makes a video without "+
+				"one.", f.label, i)
+		}
+	}
+	return f.problems
+}
+
+// Arranged is the text of a post in the arrangement of its platform.
+type Arranged struct {
+	Title string
+	Body  string   // caption, with the hashtags if they belong to it
+	Rest  string   // separate message that follows the media
+	Tags  []string // hashtags that are separate from the caption
+	// Replies are the texts of the posts that follow the first one in a thread.
+	Replies []string
+}
+
+// Posts returns the texts of the messages or posts that have the text.
+func (a Arranged) Posts() []string {
+	all := append([]string{a.Body}, a.Replies...)
+	if a.Rest != "" {
+		all = append(all, a.Rest)
+	}
+	return all
+}
+
+// Parts returns the number of messages or posts that have the text.
+func (a Arranged) Parts() int { return len(a.Posts()) }
+
+// Arrange places the caption and hashtags as the platform requires. If the caption is too long for the media and the
+// platform allows a separate message, Arrange divides it at the end of a paragraph, else of a sentence, else of a word.
+func Arrange(p Post, c Capabilities) Arranged {
+	rule := c.Rule(p)
+	a := Arranged{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
+	if c.Hashtags.Tags {
+		a.Tags = p.Hashtags
+	} else if len(p.Hashtags) > 0 {
+		a.Body = strings.TrimSpace(a.Body + "\n\n#" + strings.Join(p.Hashtags, " #"))
+	}
+	if len(p.Media) == 0 && rule.Rest.Max > 0 {
+		return a // a message without media, which may be as long as the rest
+	}
+	if rule.Rest.Max > 0 && rule.Caption.Length(a.Body) > rule.Caption.Max {
+		a.Body, a.Rest = divide(a.Body, rule.Caption)
+	}
+	if p.Options.Thread && rule.Thread > 0 {
+		var parts []string
+		for rest := a.Body; rest != "" || len(parts) == 0; {
+			first := rest
+			if !rule.Caption.holds(rest) {
+				first, rest = divide(rest, rule.Caption)
+			} else {
+				rest = ""
+			}
+			parts = append(parts, first)
+		}
+		a.Body, a.Replies = parts[0], parts[1:]
+	}
+	return a
+}
+
+// Length returns the length of a text in the unit of the limit, as a reader sees the text.
+func (t Text) Length(s string) int { return t.Unit.Length(t.plain(s)) }
+
+// plain returns what a reader sees of a text.
+func (t Text) plain(s string) string {
+	if t.Markup == HTML {
+		return texts.Plain(s)
+	}
+	return s
+}
+
+// holds reports whether a text is within the limit.
+func (t Text) holds(s string) bool {
+	return t.Length(s) <= t.Max && (t.MaxBytes == 0 || len(s) <= t.MaxBytes)
+}
+
+// divide divides a text into a beginning within the limit and the rest. It cuts no tag, no link and, if there is a
+// choice, no word.
+func divide(s string, limit Text) (first, rest string) {
+	plain := limit.plain(s)
+	first = limit.Unit.cut(plain, limit.Max)
+	if limit.MaxBytes > 0 {
+		first = Bytes.cut(first, limit.MaxBytes)
+	}
+	if first == "" {
+		return s, "" // a character or a link alone exceeds the limit, which Fit refuses
+	}
+	// An earlier end would leave the media with hardly any text.
+	at := pause(plain, len(first), len(first)/3, "\n\n", "\n")
+	if limit.Markup == "" {
+		return strings.TrimSpace(plain[:at]), strings.TrimSpace(plain[at:])
+	}
+	return texts.Divide(s, len(strings.TrimRightFunc(plain[:at], unicode.IsSpace)),
+		len(plain)-len(strings.TrimLeftFunc(plain[at:], unicode.IsSpace)))
+}
+
+// Unit is the unit of the length of a text.
+type Unit string
+
+// The units.
+const (
+	Runes Unit = "characters"
+	UTF16 Unit = "utf16_units"
+	Bytes Unit = "bytes"
+	// Graphemes are what readers see as characters: an emoji of several code points is one.
+	Graphemes Unit = "graphemes"
+	// EmojiBytes are characters, where an emoji counts as its bytes.
+	EmojiBytes Unit = "characters_and_bytes_of_emoji"
+	// Weighted is the length of X: 23 for a link, 2 for an emoji and for a character of the scripts
+	// of East Asia, and 1 for others.
+	Weighted Unit = "weighted_characters"
+)
+
+// Name returns the unit in words.
+func (u Unit) Name() string {
+	if u == "" {
+		u = Runes
+	}
+	return strings.ReplaceAll(string(u), "_", " ")
+}
+
+// Rule says what counts for more than one in the unit, in a clause, or "" if every character counts one.
+func (u Unit) Rule() string {
+	switch u {
+	case UTF16:
+		return "an emoji counts 2 or more"
+	case Bytes:
+		return "a Cyrillic, Greek, Hebrew or Arabic letter counts 2, others up to 3, and an emoji 4 or more"
+	case Graphemes:
+		return "an emoji counts 1"
+	case EmojiBytes:
+		return "an emoji counts 4 or more"
+	case Weighted:
+		return "a Chinese, Japanese or Korean character and an emoji count 2, and a link counts 23"
+	}
+	return ""
+}
+
+// PerCharacter returns the most that a letter of a script counts in the unit. The script is a code of ISO 15924, and
+// the emojis of a text are not considered.
+func (u Unit) PerCharacter(script string) int {
+	switch u {
+	case Bytes:
+		return 3
+	case Weighted:
+		letter, known := letters[script]
+		if !known {
+			return 2
+		}
+		return texts.RuneWeight(letter)
+	}
+	return 1
+}
+
+// letters has a letter of each script that X counts as one character.
+var letters = map[string]rune{"Latn": 'e', "Cyrl": 'я', "Grek": 'ω', "Armn": 'ա', "Hebr": 'א', "Arab": 'م', "Deva": 'अ',
+	"Beng": 'অ', "Guru": 'ਅ', "Gujr": 'અ', "Taml": 'அ', "Telu": 'అ', "Knda": 'ಅ', "Mlym": 'അ', "Sinh": 'අ', "Thai": 'ก',
+	"Laoo": 'ກ', "Mymr": 'က', "Geor": 'ა'}
+
+// Length returns the length of a text in the unit.
+func (u Unit) Length(s string) (n int) {
+	switch u {
+	case UTF16:
+		for _, r := range s {
+			n += max(utf16.RuneLen(r), 1)
+		}
+		return n
+	case Bytes:
+		return len(s)
+	case Graphemes:
+		return uniseg.GraphemeClusterCount(s)
+	case EmojiBytes:
+		clusters(s, func(c string, _ int) {
+			if emoji(c) {
+				n += len(c)
+				return
+			}
+			for _, r := range c { // a letter may have parts of an emoji after it
+				if partOfEmoji(r) {
+					n += utf8.RuneLen(r)
+				} else {
+					n++
+				}
+			}
+		})
+		return n
+	case Weighted:
+		return texts.Weight(s)
+	default:
+		return utf8.RuneCountInString(s)
+	}
+}
+
+// clusters calls f for each grapheme cluster of a text, with the offset of its end.
+func clusters(s string, f func(cluster string, end int)) {
+	state, end := -1, 0
+	for rest := s; rest != ""; {
+		var c string
+		c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		end += len(c)
+		f(c, end)
+	}
+}
+
+// emoji reports whether a grapheme cluster is an emoji.
+func emoji(cluster string) bool {
+	first, size := utf8.DecodeRuneInString(cluster)
+	if size == len(cluster) {
+		return partOfEmoji(first)
+	}
+	return first >= 0x1F000 && first <= 0x1FAFF || strings.ContainsAny(cluster, "\uFE0F\u20E3")
+}
+
+// partOfEmoji reports whether a character is an emoji or joins the parts of one.
+func partOfEmoji(r rune) bool {
+	return r >= 0x1F000 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF || r >= 0x2190 && r < 0x2C00 &&
+		unicode.Is(unicode.So, r) || r == 0x200D || r == 0xFE0F || r == 0x20E3
+}
+
+// cut returns the longest beginning of s that has at most n units and ends between two grapheme clusters, and not in a
+// link.
+func (u Unit) cut(s string, n int) string {
+	ends := []int{0}
+	clusters(s, func(_ string, end int) { ends = append(ends, end) })
+	i, _ := slices.BinarySearchFunc(ends, n, func(end, n int) int {
+		if u.Length(s[:end]) <= n {
+			return -1
+		}
+		return 1
+	})
+	end := ends[max(i-1, 0)]
+	// No link has a space.
+	from := strings.LastIndexFunc(s[:end], unicode.IsSpace) + 1
+	to := len(s)
+	if i := strings.IndexFunc(s[end:], unicode.IsSpace); i >= 0 {
+		to = end + i
+	}
+	for _, l := range Links(s[from:to]) {
+		if from+l.Start < end && end < from+l.End {
+			return s[:from+l.Start]
+		}
+	}
+	return s[:end]
+}
+
+// Cut shortens a text to at most n units, at the end of a sentence or of a word if one is in its second half.
+func (u Unit) Cut(s string, n int) string {
+	if u.Length(s) <= n {
+		return s
+	}
+	first := u.cut(s, n)
+	return strings.TrimSpace(s[:pause(s, len(first), len(first)/2, "\n")])
+}
+
+// The signs that end a sentence: those before a space, those of scripts without spaces, and what may follow them.
+const (
+	sentenceEnds = ".!?…"
+	scriptEnds   = "。！？｡．।॥؟۔።፧។။"
+	closingSigns = "\"')]»”’」』）】》〉"
+	clauseEnds   = "、，；：،؛"
+)
+
+// pause returns the best offset up to end at which a text can be divided: the last of the breaks, else the end of a
+// sentence, else a space, else the end of a clause or of a word. An offset is used if it is greater than least;
+// otherwise, the text is divided at end.
+func pause(s string, end, least int, breaks ...string) int {
+	first := s[:end]
+	for _, b := range breaks {
+		if i := strings.LastIndex(first, b); i > least {
+			return i
+		}
+	}
+	if i := sentence(s, end); i > least {
+		return i
+	}
+	if i := strings.LastIndexByte(first, ' '); i > least {
+		return i
+	}
+	if i := strings.LastIndexAny(first, clauseEnds); i > least {
+		return i + width(s[i:])
+	}
+	if i := word(s, end); i > least {
+		return i
+	}
+	return end
+}
+
+// sentence returns the end of the last sentence that ends up to an offset, or 0.
+func sentence(s string, end int) (at int) {
+	for i := 0; i < end; {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		native := strings.ContainsRune(scriptEnds, r)
+		if !native && !strings.ContainsRune(sentenceEnds, r) {
+			continue
+		}
+		for i < end {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if !strings.ContainsRune(closingSigns, r) {
+				break
+			}
+			i += size
+		}
+		next, _ := utf8.DecodeRuneInString(s[i:])
+		if unicode.IsSpace(next) || native && (i < end || !strings.ContainsRune(closingSigns, next)) {
+			at = i
+		}
+	}
+	return at
+}
+
+// word returns the end of the last word that ends up to an offset. A word of Japanese begins where Hiragana ends, if
+// that is not far before the offset.
+func word(s string, end int) (at int) {
+	phrase, offset, state := 0, 0, -1
+	for rest := s; rest != ""; {
+		var w string
+		if w, rest, state = uniseg.FirstWordInString(rest, state); offset+len(w) > end {
+			break
+		}
+		offset += len(w)
+		before, _ := utf8.DecodeLastRuneInString(w)
+		next, _ := utf8.DecodeRuneInString(rest)
+		if at = offset; unicode.Is(unicode.Hiragana, before) && !unicode.Is(unicode.Hiragana, next) {
+			phrase = offset
+		}
+	}
+	if phrase > end/2 {
+		return phrase
+	}
+	return at
+}
+
+// width returns the size of the first character of a text.
+func width(s string) int {
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
+
+// Link is a part of a text that a platform shows as a link.
+type Link = texts.Link
+
+// Links returns the links in a text by the rules that most platforms share. Capabilities.Reader has those of a
+// platform.
+func Links(s string) []Link { return texts.General.Links(s) }
+
+// WrittenTags returns the hashtags in a text by the rules that most platforms share.
+func WrittenTags(s string) []texts.Part { return texts.General.Hashtags(s) }
+
+// Mentions returns the names of accounts in a text that begin with @, by the rules that most platforms share.
+func Mentions(s string) []texts.Part { return texts.General.Mentions(s) }
+
+// Cashtags returns the symbols of shares in a text that begin with $.
+func Cashtags(s string) []texts.Part { return texts.General.Cashtags(s) }

@@ -1,5 +1,11 @@
 package platform
 
+import (
+	"context"
+	"slices"
+	"time"
+)
+
 // Metrics are the counts of a post since it was published, or of an account on a day. A count that
 // the platform does not have is nil.
 type Metrics struct {
@@ -53,4 +59,137 @@ type Reads struct {
 	// Price is what a reading uses of Capabilities.Budget, and Part the part of the budget that
 	// readings may use: 4 is a fourth. Both are 0 if readings use nothing of it.
 	Price, Part int
+}
+
+// AccountFigures describes the figures of an account.
+type AccountFigures struct {
+	// Names are the names of the members of Day that the platform has.
+	Names []string
+	// History reports whether the platform tells earlier days. Otherwise, the figures are those of
+	// the moment, and are read once a day.
+	History bool
+	// Price is what a reading uses of Capabilities.Budget instead of Reads.Price, or 0.
+	Price int
+}
+
+// Day has the figures of an account on a day, in UTC. A figure that the platform does not have is nil.
+type Day struct {
+	Date time.Time `json:"date"`
+	// Followers is how many followers the account has at the end of the day, or when it is read.
+	Followers *int64 `json:"followers,omitempty"`
+	// Gained and Lost are the followers who came and went on the day.
+	Gained *int64 `json:"followers_gained,omitempty"`
+	Lost   *int64 `json:"followers_lost,omitempty"`
+	// Posts is how many posts the account has.
+	Posts *int64 `json:"posts,omitempty"`
+	// Visitors is how many people have visited the page of the account on the day.
+	Visitors *int64 `json:"visitors,omitempty"`
+	// Metrics count what happened on the day to all posts of the account.
+	Metrics
+}
+
+// dayNames are the names of the members of Day that are not of Metrics, in their order.
+var dayNames = [...]string{"followers", "followers_gained", "followers_lost", "posts", "visitors"}
+
+// all returns pointers to the members that are not of Metrics, in the order of dayNames.
+func (d *Day) all() [len(dayNames)]**int64 {
+	return [...]**int64{&d.Followers, &d.Gained, &d.Lost, &d.Posts, &d.Visitors}
+}
+
+// Of returns a pointer to the figure of a name, or nil if there is none of it.
+func (d *Day) Of(name string) **int64 {
+	if i := slices.Index(dayNames[:], name); i >= 0 {
+		return d.all()[i]
+	}
+	if i := slices.Index(Names[:], name); i >= 0 {
+		return d.Metrics.All()[i]
+	}
+	return nil
+}
+
+// Or returns the day with the figures of an earlier reading in place of those that are not known.
+func (d Day) Or(earlier Day) Day {
+	before := earlier.all()
+	for i, figure := range d.all() {
+		if *figure == nil {
+			*figure = *before[i]
+		}
+	}
+	d.Metrics = d.Metrics.Or(earlier.Metrics)
+	return d
+}
+
+// Named returns the names of the figures that are known.
+func (d Day) Named() (names []string) {
+	for i, figure := range d.all() {
+		if *figure != nil {
+			names = append(names, dayNames[i])
+		}
+	}
+	return append(names, d.Metrics.Named()...)
+}
+
+// AccountReader is a platform that tells figures of accounts. Its Capabilities.Account is set.
+type AccountReader interface {
+	// Days reads the figures of an account from a day to the present one, in order. Days without figures may be
+	// left out. A platform without a history returns the present day alone. The error is of any kind except
+	// Unknown and Restart.
+	Days(ctx context.Context, a Account, from time.Time) ([]Day, error)
+}
+
+// Midnight returns the beginning of the day of a time in UTC.
+func Midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+// Days are the days of a period, in order.
+type Days []Day
+
+// NewDays returns the days from a time to now, at most most days before now.
+func NewDays(from, now time.Time, most int) (all Days) {
+	last := Midnight(now)
+	at := Midnight(from)
+	if first := last.AddDate(0, 0, -most); at.Before(first) {
+		at = first
+	}
+	for ; !at.After(last); at = at.AddDate(0, 0, 1) {
+		all = append(all, Day{Date: at})
+	}
+	return all
+}
+
+// At returns the day of a time, or nil if it is none of them.
+func (all Days) At(t time.Time) *Day {
+	i := int(Midnight(t).Sub(all[0].Date).Hours() / 24)
+	if t.Before(all[0].Date) || i >= len(all) {
+		return nil
+	}
+	return &all[i]
+}
+
+// Last returns the present day.
+func (all Days) Last() *Day { return &all[len(all)-1] }
+
+// Past describes how a platform lists the posts that an account has had before it was connected.
+type Past struct {
+	// Page is the most posts of a call, or 0 if the platform has no list.
+	Page int
+	// Figures reports whether the list has the figures of the posts. Otherwise, they are read as those of own posts.
+	Figures bool
+	// Price is what a call uses of Capabilities.Budget instead of Reads.Price, or 0.
+	Price int
+}
+
+// PastPost is a post of an account, whoever has published it.
+type PastPost struct {
+	ID   string    `json:"id"`
+	Kind Kind      `json:"kind"`
+	Text string    `json:"text,omitempty"`
+	At   time.Time `json:"at"`
+	Metrics
+}
+
+// PastReader is a platform that lists earlier posts of accounts. Its Capabilities.Past is set.
+type PastReader interface {
+	// PastPosts lists the posts of an account, the latest first. The first cursor is empty, and next is empty after the
+	// last page. The error is of any kind except Unknown and Restart.
+	PastPosts(ctx context.Context, a Account, cursor string) (posts []PastPost, next string, err error)
 }

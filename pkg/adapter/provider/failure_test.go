@@ -48,7 +48,7 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 				return filepath.SkipDir
 			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
-				path == "failure.go" {
+				path == "error.go" {
 				return err
 			}
 			content, err := os.ReadFile(path)

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -189,4 +190,166 @@ func (s *Service) created(ctx context.Context, accountID tenant.Account, keyID s
 		})
 	}
 	return all, err
+}
+
+// Keep is the time for which a key that was revoked or has expired is shown.
+const Keep = credential.Keep
+
+// postponed is the time by which a key stays longer if its record is needed.
+const postponed = 7 * 24 * time.Hour
+
+// remove removes a key that has ended long ago, with the secret of one that has expired. A key that has made others, or
+// enabled webhooks, stays: its record leads to them, and has the scopes of the webhooks.
+func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.Record, now time.Time) error {
+	needed, err := isNeeded(ctx, db, it.Account, stored.ID)
+	if err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	if needed {
+		at := now.Add(postponed)
+		stored.RemoveAt = &at
+	} else {
+		stored.RemoveAt, it.ExpireAt = nil, now
+		if stored.State != keyrecord.Revoked {
+			credential.Revoke(tx, it.Attributes[credential.SecretAttribute], now)
+			tx.Count(keyrecord.CountKey(it.Account), -1, keyrecord.Most, store.ErrConflict)
+		}
+	}
+	it.Due = DueExpiry(&stored)
+	if err := it.Encode(stored); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return db.Commit(ctx, tx)
+}
+
+// errFound ends a search.
+var errFound = errors.New("expiry: found")
+
+// isNeeded reports whether a key has made other keys that are there, or webhooks that are enabled.
+func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID string) (bool, error) {
+	keys := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100}
+	err := db.Each(ctx, keys, func(it store.Item) error {
+		var k keyrecord.Record
+		if err := it.Decode(&k); err != nil {
+			return err
+		}
+		if k.CreatedBy == keyID {
+			return errFound
+		}
+		return nil
+	})
+	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
+		if err != nil {
+			break
+		}
+		hooks := store.Query{Index: store.Table, Partition: webhook.List(tenant.Of(accountID, mode)),
+			Limit: webhook.PerRead}
+		err = db.Each(ctx, hooks, func(it store.Item) error {
+			var h webhook.WebhookRecord
+			if err := it.Decode(&h); err != nil {
+				return err
+			}
+			if h.CreatedBy == keyID && h.State != webhook.StateDisabled {
+				return errFound
+			}
+			return nil
+		})
+	}
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// notice is the time between the warning and the end of a key.
+const notice = 7 * 24 * time.Hour
+
+// latestYear is the last year that a time in a document can have, by RFC 3339. A key that
+// ends close to its end is not removed.
+const latestYear = 9999
+
+// expiring is the partition of store.ByDue that lists the keys of all accounts with a planned warning, by its time.
+const expiring = "keys#expiring"
+
+// PlanExpiry sets the time of the warning for a key whose end is about to change. An end that is nearer than the notice
+// needs no warning: its caller has just chosen it. A key with an end is removed some time after it.
+func PlanExpiry(r *keyrecord.Record, end *resource.Time, now time.Time) {
+	r.RemoveAt = nil
+	if end != nil {
+		if at := end.Add(Keep); at.Year() <= latestYear {
+			r.RemoveAt = &at
+		}
+	}
+	if end != nil && r.ExpiresAt != nil && end.Equal(r.ExpiresAt.Time) {
+		return
+	}
+	r.WarnAt = nil
+	if end == nil {
+		return
+	}
+	if at := end.Add(-notice); at.After(now) {
+		r.WarnAt = &at
+	}
+}
+
+// DueExpiry returns the key's place in the list of planned warnings and removals, or the zero key if none is planned.
+func DueExpiry(r *keyrecord.Record) store.Key {
+	at := r.RemoveAt
+	if r.WarnAt != nil && r.State != keyrecord.Revoked {
+		at = r.WarnAt
+	}
+	if at == nil {
+		return store.Key{}
+	}
+	return store.DueAt(expiring, *at, r.ID)
+}
+
+// WarnExpiring emits the event of every key whose warning is due, and returns how many these were. It removes keys that
+// have ended long ago. Each key has one warning: the event commits together with the removal from the list. A warning
+// that fails stays in the list for the next call.
+func WarnExpiring(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
+	return db.EachDue(ctx, expiring, now, func(it store.Item) (int, error) {
+		done, err := warn(ctx, db, it, now)
+		if done {
+			return 1, err
+		}
+		return 0, err
+	})
+}
+
+// warn emits the event of one key, unless the key has ended already, and reports whether it did.
+func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool, error) {
+	r, err := keyrecord.Read(&it, now)
+	if err != nil {
+		return false, err
+	}
+	var stored keyrecord.Record
+	if err := it.Decode(&stored); err != nil {
+		return false, err
+	}
+	if stored.WarnAt == nil || stored.State == keyrecord.Revoked {
+		if r.State == keyrecord.Active || stored.RemoveAt == nil || stored.RemoveAt.After(now) {
+			return false, store.ErrConflict // the index is behind
+		}
+		return false, remove(ctx, db, it, stored, now)
+	}
+	tx := &store.Tx{}
+	active := r.State == keyrecord.Active
+	if active {
+		e, err := event.New(now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key, nil)
+		if err != nil {
+			return false, err
+		}
+		tx.Create(e, nil)
+	}
+	// Nothing that callers see changes, so the version stays.
+	stored.WarnAt = nil
+	if err := it.Encode(stored); err != nil {
+		return false, err
+	}
+	it.Due = DueExpiry(&stored)
+	tx.Replace(it)
+	return active, db.Commit(ctx, tx)
 }

@@ -2,13 +2,141 @@ package architect
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
+	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// DraftKind is the kind of a draft in the table.
+const DraftKind = "draft"
+
+// Subject is the kind of resource that a draft would make.
+type Subject string
+
+// The subjects.
+const (
+	Factory     Subject = "factory"
+	ContentPlan Subject = "content_plan"
+	ContentItem Subject = "content_item"
+	// The subjects of drafts that change what exists.
+	FactoryChange     Subject = "factory_change"
+	ContentItemChange Subject = "content_item_change"
+)
+
+// Subjects are all subjects.
+var Subjects = []Subject{Factory, ContentPlan, ContentItem, FactoryChange, ContentItemChange}
+
+// State is the state of a draft.
+type State string
+
+// The states. The last two are final.
+const (
+	Open      State = "open"
+	Applied   State = "applied"
+	Discarded State = "discarded"
+)
+
+// Draft is a resource, or a change of one, that the architect has prepared for the user to apply.
+type Draft struct {
+	resource.Resource
+	// Chat in which it was made.
+	ChatID string `json:"chat_id"`
+	// What applying it creates or changes.
+	Kind Subject `json:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change"`
+	// Factory that it changes, or that the content plan or content item is for. Null for a new factory.
+	FactoryID *string `json:"factory_id"`
+	// Content item that it changes. Null for other kinds.
+	ContentItemID *string `json:"content_item_id"`
+	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
+	// change, the merge patch of updateFactory or updateContentItem.
+	Body map[string]any `json:"body"`
+	// State of the draft. open: it can be changed and applied.
+	State State `json:"state" enum:"open,applied,discarded"`
+	// Id of what applying it has created or changed. Null until applied.
+	ResultID *string `json:"result_id"`
+}
+
+// The filters of drafts.
+const (
+	SubjectFilter = "kind"
+	StateFilter   = "state"
+	factoryFilter = "factory"
+)
+
+// Partition returns the partition of store.ByParent that lists the drafts of a chat.
+func Partition(o tenant.Owner, chatID string) string {
+	return store.OwnerPartition(o, DraftKind) + "#" + chatID
+}
+
+// Entry returns the draft as an item of the table.
+func (d *Draft) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(DraftKind, o, d.ID, d)
+	it.Parent = store.Key{PK: Partition(o, d.ChatID), SK: d.ID}
+	it.Filters = d.filters()
+	return it, err
+}
+
+// Into writes the changed draft into the item that it was read from.
+func (d *Draft) Into(it store.Item) (store.Item, error) {
+	it.Filters = d.filters()
+	return it, it.Encode(d)
+}
+
+func (d *Draft) filters() map[string]string {
+	f := map[string]string{SubjectFilter: string(d.Kind), StateFilter: string(d.State)}
+	if d.FactoryID != nil {
+		f[factoryFilter] = *d.FactoryID
+	}
+	return f
+}
+
+// DraftOf reads the draft of an item.
+func DraftOf(it *store.Item) (d Draft, err error) { return d, it.Decode(&d) }
+
+// cleanAtOnce is the number of drafts that Cleaner discards in one round trip.
+const cleanAtOnce = 50
+
+// Cleaner discards the open drafts of a factory that was deleted.
+type Cleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// Clean discards some of the open drafts of a factory, and reports whether there may be
+// more. A draft that changes at the same time is left for the next call.
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	q := store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,
+		Filters: map[string]string{factoryFilter: factoryID, StateFilter: string(Open)},
+	}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
+		d, err := DraftOf(&it)
+		if err != nil {
+			return err
+		}
+		d.State = Discarded
+		d.Touch(c.Now())
+		if it, err = d.Into(it); err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		if err := c.DB.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		return nil
+	})
+}
 
 type updateBody struct {
 	// Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts.
@@ -171,4 +299,112 @@ func (s *Service) bind(ctx context.Context, tx *store.Tx, chatID, factoryID stri
 	}
 	tx.Replace(it)
 	return nil
+}
+
+// maxDrafts is the most drafts that one reply makes.
+const maxDrafts = 10
+
+// drafted is the input of the tools that make drafts.
+type drafted struct {
+	// Id of the factory. Absent: that of the chat.
+	FactoryID string `json:"factory_id,omitempty"`
+	// Id of the content item.
+	ContentItemID string         `json:"content_item_id,omitempty"`
+	Body          map[string]any `json:"body"`
+}
+
+// drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
+// returns the JSON Schema of their body.
+func drafting(name, description string, of Subject, shape func() (json.RawMessage, error),
+	run func(*session, context.Context, drafted) (Draft, error)) tool {
+	t := reading(name, description, []auth.Scope{scopes[of].read},
+		func(d *session, ctx context.Context, in drafted) (any, error) {
+			if len(d.drafts) >= maxDrafts {
+				return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the "+
+					"rest in another message.", maxDrafts)
+			}
+			draft, err := run(d, ctx, in)
+			if err == nil {
+				err = d.check(ctx, draft)
+			}
+			if err != nil {
+				return nil, err
+			}
+			d.drafts = append(d.drafts, draft)
+			return map[string]any{"draft": map[string]any{"id": draft.ID, "kind": draft.Kind,
+				"factory_id": draft.FactoryID, "content_item_id": draft.ContentItemID, "body": draft.Body}}, nil
+		})
+	t.input = func() (json.RawMessage, error) {
+		body, err := shape()
+		if err != nil {
+			return nil, err
+		}
+		properties, required := map[string]any{"body": body}, []string{"body"}
+		switch of {
+		case Factory:
+		case ContentItemChange:
+			properties["content_item_id"] = map[string]any{"type": "string", "description": "Id of the content item"}
+			required = append(required, "content_item_id")
+		default:
+			properties["factory_id"] = map[string]any{"type": "string",
+				"description": "Id of the factory. Absent: that of the chat"}
+		}
+		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required,
+			"additionalProperties": false})
+	}
+	return t
+}
+
+// newDraft returns an open draft.
+func (d *session) newDraft(of Subject, factoryID *string, body map[string]any) Draft {
+	now := d.now()
+	return Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of,
+		FactoryID: factoryID, Body: body, State: Open}
+}
+
+func (d *session) draftFactory(_ context.Context, in drafted) (Draft, error) {
+	if in.FactoryID != "" {
+		return Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
+	}
+	return d.newDraft(Factory, nil, in.Body), nil
+}
+
+func (d *session) draftPlan(_ context.Context, in drafted) (Draft, error) {
+	of, err := d.factory(in.FactoryID)
+	return d.newDraft(ContentPlan, &of, in.Body), err
+}
+
+func (d *session) draftFactoryChange(_ context.Context, in drafted) (Draft, error) {
+	of, err := d.factory(in.FactoryID)
+	return d.newDraft(FactoryChange, &of, in.Body), err
+}
+
+func (d *session) draftItemChange(ctx context.Context, in drafted) (Draft, error) {
+	i, err := d.items.Find(ctx, in.ContentItemID)
+	if err != nil {
+		return Draft{}, err
+	}
+	d.read(i.ID)
+	draft := d.newDraft(ContentItemChange, &i.FactoryID, in.Body)
+	draft.ContentItemID = &i.ID
+	return draft, nil
+}
+
+func (d *session) draftItem(_ context.Context, in drafted) (Draft, error) {
+	named, _ := in.Body["factory_id"].(string)
+	if in.FactoryID != "" {
+		named = in.FactoryID
+	}
+	of, err := d.factory(named)
+	// The draft is checked with the settings of its factory.
+	if !d.caller.Has(auth.FactoriesRead) && !d.caller.Has(auth.ContentWrite) {
+		return Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.",
+			auth.FactoriesRead)
+	}
+	body := maps.Clone(in.Body)
+	if body == nil {
+		body = map[string]any{}
+	}
+	body["factory_id"] = of
+	return d.newDraft(ContentItem, &of, body), err
 }

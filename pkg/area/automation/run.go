@@ -6,23 +6,51 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
+
+// Advance is the kind of the task that wakes the automations of a sandbox whose clock was moved.
+const Advance task.Kind = "automation.advance"
+
+// mostCaughtUp is the time before a moved clock for which an automation makes the items of each time of its trigger.
+const mostCaughtUp = 31 * 24 * time.Hour
+
+// StartAdvance adds the task to the transaction that wakes the automations of a sandbox whose clock was moved, so that
+// those whose time has come make their items.
+func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account) error {
+	return testclock.StartWaking(tx, now, account, Advance, topology.Settle)
+}
+
+// advancer returns the function of the task.
+func (s *Service) advancer() task.Func {
+	return testclock.Waking(s.db, s.now, ItemKind, func(it store.Item) (*task.Message, error) {
+		m := message(it.PK, it.Owner)
+		return &m, nil
+	})
+}
 
 // Handlers returns the functions of the tasks of automations.
 func (s *Service) Handlers(parse Parser) map[task.Kind]task.Handler {
@@ -395,4 +423,220 @@ func address(u *string) string {
 		return ""
 	}
 	return *u
+}
+
+// Parser returns the entries of a feed. The worker gives it: the function that answers calls does not link what reads
+// feeds.
+type Parser func(ctx context.Context, body []byte) ([]source.Entry, error)
+
+// fetcher fetches a feed.
+type fetcher interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// FeedOptions are the options of the client for feeds.
+func FeedOptions() safehttp.Options {
+	return safehttp.Options{MaxBody: mostBytes, Timeout: feedTime, Redirects: safehttp.MaxRedirects}
+}
+
+const (
+	mostBytes = 2 << 20
+	feedTime  = 8 * time.Second
+	// mostEntries is the number of entries of a feed that are looked at, the first ones: a transaction notes all.
+	mostEntries = 90
+)
+
+// codeUnreadable is the code of the failure of a feed.
+const codeUnreadable errs.Code = "feed_unreadable"
+
+func unreadable(format string, args ...any) error {
+	return &errs.Error{Code: codeUnreadable, Message: fmt.Sprintf(format, args...)}
+}
+
+// feed fetches the feed of an automation. It returns the zero values if the feed has not changed.
+func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modified string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Trigger.URL, nil)
+	if err != nil {
+		return nil, "", "", unreadable("The feed has no valid URL.")
+	}
+	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9")
+	if r.ETag != "" {
+		req.Header.Set("If-None-Match", r.ETag)
+	}
+	if r.Modified != "" {
+		req.Header.Set("If-Modified-Since", r.Modified)
+	}
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
+	}
+	body, err := safehttp.ReadBody(resp, mostBytes)
+	switch {
+	case resp.StatusCode == http.StatusNotModified:
+		return nil, r.ETag, r.Modified, nil
+	case resp.StatusCode != http.StatusOK:
+		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d.",
+			resp.StatusCode)
+	case errors.Is(err, safehttp.ErrBodyTooLarge):
+		return nil, "", "", unreadable("The feed is larger than %d MiB.", mostBytes>>20)
+	case err != nil:
+		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
+	}
+	entries, err := w.parse(ctx, body)
+	if err != nil {
+		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed, or has too many elements.")
+	}
+	for _, e := range entries[:min(len(entries), mostEntries)] {
+		if e.Key != "" {
+			found = append(found, entry{key: e.Key, published: e.PublishedAt, values: map[string]string{
+				"title": line(e.Title, mostTitle), "summary": line(e.Summary, mostSummary), "url": e.URL}})
+		}
+	}
+	return found, resp.Header.Get("ETag"), resp.Header.Get("Last-Modified"), nil
+}
+
+// line returns a text on one line, of at most so many characters.
+func line(text string, most int) string {
+	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
+}
+
+func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
+	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
+		return feedPeriod, err
+	}
+	switch err := w.task.GuardShared(ctx); {
+	case errors.Is(err, task.ErrDeaths):
+		return idle, w.giveUp(ctx)
+	case err != nil:
+		return 0, err
+	}
+	found, etag, modified, err := w.feed(ctx, &w.r)
+	if err != nil {
+		return w.failed(ctx, w.r.Trigger.URL, err)
+	}
+	took := func() { w.r.ETag, w.r.Modified = etag, modified }
+	if w.r.Looked {
+		return w.whole(ctx, found, feedPeriod, took)
+	}
+	// The first read that succeeds marks the entries older than the automation as seen, so that the backlog is not
+	// posted.
+	fresh, err := w.fresh(ctx, found)
+	if err != nil {
+		return 0, err
+	}
+	tx, wait := &store.Tx{}, feedPeriod
+	for _, e := range fresh {
+		if w.since(e) {
+			wait = 0 // the next look makes its item
+			continue
+		}
+		w.done(tx, e)
+	}
+	w.r.Looked = true
+	w.succeeded()
+	if wait > 0 {
+		took()
+	}
+	return wait, w.write(ctx, tx)
+}
+
+// giveUp ends an automation whose feed ends each function that reads it.
+func (w *run) giveUp(ctx context.Context) error {
+	tx := &store.Tx{}
+	w.r.missed(w.now, w.r.Trigger.URL, errs.As(unreadable("The feed could not be read: what it has ended the work "+
+		"three times. Name another feed, and set the state to active to go on.")))
+	if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
+		return err
+	}
+	return w.write(ctx, tx)
+}
+
+// since reports whether an entry is dated after the automation began. Dates in the future say nothing.
+func (w *run) since(e entry) bool {
+	return e.published != nil && e.published.After(w.r.Since) && !e.published.After(w.now) && !w.r.Since.IsZero()
+}
+
+// fullPause is the longest wait on a day that takes no more: a person may permit more meanwhile.
+const fullPause = 6 * time.Hour
+
+// leaveOut notes that an item was not made because the day of a mandate is spent. That is the bound that a person has
+// set, and no failure of the automation.
+func (w *run) leaveOut(entry string, cause *errs.Error, of errs.SpendContext) (err error) {
+	if w.spent, err = time.Parse(time.RFC3339, of.DayEndsAt); err != nil {
+		return fmt.Errorf("automation: the end of the day of %s: %w", of.Mandate, err)
+	}
+	if last := w.r.LastRun; last == nil || last.Entry != entry || last.Failure == nil ||
+		last.Failure.Message != cause.Message {
+		w.r.missed(w.now, entry, cause)
+	}
+	return nil
+}
+
+// The time ahead for which a rehearsal shows the runs at times, and the most that it shows.
+const (
+	rehearsedAhead = 7 * 24 * time.Hour
+	mostRehearsed  = 50
+)
+
+// rehearsed is an automation that is rehearsed, with what it was to have.
+type rehearsed struct {
+	*Record
+	factory factory.Factory
+	set     settings
+	owner   tenant.Owner
+}
+
+// rehearse ends a rehearsal of an automation, which has filled a transaction.
+func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, r rehearsed) (out Details,
+	err error) {
+	now := s.now()
+	clock, err := testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, now)
+	if err != nil {
+		return out, err
+	}
+	// What was refused is shown as well, as the call has sent it.
+	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = r.set.Trigger, r.set.Template, r.set.MaxPerDay, r.set.UTM,
+		Active
+	r.Metadata, r.CreatedBy = r.set.Metadata.OrEmpty(), auth.FromContext(ctx).Actor.ID
+	times := []*resource.Time{nil}
+	if r.Trigger.Kind == OfTime {
+		if times, err = r.times(clock); terms.Meet(err) != nil {
+			return out, err
+		}
+	}
+	one, err := content.Rehearser{Service: s.items}.Rehearse(ctx, terms, sampleOf(r.Trigger.Kind, now).fill(r.Template,
+		r.FactoryID, r.UTM, true), inTemplate)
+	if err != nil {
+		return out, err
+	}
+	for _, at := range times {
+		if one != nil {
+			item := *one
+			item.PublishAt = at
+			terms.Add(item, "", "")
+		}
+	}
+	out = r.Details
+	out.Rehearsal, err = terms.Close(ctx, s.db, tx, filled, r.owner)
+	return out, err
+}
+
+// times returns the next times at which an automation makes an item, of each day no more than it may.
+func (r rehearsed) times(now time.Time) (all []*resource.Time, err error) {
+	day, made, at := "", 0, now
+	for len(all) < mostRehearsed {
+		if at, err = r.Trigger.next(r.factory, at); err != nil || at.Sub(now) > rehearsedAhead {
+			return all, err
+		}
+		if of := at.Format(time.DateOnly); of != day {
+			day, made = of, 0
+		}
+		if made++; made > r.MaxPerDay {
+			at = clock.On(at, 24*time.Hour).Add(-1) // of this day no more are made
+			continue
+		}
+		next := resource.Instant(at)
+		all = append(all, &next)
+	}
+	return all, nil
 }

@@ -1,16 +1,27 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
+	_ "embed"
 	"errors"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	customer "github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -269,4 +280,223 @@ func (v *visit) broken(what string, err error) page {
 	p := broken(what, err)
 	p.of, p.code = v, failedBroken
 	return p
+}
+
+// linkParam is the parameter of the callback's path that has the state of a link. With it, the path
+// shows the request to the owner of an account, and changes nothing.
+const linkParam = "link"
+
+// maxName bounds the letters of a name in the page.
+const maxName = 200
+
+// request is a customer's request for access.
+type request struct {
+	Asking
+	// Customer is the name of the account of the service that makes the request, and AccountID is its id.
+	Customer, AccountID string
+	// Address is the address of the page of the other side.
+	Address string
+}
+
+// link returns the page that names the customer who requests access. The owner sees it before the
+// page of the platform, which names only the operator's application.
+func (f *Flow) link(ctx context.Context, state string) page {
+	v, err := f.visit(ctx, state)
+	switch {
+	case errors.Is(err, errForged), err == nil && !v.consent.Page:
+		return linkInvalid
+	case errors.Is(err, errUsed):
+		return linkUsed
+	case errors.Is(err, errExpired):
+		return linkExpired
+	case errors.As(err, new(*authority.EndedError)):
+		return linkEnded
+	case err != nil:
+		return broken("read the state", err)
+	}
+	address, err := v.subject.Address(ctx, v.consent, state)
+	if err != nil {
+		return broken("find the page of the other side", err)
+	}
+	ask := &request{AccountID: string(v.it.Owner.Account), Address: address}
+	if ask.Asking, err = v.subject.Asks(v.consent); err != nil {
+		return broken("find the other side", err)
+	}
+	if ask.Customer, err = f.customer(ctx, v.it.Owner.Account); err != nil {
+		return broken("read the customer", err)
+	}
+	cookie, err := v.cookie(ctx, state)
+	if err != nil {
+		return broken("sign the cookie", err)
+	}
+	p := page{Status: http.StatusOK, Title: ask.Customer + " asks for access to " + ask.To, cookie: cookie, Ask: ask}
+	if err := v.brand(ctx, &p); err != nil {
+		return broken("read the profile", err)
+	}
+	if p.Brand != "" {
+		p.Title += " for " + p.Brand
+	}
+	return p
+}
+
+// brand adds the name and the logo of the profile that the access is for to a page.
+func (v *visit) brand(ctx context.Context, p *page) error {
+	if v == nil || v.it.Owner.Profile == "" {
+		return nil
+	}
+	brand, err := profile.BrandOf(ctx, v.DB, v.it.Owner)
+	p.Brand = text.ClipLine(brand.Name, maxName)
+	p.Logo = template.URL(brand.Logo) // made of a picture that was decoded
+	return err
+}
+
+// customer returns the name of a customer's account as one line.
+func (f *Flow) customer(ctx context.Context, id tenant.Account) (string, error) {
+	it, err := f.DB.Get(ctx, store.IDKey(string(id)))
+	if err != nil {
+		return "", err
+	}
+	var a customer.Account
+	if err := it.Decode(&a); err != nil {
+		return "", err
+	}
+	return cmp.Or(text.ClipLine(a.Name, maxName), string(id)), nil
+}
+
+// cookie returns the cookie of a browser that has shown the page of a state. The callback refuses a
+// browser without it, because the platform's page can be opened without the page of the link. With
+// TLS, no other site of the domain can set the cookie.
+func (v *visit) cookie(ctx context.Context, state string) (*http.Cookie, error) {
+	keys, err := v.Secret.Keys(ctx, nil, statePurpose)
+	if err != nil {
+		return nil, err
+	}
+	name, secure := v.cookieName()
+	return &http.Cookie{
+		Name: name, Value: shown(keys[0], state), Path: "/", MaxAge: int(v.state.until.Sub(v.Now()) / time.Second),
+		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}, nil
+}
+
+func (v *visit) cookieName() (name string, secure bool) {
+	name = v.Cookie + v.state.subject
+	if secure = strings.HasPrefix(v.consent.Redirect, "https://"); secure {
+		name = "__Host-" + name
+	}
+	return name, secure
+}
+
+// shownTo reports whether the browser of a request has shown the page of the state, or the state has no page.
+func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (bool, error) {
+	if !v.consent.Page {
+		return true, nil
+	}
+	keys, err := v.Secret.Keys(ctx, nil, statePurpose)
+	if err != nil {
+		return false, err
+	}
+	name, _ := v.cookieName()
+	for _, c := range req.CookiesNamed(name) {
+		for _, key := range keys {
+			if hmac.Equal([]byte(shown(key, state)), []byte(c.Value)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// shown returns the value of the cookie for the page of a state. The signed text has more members
+// than any state, so that its signature is never that of a state.
+func shown(key []byte, state string) string { return signature(key, "shown."+state) }
+
+// elsewhere returns the page for a browser that has not shown the page of the link. The link stays valid.
+func (v *visit) elsewhere(state string) page {
+	return page{
+		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v,
+		code: failedElsewhere,
+		Text: "Nothing was connected: this browser was not shown who asks. Open the page below, and allow the access " +
+			"again.",
+	}
+}
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var design = web.NewDesign(pageText, web.Look("../../settings/assets/")+pageStyle)
+
+// pagePolicy permits the page its style, and its form to call the page again. It permits no script.
+var pagePolicy = design.Policy("font-src 'self'; img-src data:; form-action 'self'; ")
+
+// page is a page for the browser of an owner.
+type page struct {
+	Status      int
+	Title, Text string
+	// Brand is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without
+	// a profile: the header has the name of the service then.
+	Brand string
+	Logo  template.URL
+	// Return is the address of the next page, or empty if there is none.
+	Return string
+	// State and Choices belong to a form that chooses an account.
+	State   string
+	Choices []Grant
+	// Ask is the request for access, or nil.
+	Ask *request
+	// Link is the address of a page of the service that the owner opens first, or empty.
+	Link string
+
+	// cookie notes that the browser has shown the request, or is nil if it has not.
+	cookie *http.Cookie
+	// The page ends the visit of with the code. If the page ends no visit, of is nil; if the
+	// visit has succeeded, code is empty.
+	of   *visit
+	code string
+}
+
+var (
+	wrongMethod = page{Status: http.StatusMethodNotAllowed, Title: "Open the link in a browser"}
+	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid",
+		Text: "Nothing was connected. Ask for a new link."}
+	linkExpired = page{Status: http.StatusBadRequest, Title: "This link has expired",
+		Text: "Nothing was connected. Ask for a new link."}
+	linkUsed = page{Status: http.StatusBadRequest, Title: "This link was used already",
+		Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
+	linkEnded = page{Status: http.StatusForbidden, Title: "This link is not valid any more",
+		Text: "Nothing was connected: who asked for the access may not ask for it any more. Ask for a new link."}
+)
+
+// broken returns the page of an internal failure.
+func broken(what string, err error) page {
+	slog.Error("callback failed", "what", what, "error", err)
+	return page{Status: http.StatusServiceUnavailable, Title: "Something went wrong",
+		Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
+}
+
+// choice returns the page on which the owner chooses one of several accounts.
+func choice(state string, found []Grant) page {
+	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.",
+		State: state, Choices: found}
+}
+
+// page adds the link back to the caller's site to a page.
+func (v *visit) page(p page, parameters map[string]string) page {
+	if v.consent.Return != "" {
+		p.Return = safehttp.ReturnWith(v.consent.Return, parameters)
+	}
+	return p
+}
+
+// write answers a request of the method with the page. Its address contains the code of the other side.
+func (p page) write(w http.ResponseWriter, method string) {
+	if p.Return != "" {
+		w.Header().Set("Refresh", "3; url="+p.Return)
+	}
+	if p.cookie != nil && method == http.MethodGet {
+		http.SetCookie(w, p.cookie)
+	}
+	design.Write(w, method, p.Status, pagePolicy, p)
 }

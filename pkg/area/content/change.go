@@ -3,14 +3,21 @@ package content
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/law"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -19,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -343,4 +351,389 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 		r.Slides[i].MediaID = nil
 	}
 	return r.Public(), r.Notify(tx, it.Owner, event.ContentDeleted)
+}
+
+type regenerateBody struct {
+	Texts
+	// Absent: unchanged.
+	Prompt *string `json:"prompt,omitempty" minLength:"1" maxLength:"4000"`
+	// Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's.
+	Model string `json:"model,omitempty" maxLength:"100"`
+	// Quality of the texts, as of a new item. Absent: unchanged.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	// Length in seconds, as of a new item. Absent: unchanged.
+	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" example:"30"`
+	// What is seen in a video. Absent: unchanged.
+	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
+	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
+	Music string `json:"music,omitempty" format:"music" example:"none"`
+	// Cover of a music clip; generated makes a new one. Absent: unchanged.
+	Cover string `json:"cover,omitempty" format:"cover" example:"generated"`
+	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
+	// is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+	// attempt.
+	Reuse bool `json:"reuse,omitempty" default:"false"`
+	// Simulated result of the attempt. For test keys only.
+	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
+}
+
+// media returns the members that name media.
+func (b *regenerateBody) media() []incoming.Member {
+	return mediaOf(createBody{Music: b.Music, Cover: b.Cover})
+}
+
+// Rules refuses members that change more than an attempt that reuses parts can.
+func (b *regenerateBody) Rules() error {
+	if !b.Reuse {
+		return nil
+	}
+	var found []error
+	for _, m := range []struct {
+		param string
+		sent  bool
+	}{{"/prompt", b.Prompt != nil}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/visuals", b.Visuals != ""}, {"/quality", b.Quality != ""}} {
+		if m.sent {
+			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse "+
+				"out"))
+		}
+	}
+	return errs.All(found...)
+}
+
+// empty reports whether the body asks for the same attempt again.
+func (b *regenerateBody) empty() bool {
+	same := *b
+	same.Sandbox = nil
+	return reflect.ValueOf(same).IsZero()
+}
+
+// correct sets the texts of an item that the body corrects.
+func (b *regenerateBody) correct(r *item.Record) error {
+	if found := b.Texts.check(r.Kind); len(found) > 0 {
+		return found[0]
+	}
+	b.into(r)
+	if b.Slides != nil && len(b.Slides) != len(r.Slides) {
+		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
+	}
+	if err := b.correctSlides(r); err != nil {
+		return err
+	}
+	if r.Head(said(b.Headline), b.ShowHeadline); !b.Reuse {
+		return nil
+	}
+	if r.Headlined && r.Headline == "" {
+		return errs.Invalid("/headline", "is required: the item has none, and with reuse no model writes it")
+	}
+	return item.AttemptAt(r).CheckReuse()
+}
+
+// correctSlides sets the texts of the slides that the body corrects. With reuse, the other text of a slide stays.
+func (b *regenerateBody) correctSlides(r *item.Record) error {
+	for i, slide := range b.Slides {
+		if slide.Text == "" && slide.Body == nil {
+			continue
+		}
+		given := slices.Contains(r.Given.Slides, i)
+		s := &r.Slides[i]
+		if keeps := given || b.Reuse; !keeps {
+			s.Text, s.Body = "", ""
+		}
+		s.Text = cmp.Or(slide.Text, s.Text)
+		if slide.Body != nil {
+			s.Body = resource.Text(slide.body())
+		}
+		if s.Text == "" {
+			return errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it")
+		}
+		if !given {
+			r.Given.Slides = append(r.Given.Slides, i)
+		}
+	}
+	return nil
+}
+
+type regenerateInput struct {
+	ItemPath
+	httpapi.IfMatch
+	Body *regenerateBody
+}
+
+func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	var b regenerateBody
+	if in.Body != nil {
+		b = *in.Body
+	}
+	live := p.Mode == tenant.Live
+	if err := checkRehearsal(b.Sandbox, p.Mode); err != nil {
+		return out, err
+	}
+	var beside []store.Key
+	if live {
+		beside = ledger.FundsKeys(p.Account, now)
+	}
+	funds := len(beside)
+	beside = append(beside, incoming.Keys(b.media())...)
+	r, it, others, err := s.findWith(ctx, in.ID, beside, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	before, a := r.Counts(), references{media: incoming.Of(it.Owner, others[funds:])}
+	if err := s.plan(ctx, r, b, a, live); err != nil {
+		return out, err
+	}
+	if err := s.moderator.check(ctx, p.Mode, b.own()); err != nil {
+		return out, err
+	}
+	if err := r.Move(item.Queued); err != nil {
+		return out, err
+	}
+	r.Attempt++
+	r.Publications = []item.Publication{}
+	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
+	r.AskAgain()
+	r.PublishFor(p)
+	if err := rehearsedError(p, r); err != nil {
+		return out, err
+	}
+	var balance ledger.Balance
+	if live {
+		balance = ledger.FundsOf(others[:funds])
+	}
+	order := item.AttemptAt(r).Order(it.Owner)
+	r.Usual = order.Usual()
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
+		balance); err != nil {
+		return out, err
+	}
+	r.Count(tx, now, before)
+	if err := a.media.Use(tx, now); err != nil {
+		return out, err
+	}
+	return s.write(ctx, tx, it, r)
+}
+
+// plan plans a further attempt at an item. It checks the caller's earlier music again.
+func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
+	if err := r.Permit(item.Regenerate); err != nil {
+		return err
+	}
+	if err := b.Rules(); err != nil {
+		return err
+	}
+	item.AttemptAt(r).Bound(nil) // a quote is for the first attempt
+	if r.Provided() {
+		if !b.empty() {
+			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")
+		}
+		return item.AttemptAt(r).CheckAgain()
+	}
+	if r.DeepFake || r.PromotionID != nil { // rules decide what the media show
+		if _, _, err := (ruler{s}).obey(ctx, r); err != nil {
+			return err
+		}
+	}
+	if b.Prompt != nil {
+		r.Prompt = *b.Prompt
+	}
+	r.Quality = cmp.Or(resource.Text(b.Quality), r.Quality)
+	if err := b.correct(r); err != nil {
+		return err
+	}
+	if !b.Reuse {
+		if err := s.refresh(ctx, r); err != nil {
+			return err
+		}
+	}
+	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
+		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
+	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
+		w.Model = cmp.Or(b.Model, string(r.Model))
+	}
+	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
+		w.Music = *r.Music
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{trackOf(w.Music)}); err != nil {
+			return err
+		}
+	}
+	if w.Cover == "" && r.Cover != nil && coverOf(*r.Cover).IsID() {
+		w.Cover = *r.Cover
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{coverOf(w.Cover)}); err != nil {
+			return err
+		}
+	}
+	if err := a.files(&w); err != nil {
+		return err
+	}
+	then := *r
+	then.GeneratedAt = nil // its media are made again
+	if err := law.Refused(law.Check(item.FactsOf(&then, &item.Publication{}, s.now()))); err != nil {
+		return err
+	}
+	return item.AttemptAt(r).Plan(s.offer, w, live)
+}
+
+const (
+	// moderateWithin bounds the time of a moderation, for which the caller waits.
+	moderateWithin = 10 * time.Second
+	// moderatedAtOnce is the number of requests at the same time, and moderatedBytes the size of the texts of one.
+	moderatedAtOnce = 8
+	moderatedBytes  = 10_000
+)
+
+// moderator moderates the texts of live keys. It moderates none if it has no provider.
+type moderator struct{ provider.Moderator }
+
+// Moderated has the own texts of live keys moderated. Without a moderator, none are.
+func (s *Service) Moderated(m provider.Moderator) *Service {
+	s.moderator = moderator{m}
+	return s
+}
+
+// own is a text written by the caller, and the member it came from.
+type own struct{ param, text string }
+
+// owns are the texts of a body.
+type owns []own
+
+func (o *owns) add(param string, texts ...string) {
+	if text := strings.TrimSpace(strings.Join(texts, " ")); text != "" {
+		*o = append(*o, own{param, text})
+	}
+}
+
+// variant adds the texts of a variant.
+func (o *owns) variant(key string, v item.Variant) {
+	at := "/variants/" + key
+	if v.Title != nil {
+		o.add(at+"/title", *v.Title)
+	}
+	if v.Caption != nil {
+		o.add(at+"/caption", *v.Caption)
+	}
+	o.add(at+"/hashtags", v.Hashtags...)
+}
+
+// own returns the texts of a new item that are published.
+func (b *createBody) own() (all owns) {
+	all = b.Texts.own()
+	given := b.Variants.items()
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		all.variant(key, given[key])
+	}
+	return all
+}
+
+// own returns the texts that differ from others.
+func (t texts) own(was texts) (all owns) {
+	for _, text := range bodyTexts {
+		name := item.Text(text.name)
+		if now, before := t.Plain(name), was.Plain(name); now != nil && *now != *before {
+			all.add("/"+text.name, string(*now))
+		}
+	}
+	if !slices.Equal(t.Hashtags, was.Hashtags) {
+		all.add("/hashtags", t.Hashtags...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Variants)) {
+		v, before := t.Variants[key], was.Variants[key]
+		if same(v.Title, before.Title) {
+			v.Title = nil
+		}
+		if same(v.Caption, before.Caption) {
+			v.Caption = nil
+		}
+		if slices.Equal(v.Hashtags, before.Hashtags) {
+			v.Hashtags = nil
+		}
+		all.variant(key, v)
+	}
+	return all
+}
+
+func same(a, b *string) bool { return a == nil || b != nil && *a == *b }
+
+// ModerateCaption refuses a caption that the moderation stops, as creating an item does.
+func (s *Service) ModerateCaption(ctx context.Context, mode tenant.Mode, caption string) error {
+	return s.moderator.check(ctx, mode, owns{{"/caption", caption}})
+}
+
+// check refuses texts that the moderation stops, before anything is stored or reserved. The refusal names them.
+func (m moderator) check(ctx context.Context, mode tenant.Mode, all owns) error {
+	if m.Moderator == nil || mode != tenant.Live || len(all) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, moderateWithin)
+	defer cancel()
+	var parts []owns
+	size := 0
+	for _, o := range all {
+		if size += len(o.text); len(parts) == 0 || size > moderatedBytes {
+			parts, size = append(parts, nil), len(o.text)
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], o)
+	}
+	stopped, err := m.flagged(ctx, parts)
+	if err != nil || len(stopped) == 0 {
+		return err
+	}
+	var found []errs.Detail
+	for _, part := range stopped {
+		alone := make([]owns, len(part))
+		for i, o := range part {
+			alone[i] = owns{o}
+		}
+		why := "was stopped by the moderation of texts. Change it"
+		if named, err := m.flagged(ctx, alone); err != nil {
+			return err
+		} else if len(named) > 0 {
+			alone = named
+		} else {
+			why = "was stopped by the moderation of texts, together with others. Change them"
+		}
+		for _, o := range alone {
+			found = append(found, errs.Detail{Param: o[0].param, Message: why})
+		}
+	}
+	return errs.InvalidFields(found...)
+}
+
+// checkAll is check for the items of a batch.
+func (m moderator) checkAll(ctx context.Context, mode tenant.Mode, bodies []createBody) error {
+	var all owns
+	for i := range bodies {
+		for _, o := range bodies[i].own() {
+			all = append(all, own{fmt.Sprintf("/items/%d%s", i, o.param), o.text})
+		}
+	}
+	return m.check(ctx, mode, all)
+}
+
+// flagged returns the parts that the moderation stops.
+func (m moderator) flagged(ctx context.Context, parts []owns) (stopped []owns, err error) {
+	flags := make([]bool, len(parts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(moderatedAtOnce)
+	for i, part := range parts {
+		group.Go(func() (err error) {
+			texts := make([]string, len(part))
+			for i, o := range part {
+				texts[i] = o.text
+			}
+			flags[i], err = m.Moderate(ctx, strings.Join(texts, "\n"))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The texts could not be moderated, and nothing was "+
+			"stored. Send the call again.")
+	}
+	for i, flag := range flags {
+		if flag {
+			stopped = append(stopped, parts[i])
+		}
+	}
+	return stopped, nil
 }

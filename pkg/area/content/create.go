@@ -3,18 +3,22 @@ package content
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
@@ -24,7 +28,9 @@ import (
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -286,4 +292,465 @@ func (b *createBody) chooseFormat(types []string) {
 	if b.Kind == item.Video && b.Format == "" && !factoryrecord.Makes(types, string(b.Kind), item.FormatShort) {
 		b.Format = item.FormatLong
 	}
+}
+
+// batchOp is the operation that creates several items.
+const batchOp = "createContentItems"
+
+// acceptance is a batch on its way to be accepted or rehearsed.
+type acceptance struct {
+	*Service
+	p      *auth.Principal
+	now    time.Time
+	bodies []createBody
+	refs   references
+	terms  *quote.Terms
+	// records are those of the bodies. A body that is rehearsed and refused has none.
+	records []*item.Record
+}
+
+func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
+	a := &acceptance{Service: s, p: auth.FromContext(ctx), now: s.now(), bodies: in.Body.Items}
+	if a.terms, err = quote.Open(ctx, s.db, a.now, batchOp, in.Body.Given); err != nil {
+		return out, err
+	}
+	if a.refs, err = s.open(ctx, a.p, a.bodies...); err != nil {
+		return out, err
+	}
+	if err := a.terms.Stamp(a.refs.stamp(a.bodies)); err != nil {
+		return out, err
+	}
+	if err := a.check(ctx); err != nil {
+		return out, err
+	}
+	filled := a.terms.Tx(tx)
+	if out, err = a.enter(ctx, filled); err != nil {
+		return out, err
+	}
+	if a.terms.Rehearsed() {
+		return a.rehearse(ctx, tx, filled, out)
+	}
+	var reserved int64
+	var ids []string
+	for _, r := range a.records {
+		reserved += r.Credits
+		ids = append(ids, r.ID)
+	}
+	return out, a.terms.Use(tx, a.refs.owner, reserved, ids...)
+}
+
+// check accepts the bodies, but for their money, and sets their records.
+func (a *acceptance) check(ctx context.Context) error {
+	var bad batchErrors
+	var accepted []*item.Record
+	for i, b := range a.bodies {
+		if a.terms.Rehearsed() {
+			a.refs.met = func(err error) error { return a.terms.MeetAt(i, err) }
+		}
+		r, err := a.accepted(ctx, a.p, b, a.refs, a.p.Mode, a.now)
+		if err != nil {
+			// An item of no factory cannot be shown in a rehearsal.
+			if a.terms.Rehearsed() && id.Valid(id.Factory, b.FactoryID) {
+				err = a.terms.MeetAt(i, err)
+			} else {
+				err = bad.add(i, err)
+			}
+			if err != nil {
+				return err
+			}
+			a.records = append(a.records, nil)
+			continue
+		}
+		bound, err := a.terms.Bound(i, item.AttemptAt(r).Made())
+		if err != nil {
+			return err
+		}
+		item.AttemptAt(r).Bound(bound)
+		a.records, accepted = append(a.records, r), append(accepted, r)
+	}
+	if err := bad.err(); err != nil {
+		return err
+	}
+	if err := a.terms.Meet(a.moderator.checkAll(ctx, a.p.Mode, a.bodies)); err != nil {
+		return err
+	}
+	return a.terms.Meet(rehearsedError(a.p, accepted...))
+}
+
+// enter adds the items to the transaction, with their work.
+func (a *acceptance) enter(ctx context.Context, tx *store.Tx) (out batch, err error) {
+	var works []generate.Order
+	var accepted []*item.Record
+	for _, r := range a.records {
+		if r == nil {
+			continue
+		}
+		if accepted = append(accepted, r); !r.Finished() {
+			order := item.AttemptAt(r).Order(a.refs.owner)
+			r.Usual = order.Usual()
+			works = append(works, order)
+		}
+	}
+	var ticket generate.Ticket
+	if len(works) > 0 {
+		ticket, err = generate.AcceptBatch(tx, a.now, works, ledger.PayerOf(a.now, a.p), a.refs.balance)
+		if err := a.terms.Meet(err); err != nil {
+			return out, err
+		}
+	}
+	if err := errors.Join(a.refs.media.Hold(tx, a.now, held(accepted...)), a.refs.keepDraws(tx)); err != nil {
+		return out, err
+	}
+	for _, r := range accepted {
+		claim(tx, a.now, a.refs.owner, r)
+		if r.Finished() {
+			if err := item.AttemptAt(r).Finish(tx, a.now, a.refs.owner); err != nil {
+				return out, err
+			}
+		} else {
+			r.Ticket = ticket
+		}
+		if err := r.Create(tx, a.refs.owner); err != nil {
+			return out, err
+		}
+		v, err := a.view(ctx, r)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, v)
+	}
+	if n := tx.Len(); n > maxWrites {
+		return out, a.terms.Meet(errs.Invalid("/items", "are too many for one call: they are created all or none, in "+
+			"one transaction of at most %d writes, and those with source provided or next_slot take several. Send at "+
+			"most %d such items in a call", maxWrites, len(accepted)*maxWrites/n))
+	}
+	return out, nil
+}
+
+// batchErrors collects why items of a batch cannot be accepted.
+type batchErrors struct {
+	first   *errs.Error
+	details []errs.Detail
+}
+
+// add notes the error of the i-th item. It returns err unchanged unless callers may see it.
+func (f *batchErrors) add(i int, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	at := fmt.Sprintf("/items/%d", i)
+	for _, d := range detailsOf(e) {
+		f.details = append(f.details, errs.Detail{Param: at + d.Param, Message: d.Message})
+	}
+	f.first = cmp.Or(f.first, e)
+	return nil
+}
+
+// detailsOf returns the details of an error, or the error as one.
+func detailsOf(e *errs.Error) []errs.Detail {
+	if e.Details != nil {
+		return e.Details
+	}
+	return []errs.Detail{{Param: e.Param, Message: e.Message}}
+}
+
+// addAt notes the error of the item with an id, which the body names in a place.
+func (f *batchErrors) addAt(place, itemID string, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, d := range detailsOf(e) {
+		message := itemID + ": " + d.Message
+		if d.Param != "" {
+			message = itemID + ": " + d.Param + ": " + d.Message
+		}
+		f.details = append(f.details, errs.Detail{Param: place, Message: message})
+	}
+	f.first = cmp.Or(f.first, e)
+	return nil
+}
+
+// err returns the error of the whole batch, or nil if no item was refused.
+func (f *batchErrors) err() error {
+	if f.first == nil {
+		return nil
+	}
+	e := errs.InvalidFields(f.details...)
+	e.Code, e.Context = f.first.Code, f.first.Context
+	return e
+}
+
+// Rules refuses members that do not fit the kinds of the items.
+func (b *batchBody) Rules() error {
+	var bad batchErrors
+	for i := range b.Items {
+		if err := b.Items[i].Rules(); err != nil {
+			if err := bad.add(i, err); err != nil {
+				return err
+			}
+		}
+	}
+	return bad.err()
+}
+
+// newBrief returns the brief of a factory.
+func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
+	settings, err := f.Settings.MarshalJSON()
+	if err != nil {
+		return item.Brief{}, err
+	}
+	topics := make([]string, len(f.Topics))
+	for i, t := range f.Topics {
+		topics[i] = string(t)
+	}
+	return item.NewBrief(item.Factory{
+		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: string(f.Description),
+		Audience: string(f.Audience), Tone: string(f.Tone),
+		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
+		CaptionLine: f.AICaptionLine,
+		Trained:     f.TrainedText(), Logo: f.Files.Logo,
+		Intro: f.Files.Intro, Outro: f.Files.Outro,
+		Sells: f.Type == factory.Seller,
+	})
+}
+
+// A prompt below these says too little to write from: words, and characters in scripts without spaces.
+const (
+	leastWords      = 6
+	leastCharacters = 15
+)
+
+// mostFacts is the number of facts that a warning names.
+const mostFacts = 3
+
+// thinBrief warns that a text will be generic, and names the facts that would help most. It returns none if the prompt
+// or the factory says enough, or if the caller gives the facts in another way.
+func (b *createBody) thinBrief(f factory.Factory, r *item.Record) []item.Warning {
+	var s struct {
+		Sources, Credentials []any
+		Voice                struct{ Samples []string }
+	}
+	_ = json.Unmarshal(f.Settings, &s) // they were checked when they were set
+	words, characters := len(strings.Fields(b.Prompt)), utf8.RuneCountInString(b.Prompt)
+	short := words < leastWords && characters < leastWords*leastCharacters/2
+	if words == 1 { // perhaps of a script without spaces
+		short = characters < leastCharacters
+	}
+	given := r.Brief.Product != nil || r.Origin != nil || b.slot != nil || len(r.Given.Texts)+len(r.Given.Slides) > 0
+	if !short || given || f.Description != "" && f.Audience != "" {
+		return []item.Warning{}
+	}
+	missing := []item.MissingFact{{Member: "prompt",
+		Ask: "Say what has happened, where, when and with whom: a place, a number, a name."}}
+	for _, fact := range []struct {
+		lacks       bool
+		member, ask string
+	}{
+		{f.Type == factory.Seller, "product_id", "Name the product: its description, price and promotion become " +
+			"facts."},
+		{f.Type == factory.News && len(s.Sources) == 0, "factory.settings.sources",
+			"Add the addresses of sources to report from."},
+		{f.Description == "", "factory.description",
+			"Say what the channel is about, and what it has that others have not."},
+		{f.Audience == "", "factory.audience", "Say who reads it, and what they want to know or to do."},
+		{f.Type == factory.Expert && len(s.Credentials) == 0, "factory.settings.credentials",
+			"Say what the expert may be asked about, and why."},
+		{len(s.Voice.Samples) == 0, "factory.settings.voice.samples",
+			"Add three posts of yours: texts learn their length, rhythm and address."},
+	} {
+		if fact.lacks {
+			missing = append(missing, item.MissingFact{Member: fact.member, Ask: fact.ask})
+		}
+	}
+	missing = slices.Clip(missing[:min(len(missing), mostFacts)])
+	return []item.Warning{{Code: item.ThinBrief, Facts: missing,
+		Message: "The prompt and the factory say little, so the text will be general. Add the facts, and regenerate " +
+			"the item."}}
+}
+
+// New is an item that the service makes on behalf of a caller.
+type New struct {
+	FactoryID, Kind, Prompt string
+	// ProductID is the product that it presents, or empty.
+	ProductID string
+	Metadata  resource.Metadata
+}
+
+// Make adds an item to the transaction, on behalf of a principal. Make and the commit refuse it as createContentItem
+// does.
+func (s *Service) Make(ctx context.Context, tx *store.Tx, p *auth.Principal, n New) (item.Item, error) {
+	return s.create(auth.NewContext(ctx, p), tx, &createInput{createBody{
+		FactoryID: n.FactoryID, Kind: item.Kind(n.Kind), Prompt: n.Prompt, ProductID: n.ProductID, Metadata: n.Metadata,
+	}})
+}
+
+// CreateShape returns the JSON Schema of the body of createContentItem, without its factory.
+func CreateShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "publish_at", "social_account_ids", "options",
+		"metadata", "sandbox")
+}
+
+// ChangeShape returns the JSON Schema of the body of updateContentItem.
+func ChangeShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[patchBody](), "metadata")
+}
+
+// Find returns an item of the caller.
+func (s *Service) Find(ctx context.Context, itemID string) (item.Item, error) {
+	r, _, err := s.find(ctx, itemID)
+	if err != nil {
+		return item.Item{}, err
+	}
+	return r.Public(), nil
+}
+
+// ChangeFrom is updateContentItem with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) ChangeFrom(ctx context.Context, tx *store.Tx, itemID string, body map[string]any) (out item.Item,
+	err error) {
+	r, it, err := s.find(ctx, itemID)
+	if err != nil {
+		return out, err
+	}
+	if err := r.Permit(item.Update); err != nil {
+		return out, err
+	}
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {
+		return out, errs.Below("/body", err)
+	}
+	set, err := httpapi.Merge(textsOf(r), body)
+	if err != nil {
+		return out, errs.Below("/body", err)
+	}
+	sent := map[string]bool{}
+	for name, value := range body {
+		sent[name] = value != nil
+	}
+	out, err = s.change(ctx, tx, it, r, set, sent)
+	return out, errs.Below("/body", err)
+}
+
+// Check checks a body of createContentItem, a parsed JSON value, as the operation does, except for
+// its money. Places in errors begin with the member body.
+func (s *Service) Check(ctx context.Context, body any) error {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return err
+	}
+	p := auth.FromContext(ctx)
+	refs, err := s.open(ctx, p, b)
+	if err != nil {
+		return err
+	}
+	_, err = s.accepted(ctx, p, b, refs, p.Mode, s.now())
+	return errs.Below("/body", err)
+}
+
+// CreateFrom is createContentItem with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (item.Item, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return item.Item{}, err
+	}
+	it, err := s.create(ctx, tx, &createInput{Body: b})
+	return it, errs.Below("/body", err)
+}
+
+// accepted returns the item of a body after all checks, except for its money, with the price of a mode.
+func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
+	now time.Time) (*item.Record, error) {
+	if _, found := refs.factories[b.FactoryID]; found {
+		resource.Makes(ctx, resource.Concern{FactoryID: b.FactoryID, ProfileID: refs.owner.Profile,
+			Kind: string(b.Kind)})
+	}
+	if err := b.check(p.Mode); err != nil {
+		return nil, err
+	}
+	if err := refs.draw(&b, now); err != nil {
+		return nil, err
+	}
+	r, err := s.newRecord(b, refs, priced, now)
+	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
+		return nil, s.lost(ctx, b.FactoryID, err)
+	}
+	if err != nil {
+		return r, err
+	}
+	refs.spend(r)
+	r.PublishFor(p)
+	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
+	if err := refs.meet(s.vary(p.Owner, r, b.Variants.items(), attached, refs)); err != nil {
+		return nil, err
+	}
+	if r.Provided() && b.Accounts == nil {
+		err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r)
+		if err := refs.meet(err); err != nil {
+			return nil, err
+		}
+	}
+	if b.PublishAt == nil {
+		return r, refs.meet(ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now))
+	}
+	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
+}
+
+// lost returns the error of a factory that was not found, which says so if the account has it in the other mode.
+func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
+	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
+	if errs.CodeOf(why) != errs.NotFound {
+		return err
+	}
+	e := errs.As(why)
+	e.Param = "/factory_id"
+	return e
+}
+
+// order notes in a new item when and where it is published, and refuses what scheduling would refuse, as far as it is
+// known before the item is generated.
+func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, refs references, r *item.Record,
+	now time.Time) error {
+	if err := p.Require(auth.ContentPublish, "/publish_at"); err != nil {
+		return err
+	}
+	if err := b.PublishAt.check(refs.clock); err != nil {
+		return err
+	}
+	f := refs.factories[b.FactoryID]
+	w := &publishRequest{s: s, owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
+		factory: f, gate: publication.Gate{Item: r, At: b.PublishAt.Time.Time, Any: b.PublishAt.Next}}
+	if b.PublishAt.Next {
+		w.gate.At = refs.clock
+	}
+	targets, err := w.targets(ctx, f.SocialAccountIDs)
+	if err != nil {
+		return err
+	}
+	at := b.PublishAt.Time
+	if b.PublishAt.Next {
+		slot, accounts, err := s.next(ctx, f, r, targets, refs.clock, *refs.slots)
+		if err != nil {
+			return err
+		}
+		at = resource.Instant(slot)
+		for _, accountID := range accounts {
+			*refs.slots = append(*refs.slots, item.Slot{Account: accountID, At: at})
+			r.Wanted = append(r.Wanted, accountID)
+		}
+	}
+	r.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
+	r.SocialAccountIDs = append([]string{}, b.Accounts...)
+	return nil
+}
+
+// accountKeys returns the keys of the accounts that bodies name.
+func accountKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		for _, accountID := range slices.Concat(b.Accounts, slices.Sorted(maps.Keys(b.Variants))) {
+			if key := store.IDKey(accountID); id.Valid(id.SocialAccount, accountID) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }

@@ -3,20 +3,29 @@ package content
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -295,4 +304,384 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 	}
 	r.Usual = usualPublication
 	return s.answer(ctx, tx, w.it, r)
+}
+
+// nextSlot is the value of publish_at for the next free time of the schedule.
+const nextSlot = "next_slot"
+
+// publishTime is a time of publication, or the next slot.
+type publishTime struct {
+	resource.Time
+	Next bool
+	// impossible is set for a day or time that does not exist, such as 30 February.
+	impossible bool
+}
+
+// UnmarshalJSON reads a time, or the word for the next slot.
+func (t *publishTime) UnmarshalJSON(b []byte) error {
+	if t.Next = string(b) == `"`+nextSlot+`"`; t.Next {
+		return nil
+	}
+	t.impossible = json.Unmarshal(b, &t.Time) != nil
+	return nil
+}
+
+// check refuses a time that does not exist, is past or is too far ahead.
+func (t publishTime) check(now time.Time) error {
+	switch {
+	case t.impossible:
+		return errs.Invalid("/publish_at", "is no day or time of the calendar")
+	case t.Next:
+		return nil
+	}
+	return checkAhead(t.Time.Time, now)
+}
+
+// timePattern is the form of RFC 3339, with a zone.
+const timePattern = `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?` +
+	`([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`
+
+// Schema describes the time in the OpenAPI document.
+func (publishTime) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Pattern: "^(" + nextSlot + "|" + timePattern + ")$",
+		PatternDescription: "a time with its zone, such as 2027-01-15T09:30:00Z or 2027-01-15T10:30:00+01:00, or " +
+			nextSlot,
+		Examples: []any{"2027-01-15T09:30:00Z"}}
+	s.PrecomputeMessages()
+	return s
+}
+
+// TimesOf returns the schedule of a factory.
+func TimesOf(f factory.Factory) (publication.Times, error) {
+	t := publication.Times{Zone: time.UTC, Factory: f.ID, Accounts: f.SocialAccountIDs}
+	if f.Schedule == nil {
+		return t, nil
+	}
+	var err error
+	t.Zone, err = time.LoadLocation(f.Schedule.Timezone)
+	t.Clock = f.Schedule.Times
+	return t, err
+}
+
+// clock returns the time of the caller: that of the clock of its sandbox, or the real one.
+func (s *Service) clock(ctx context.Context) (time.Time, error) {
+	return testclock.Now(ctx, s.db, auth.FromContext(ctx).Owner, s.now())
+}
+
+// next returns the next free time of the schedule of a factory on the accounts.
+func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, targets []publication.Target,
+	clock time.Time, besides []item.Slot) (time.Time, []string, error) {
+	var accounts []string
+	for _, t := range targets {
+		accounts = append(accounts, t.Account.ID)
+	}
+	slices.Sort(accounts)
+	times, err := TimesOf(f)
+	switch {
+	case err != nil:
+		return time.Time{}, nil, err
+	case len(times.Clock) == 0:
+		return time.Time{}, nil, errs.Invalid("/publish_at", "needs a schedule of the factory with times. Set "+
+			"schedule by PATCH /v1/factories/{factory_id}, or send a time")
+	case len(accounts) > publication.MaxQueued:
+		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
+			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
+	}
+	times.Skip = func(at time.Time) bool { return auth.FromContext(ctx).RequireHour(at) != nil }
+	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
+		clock, besides)
+	if err == nil && !ok {
+		err = errs.Invalid("/publish_at", "finds no free time in the schedule of the factory within 180 days")
+	}
+	return at, accounts, err
+}
+
+// enqueue gives a scheduled item the next free time of the schedule of its factory on the accounts.
+func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
+	targets []publication.Target, clock time.Time) (time.Time, error) {
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, clock, nil)
+	if err == nil {
+		publication.Claim(tx, s.now(), o, r, at, accounts)
+	}
+	return at, err
+}
+
+// claim adds to the transaction that a new item takes the slots that its body asked for.
+func claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
+	if len(r.Wanted) > 0 {
+		publication.Claim(tx, now, o, r, r.PublishAt.Time, r.Wanted)
+	}
+}
+
+// publishRequest is a request to publish an item.
+type publishRequest struct {
+	s       *Service
+	gate    publication.Gate
+	it      store.Item
+	owner   tenant.Owner          // of the item
+	asked   []string              // ids of the accounts in the call
+	read    map[string]store.Item // items that were read, by their keys
+	options platformOptions
+	factory factory.Factory
+	waits   bool // it is not published before its approval
+}
+
+// publishRequest reads the item and the accounts of the call in one round trip.
+func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
+	accounts []string) (*publishRequest, error) {
+	w := &publishRequest{s: s, asked: accounts, read: map[string]store.Item{}}
+	var known []string
+	var keys []store.Key
+	for _, accountID := range accounts {
+		if id.Valid(id.SocialAccount, accountID) {
+			known, keys = append(known, accountID), append(keys, store.IDKey(accountID))
+		}
+	}
+	r, it, beside, err := s.findWith(ctx, itemID, keys, match)
+	if err != nil {
+		return nil, err
+	}
+	for i, accountID := range known {
+		w.read[accountID] = beside[i]
+	}
+	w.gate.Item, w.it, w.owner = r, it, it.Owner
+	return w, nil
+}
+
+// taken reports whether an account has taken the item.
+func (w *publishRequest) taken(accountID string) bool {
+	pub := w.gate.Item.PublicationTo(accountID)
+	return pub != nil && pub.Taken()
+}
+
+// take notes the accounts to which the item is published, and the requested result.
+func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
+	if w.gate.Item.State != item.Published && w.gate.Item.State != item.Failed {
+		w.gate.Item.SocialAccountIDs = []string{}
+	}
+	for _, t := range targets {
+		if !slices.Contains(w.gate.Item.SocialAccountIDs, t.Account.ID) {
+			w.gate.Item.SocialAccountIDs = append(w.gate.Item.SocialAccountIDs, t.Account.ID)
+		}
+	}
+	w.gate.Item.Rehearsed = rehearsal
+}
+
+// targets returns the accounts of a request, and refuses what the gate refuses. If the call names no accounts, they are
+// the usual accounts, or else those of the factory: those that cannot publish it are left out, unless none is left. If
+// the item waits for its approval, waits is set, unless the call publishes it now.
+func (w *publishRequest) targets(ctx context.Context, usual []string) (all []publication.Target, err error) {
+	named := len(w.asked) > 0
+	if w.gate.Action != "" {
+		if err := w.obey(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ids := w.asked
+	if !named {
+		if ids = usual; len(ids) == 0 {
+			ids = w.factory.SocialAccountIDs
+		}
+		if err := w.readAccounts(ctx, ids); err != nil {
+			return nil, err
+		}
+	}
+	w.gate.By, w.gate.Approval = auth.FromContext(ctx), w.factory.Approval
+	if all, err = w.gate.Targets(w.owner, ids, named, w.read, w.s.limits(w.gate.By.Mode), w.options); err != nil {
+		return nil, err
+	}
+	refused := w.gate.Ask(all...)
+	if w.gate.Action != item.Publish {
+		isApproval := func(r publication.Refusal) bool { return r.Reason == publication.ReasonApproval }
+		w.waits = slices.ContainsFunc(refused, isApproval)
+		refused = slices.DeleteFunc(refused, isApproval)
+	}
+	w.gate.Item.OmittedAccounts = []item.OmittedAccount{}
+	if !named && len(all) > 0 {
+		kept, omitted, left := publication.Leave(all, refused)
+		w.gate.Item.OmittedAccounts = append(w.gate.Item.OmittedAccounts, omitted...)
+		if all = kept; len(kept) > 0 {
+			refused = left
+		}
+		for i, r := range refused {
+			if r.Reason == publication.ReasonKind { // another kind is no remedy for a call that names no account
+				refused[i].Err = errs.Invalid(r.Param, "%s", r.Message())
+			}
+		}
+	}
+	err = publication.Refused(refused)
+	for name := range w.options {
+		is := func(t publication.Target) bool { return t.Account.Platform == name }
+		if !slices.ContainsFunc(all, is) && err == nil {
+			err = errs.Invalid("/options/"+name, "is for a platform that none of the accounts is of")
+		}
+	}
+	return all, err
+}
+
+// obey has the item follow the rules of law of now, and reads what the gate needs to know of its factory and of the
+// accounts that the call names.
+func (w *publishRequest) obey(ctx context.Context) error {
+	f, counters, err := (ruler{w.s}).obey(ctx, w.gate.Item, w.counters(w.asked)...)
+	w.factory = f
+	for _, it := range counters {
+		w.read[it.PK] = it
+	}
+	return err
+}
+
+// counters returns the keys of the counters of the posts of accounts on the day.
+func (w *publishRequest) counters(ids []string) (keys []store.Key) {
+	for _, accountID := range ids {
+		if w.gate.TimeParam != "" && id.Valid(id.SocialAccount, accountID) {
+			keys = append(keys, publication.QuotaKey(accountID, publication.Day(w.gate.At)))
+		}
+	}
+	return keys
+}
+
+// readAccounts reads accounts that were not read, and their counters.
+func (w *publishRequest) readAccounts(ctx context.Context, ids []string) error {
+	keys := w.counters(ids)
+	for _, accountID := range ids {
+		keys = append(keys, store.IDKey(accountID))
+	}
+	keys = slices.DeleteFunc(keys, func(key store.Key) bool { _, read := w.read[key.PK]; return read })
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := w.s.db.GetAll(ctx, keys...)
+	for i, it := range items {
+		w.read[keys[i].PK] = it
+	}
+	return err
+}
+
+// approvalOf returns the approval of a new item of a factory.
+func approvalOf(f factory.Factory) item.Approval {
+	if f.AutoPublish && f.Steered {
+		return item.ApprovalIn(item.ApprovalPending, item.SteeredFactory)
+	}
+	if f.Approval == item.ApprovalRequired {
+		return item.ApprovalIn(item.ApprovalPending)
+	}
+	return item.ApprovalIn(item.ApprovalNone)
+}
+
+// askAgain makes the approval of an item void if the texts were changed. A scheduled item waits for the new one, and
+// the event of that is returned.
+func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
+	was texts) ([]event.Type, error) {
+	now := textsOf(r)
+	now.Metadata = was.Metadata
+	if reflect.DeepEqual(now, was) || !r.AskAgain() || r.State != item.Scheduled {
+		return nil, nil
+	}
+	required, err := s.required(ctx, r)
+	if err != nil || !required {
+		return nil, err
+	}
+	return []event.Type{event.ContentUnscheduled}, publication.Postpone(tx, s.now(), o, r)
+}
+
+// required reports whether the factory of an item requires an approval that the item lacks.
+func (s *Service) required(ctx context.Context, r *item.Record) (bool, error) {
+	if r.Approval.State == item.Approved {
+		return false, nil
+	}
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	return r.Blocked(factories[r.FactoryID].Approval), err
+}
+
+// orderPlanned notes that an item of a content plan is published at its planned time on the accounts of its factory, or
+// that the factory has none.
+func (s publisher) orderPlanned(ctx context.Context, r *item.Record) error {
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return err
+	}
+	if len(factories[r.FactoryID].SocialAccountIDs) == 0 {
+		r.Stays = item.WaitsForAccount
+		return nil
+	}
+	r.Ordered = &item.Ordered{}
+	return nil
+}
+
+// Decide notes that an item was approved, or that changes were requested, and returns the item. What waited for the
+// approval goes on, on behalf of by; an item of a content plan whose time is ahead is scheduled for it. Scheduled items
+// whose changes were requested wait for the approval, if their factory requires it.
+func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note string,
+	by authority.Authority, match ...httpapi.IfMatch) (out item.Item, err error) {
+	r, it, err := s.find(ctx, itemID, match...)
+	if err != nil {
+		return out, err
+	}
+	now, waited := s.now(), r.Undecided()
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return out, err
+	}
+	var happened []event.Type
+	r.Stays = ""
+	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
+		return out, err
+	}
+	if state == item.Approved && r.PublishAt != nil { // it is published on behalf of who approves it
+		refused := publication.Of(s.planned(ctx, it.Owner, r), publication.ReasonMandate)
+		if err := publication.Refused(refused); err != nil {
+			return out, err
+		}
+	}
+	if state == item.Approved {
+		if waited && r.Planned(clock) {
+			err = publisher{s}.orderPlanned(ctx, r)
+		}
+		if err == nil && r.Stays != item.WaitsForAccount {
+			err = r.PublishApproved(tx, now, it.Owner, by)
+		}
+	} else if r.State == item.Scheduled {
+		var required bool
+		if required, err = s.required(ctx, r); err == nil && required {
+			happened = append(happened, event.ContentUnscheduled)
+			err = publication.Postpone(tx, now, it.Owner, r)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	if err := r.NotifyDecision(tx, it.Owner); err != nil {
+		return out, err
+	}
+	return s.answer(ctx, tx, it, r, happened...)
+}
+
+// Withdraw makes the last decision of the calling actor about an item void, and returns the item. A scheduled item
+// waits for its approval again, if its factory requires one. The event content.updated tells of it.
+func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
+	match ...httpapi.IfMatch) (out item.Item, err error) {
+	r, it, err := s.find(ctx, itemID, match...)
+	if err != nil {
+		return out, err
+	}
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return out, err
+	}
+	now, before := s.now(), approvalOf(factories[r.FactoryID])
+	if err := r.Withdraw(now, auth.FromContext(ctx).Actor.ID, before.State); err != nil {
+		return out, err
+	}
+	happened := []event.Type{event.ContentUpdated}
+	if r.State == item.Scheduled && before.State == item.ApprovalPending {
+		happened = append(happened, event.ContentUnscheduled)
+		if err := publication.Postpone(tx, now, it.Owner, r); err != nil {
+			return out, err
+		}
+	}
+	return s.answer(ctx, tx, it, r, happened...)
 }

@@ -1,13 +1,17 @@
 package content
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
@@ -16,9 +20,12 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -305,4 +312,462 @@ func (a *references) track(m incoming.Member) (*media.File, error) {
 			maxTrack.Seconds())
 	}
 	return &f, nil
+}
+
+// origins reads the items that bodies retell, by their ids.
+func (s *Service) origins(ctx context.Context, o tenant.Owner, bodies []createBody) (map[string]*item.Record, error) {
+	var ids []string
+	for _, b := range bodies {
+		if id.Valid(id.ContentItem, b.From) && !slices.Contains(ids, b.From) {
+			ids = append(ids, b.From)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, _, err := resource.FindAll(ctx, s.db, id.ContentItem, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*item.Record{}
+	for itemID, it := range found {
+		if !o.Sees(it.Owner) {
+			continue
+		}
+		r, err := item.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all[itemID] = r
+	}
+	return all, nil
+}
+
+// derived returns a body with the defaults of the item that it retells.
+func (a *references) derived(b createBody) createBody {
+	from := a.origins[b.From]
+	if from == nil {
+		return b
+	}
+	b.Prompt, b.Language = string(cmp.Or(resource.Text(b.Prompt), resource.Text(from.Prompt), from.Title,
+		from.Caption)), cmp.Or(b.Language, from.Language)
+	if from.ProductID != nil && from.FactoryID == b.FactoryID && b.ProductID == "" {
+		if p := a.products[*from.ProductID]; a.products == nil || p != nil && p.State != product.Archived {
+			b.ProductID = *from.ProductID
+		}
+	}
+	if b.Kind != item.Video || from.Kind != item.Video {
+		return b
+	}
+	if b.Format == "" && from.Format != nil {
+		b.Format = *from.Format
+	}
+	if b.Reuse && b.Visuals == "" && from.Visuals != nil {
+		b.Visuals = *from.Visuals
+	}
+	return b
+}
+
+// retell makes an item retell the one that its body names.
+func (a *references) retell(b *createBody, r *item.Record) error {
+	if b.From == "" {
+		return nil
+	}
+	from := a.origins[b.From]
+	if from == nil {
+		e := errs.Missing("content item", b.From)
+		e.Param = "/from_content_item_id"
+		return e
+	}
+	numbers := b.numbers()
+	if numbers == nil && item.AttemptAt(r).Excerpts(from, b.choices(), b.Reuse) {
+		numbers = item.AttemptAt(from).Excerptible(b.Reuse)
+		r.Excerpt = &item.Excerpt{Numbers: numbers}
+	}
+	return item.AttemptAt(r).Retell(from, numbers)
+}
+
+// numbers returns the numbers of the parts to retell, or nil for all.
+func (b *createBody) numbers() (all []int) {
+	for _, n := range b.Parts {
+		all = append(all, int(n))
+	}
+	return all
+}
+
+// planCopies plans an item of copies of the parts of another.
+func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, offer catalog.Offer, live bool) error {
+	from := a.origins[b.From]
+	if from.Kind != r.Kind {
+		return errs.Invalid("/reuse", "needs an item of the same kind, and %s is a %s. Leave it out", from.ID,
+			from.Kind)
+	}
+	if r.Kind == item.Video && from.Visuals != nil && *from.Visuals != b.Visuals {
+		return errs.Invalid("/visuals", "must be %s with reuse, as they are in %s", *from.Visuals, from.ID)
+	}
+	if n := len(r.Origin.Slides); r.Kind == item.Carousel && b.Slides == nil {
+		if n < 2 {
+			return errs.Invalid("/from_parts", "must be at least 2 slides for a carousel")
+		}
+		r.Slides = nil
+		setSlides(r, make([]slideBody, n))
+	}
+	numbers := b.numbers()
+	switch {
+	case r.Excerpt != nil:
+		numbers = r.Excerpt.Numbers
+	case b.DurationSeconds != nil && len(from.Scenes) > 1 && b.Parts == nil:
+		return errs.Invalid("/duration_seconds", "must be less than %d with reuse, the length of %s, of which the "+
+			"service chooses scenes then. Leave it out to retell all", *from.DurationSeconds, from.ID)
+	case b.DurationSeconds != nil:
+		return errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it out with reuse")
+	}
+	var err error
+	if w.Copies, err = item.CopiesOf(from, numbers); err != nil {
+		return err
+	}
+	if r.Excerpt != nil {
+		return item.AttemptAt(r).PlanCopies(offer, w, live)
+	}
+	return ofParts(b, item.AttemptAt(r).PlanCopies(offer, w, live))
+}
+
+// ofParts returns an error of a length or script that follows from the parts to use again, as one of the member that
+// names them.
+func ofParts(b *createBody, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) || b.Scenes != nil || said(b.Script) != "" {
+		return err
+	}
+	param := "/reuse"
+	if b.Parts != nil {
+		param = "/from_parts"
+	}
+	of := func(p string) bool { return p == "/duration_seconds" || strings.HasPrefix(p, "/scenes") }
+	changed := *e
+	if of(e.Param) {
+		changed.Param, changed.Message = param, strings.Replace(e.Message, strings.TrimPrefix(e.Param, "/"),
+			strings.TrimPrefix(param, "/"), 1)
+	}
+	changed.Details = slices.Clone(e.Details)
+	for i, d := range changed.Details {
+		if of(d.Param) {
+			changed.Details[i].Param = param
+		}
+	}
+	return &changed
+}
+
+// ownMedia has the numbers and types of the media that callers may provide for each kind.
+var ownMedia = map[item.Kind]struct {
+	least, most int
+	types       []media.Type
+	takes       string
+}{
+	item.Post:     {0, 1, []media.Type{media.Image}, "up to one image"},
+	item.Carousel: {2, 10, []media.Type{media.Image, media.Video}, "2 to 10 images or videos"},
+	item.Video:    {1, 1, []media.Type{media.Video}, "one video"},
+	item.Story:    {1, 1, []media.Type{media.Image, media.Video}, "one image or video"},
+}
+
+// ownRules refuses members that do not fit the source of the media.
+func (b *createBody) ownRules() error {
+	var found []error
+	refuse := func(param string, sent bool, format string, args ...any) {
+		if sent {
+			found = append(found, errs.Invalid(param, format, args...))
+		}
+	}
+	if b.Source != item.SourceProvided {
+		refuse("/prompt", b.Prompt == "" && b.From == "", "is required, unless source is provided or "+
+			"from_content_item_id is sent")
+		const provided = "is for your own media: send source with the value provided as well"
+		refuse("/media", b.Media != nil, provided)
+		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, provided)
+		refuse("/ai_generated", b.AIGenerated, provided)
+		return errs.All(found...)
+	}
+	const leaveOut = "is for generated content. Leave it out with source provided"
+	for _, m := range []struct {
+		param string
+		sent  bool
+	}{
+		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""},
+		{"/duration_seconds", b.DurationSeconds != nil},
+		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
+		{"/product_id", b.ProductID != ""}, {"/format", b.Format != ""},
+	} {
+		refuse(m.param, m.sent, leaveOut)
+	}
+	for text := range b.sent() {
+		refuse("/"+text.name, text.made, leaveOut)
+	}
+	refuse("/sandbox", b.Sandbox != nil, "is for generated content: your own media are ready at once")
+	kind, known := ownMedia[b.Kind]
+	switch n := len(b.Media); {
+	case !known:
+		refuse("/kind", true, "must be post, video, carousel or story with source provided")
+	case n < kind.least || n > kind.most:
+		refuse("/media", true, "must be %s for the kind %s; there are %d", kind.takes, b.Kind, n)
+	case n == 0:
+		refuse("/caption", said(b.Caption) == "", "is required, as the post has no media")
+		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, "needs media")
+	}
+	return errs.All(found...)
+}
+
+// ownMembers returns the members of a body that name the caller's media to publish.
+func (b *createBody) ownMembers() (members []incoming.Member) {
+	if kind, known := ownMedia[b.Kind]; known && b.Source == item.SourceProvided {
+		for i, id := range b.Media {
+			members = append(members, incoming.Member{Param: "/media/" + strconv.Itoa(i), Value: id,
+				Type: kind.types[0], Others: kind.types[1:]})
+		}
+	}
+	return members
+}
+
+// provide makes the media of a body those of its item.
+func (a *references) provide(b *createBody, r *item.Record) error {
+	r.Source, r.AIGenerated, r.OwnIDs = item.SourceProvided, b.AIGenerated, b.Media
+	fit := item.FitNone
+	if b.Fit != "" {
+		fit = b.Fit
+	}
+	r.Fit = &fit
+	var files []media.File
+	var found []error
+	for _, m := range b.ownMembers() {
+		f, err := a.media.File(m)
+		if err == nil && r.Fitted() && f.Type != media.Image {
+			err = checkFitted(r.Kind, m.Value, f)
+		}
+		files, found = append(files, f), append(found, err)
+	}
+	if err := errs.All(found...); err != nil {
+		return err
+	}
+	if r.Kind == item.Video {
+		format := item.FormatShort
+		if files[0].Width > files[0].Height {
+			format = item.FormatLong
+		}
+		r.Format = &format
+	}
+	item.AttemptAt(r).Provide(files)
+	return nil
+}
+
+// checkFitted refuses a video that cannot be fitted.
+func checkFitted(kind item.Kind, mediaID string, f media.File) error {
+	length := time.Duration(f.DurationSeconds * float64(time.Second))
+	switch {
+	case kind == item.Carousel:
+		return errs.Invalid("/fit", "is for images in a carousel, and %s is a video. Leave it out", mediaID)
+	case length < item.LeastFitted || length > item.MostFitted:
+		return errs.Invalid("/fit", "is for videos of %.0f to %.0f seconds, and %s plays %.1f. Leave it out",
+			item.LeastFitted.Seconds(), item.MostFitted.Seconds(), mediaID, f.DurationSeconds)
+	}
+	return nil
+}
+
+// takesOwn refuses an item of the caller's media that no account takes to which it could be published. An item whose
+// accounts are named is checked as if it were scheduled.
+func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
+	r *item.Record) error {
+	w := &publishRequest{s: s, read: refs.accounts}
+	if len(accounts) == 0 {
+		return nil
+	}
+	if err := w.readAccounts(ctx, accounts); err != nil {
+		return err
+	}
+	g := publication.Gate{Item: r, By: p}
+	targets, err := g.Targets(refs.owner, accounts, false, w.read, s.limits(p.Mode), nil)
+	if err != nil {
+		return err
+	}
+	var why []publication.Refusal
+	for _, t := range targets {
+		found := publication.Of(g.Ask(t), publication.ReasonKind, publication.ReasonPost)
+		found = slices.DeleteFunc(found, func(r publication.Refusal) bool { return !ofMedia(r.Err.Param) })
+		if t.Account.Platform != "" && len(found) == 0 {
+			return nil
+		}
+		why = append(why, found...)
+	}
+	return publication.Refused(why)
+}
+
+// ofMedia reports whether a pointer names the kind or the media of an item.
+func ofMedia(param string) bool {
+	return param == "/kind" || param == "/media" || len(param) > 7 && param[:7] == "/media/"
+}
+
+// ongoing is an experiment with its item in the table.
+type ongoing struct {
+	*experiment.Record
+	it    store.Item
+	drawn bool
+}
+
+func experimentKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		if key := store.IDKey(b.ExperimentID); b.ExperimentID != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// experimentsOf returns the experiments of an owner among items.
+func experimentsOf(o tenant.Owner, items []store.Item) (map[string]*ongoing, error) {
+	all := map[string]*ongoing{}
+	for _, it := range items {
+		if it.Kind != experiment.ItemKind || it.Owner != o {
+			continue
+		}
+		r, err := experiment.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all[r.ID] = &ongoing{Record: r, it: it}
+	}
+	return all, nil
+}
+
+// draw gives a body the arms of its experiment, if it names one that takes items. Which factors apply does not depend
+// on the arms.
+func (a *references) draw(b *createBody, now time.Time) error {
+	if b.ExperimentID == "" {
+		return nil
+	}
+	e := a.experiments[b.ExperimentID]
+	if e == nil {
+		return errs.MissingAt("/experiment_id", "experiment", b.ExperimentID)
+	}
+	if e.FactoryID != b.FactoryID {
+		return errs.Invalid("/experiment_id", "is the id of an experiment of another factory than %s. Use one of that factory", b.FactoryID)
+	}
+	if b.Source == item.SourceProvided {
+		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")
+	}
+	if !e.Takes(now) {
+		return nil
+	}
+	at := now
+	if b.PublishAt != nil && !b.PublishAt.Next {
+		at = b.PublishAt.Time.Time
+	}
+	b.drawn = e.Draw(e.Stratum(at), func(f experiment.Factor) bool { return b.takes(f, e.Place(), now) })
+	if b.drawn == nil {
+		return nil
+	}
+	e.drawn = true
+	if time := b.drawn.Arm(experiment.FactorSlot); time != "" {
+		b.PublishAt = &publishTime{Time: resource.Instant(experiment.At(b.PublishAt.Time.Time, time, e.Place()))}
+	}
+	b.slot = Placed(b.slot, b.drawn)
+	b.fix()
+	return nil
+}
+
+// fix sets the members of the body that its arms decide.
+func (b *createBody) fix() {
+	if seconds, err := strconv.Atoi(b.drawn.Arm(experiment.FactorLength)); err == nil {
+		b.DurationSeconds = &seconds
+	}
+	if arm := b.drawn.Arm(experiment.FactorFirstFrame); arm != "" {
+		shown := arm == "headline"
+		b.ShowHeadline = &shown
+	}
+}
+
+// takes reports whether a factor applies to a body: to its kind, and where the body has no value of its own.
+func (b *createBody) takes(f experiment.Factor, zone *time.Location, now time.Time) bool {
+	switch f.Name {
+	case experiment.FactorHook:
+		return b.Kind != item.MusicClip && b.Caption == nil
+	case experiment.FactorLength:
+		if b.Kind != item.Video || b.DurationSeconds != nil || b.Script != nil || b.Scenes != nil || b.Reuse {
+			return false
+		}
+		bounds := item.Lengths(b.Format)
+		for _, arm := range f.Arms {
+			if n, _ := strconv.Atoi(arm); n < bounds[0] || n > bounds[1] {
+				return false
+			}
+		}
+	case experiment.FactorSlot:
+		if b.PublishAt == nil || b.PublishAt.Next {
+			return false
+		}
+		for _, arm := range f.Arms {
+			if !experiment.At(b.PublishAt.Time.Time, arm, zone).After(now) {
+				return false
+			}
+		}
+	case experiment.FactorFormat:
+		return false // an item has its kind already: plans draw it
+	case experiment.FactorCaptionStyle:
+		return b.Kind == item.Video || b.Kind == item.Story
+	case experiment.FactorFirstFrame:
+		return b.Kind == item.Post && b.ShowHeadline == nil
+	}
+	return true
+}
+
+// Placed returns the place of an item in a plan with the hook and the pillar of its arms.
+func Placed(at *prompt.Plan, t *item.Trial) *prompt.Plan {
+	hook, pillar := t.Arm(experiment.FactorHook), t.Arm(experiment.FactorPillar)
+	if hook == "" && pillar == "" {
+		return at
+	}
+	var place prompt.Plan
+	if at != nil {
+		place = *at
+	}
+	if hook != "" {
+		place.Hook = "the first line is a " + hook
+	}
+	if pillar != "" {
+		place.Pillar = pillar
+	}
+	return &place
+}
+
+// Restyle sets how an item looks by its arms.
+func Restyle(b *item.Brief, t *item.Trial) {
+	if style := t.Arm(experiment.FactorCaptionStyle); style != "" {
+		b.CaptionStyle = style
+	}
+	if style := t.Arm(experiment.FactorPictureStyle); style != "" {
+		if b.Look != "" {
+			style += ". " + b.Look
+		}
+		b.Look = style
+	}
+}
+
+// spend counts the price of an item in its experiment.
+func (a *references) spend(r *item.Record) {
+	if r.Experiment != nil {
+		a.experiments[r.Experiment.ID].SpentCredits += r.Credits
+	}
+}
+
+// keepDraws adds the experiments that have given arms to the transaction. If another call has drawn from one meanwhile,
+// the call draws again.
+func (a *references) keepDraws(tx *store.Tx) error {
+	for _, e := range a.experiments {
+		if !e.drawn {
+			continue
+		}
+		it, err := e.Into(e.it)
+		if err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
 }

@@ -1,18 +1,31 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/quote"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -263,3 +276,296 @@ func (s validator) shown(c candidate, t publication.Target) Checked {
 	}
 	return of
 }
+
+// rehearse ends a rehearsal of a batch, whose items have filled a transaction. shown are those that were accepted.
+func (a *acceptance) rehearse(ctx context.Context, tx, filled *store.Tx, shown batch) (out batch, err error) {
+	for i, r := range a.records {
+		b := a.refs.derived(a.bodies[i])
+		if r == nil {
+			out = append(out, refusedItem(b, a.now))
+			a.terms.Add(rehearsal.Item{Kind: string(b.Kind), Models: []rehearsal.Model{},
+				Publications: []rehearsal.Publication{}}, "", "")
+			continue
+		}
+		out, shown = append(out, shown[0]), shown[1:]
+		one := itemOf(r)
+		if b.PublishAt != nil && !b.PublishAt.Next { // also of an item whose schedule is refused
+			one.PublishAt = &b.PublishAt.Time
+		}
+		f := a.refs.factories[b.FactoryID]
+		if b.PublishAt != nil || f.AutoPublish {
+			accounts := b.Accounts
+			if len(accounts) == 0 {
+				accounts = f.SocialAccountIDs
+			}
+			one.Publications, err = validator{a.Service}.foretell(ctx, a.refs.owner, r, accounts, b.Options,
+				one.PublishAt)
+			if err != nil {
+				return nil, err
+			}
+		}
+		a.terms.Add(one, "", item.AttemptAt(r).Made())
+	}
+	if filled.Len() > maxWrites { // that it is too large is noted, and the table takes no such transaction
+		filled = &store.Tx{}
+	}
+	out[0].Rehearsal, err = a.terms.Close(ctx, a.db, tx, filled, a.refs.owner)
+	return out, err
+}
+
+// refusedItem stands for a body that is refused before there is an item of it.
+func refusedItem(b createBody, now time.Time) item.Item {
+	return item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, b.Metadata), FactoryID: b.FactoryID,
+		Kind: b.Kind, Source: cmp.Or(b.Source, item.SourceGenerated), Texts: item.Texts{Hashtags: []string{}},
+		Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}}, Warnings: []item.Warning{},
+		Hooks: []string{}, Slides: []item.Slide{}, Retold: item.Retold{FromParts: []int{}},
+		Outlook: item.Outlook{WaitsFor: item.WaitsForNothing, SocialAccountIDs: []string{},
+			OmittedAccounts: []item.OmittedAccount{}},
+		Publications: []item.Publication{}, Sources: []item.Quoted{}, State: item.Queued, Attempt: 1,
+		Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Media: []media.View{},
+		Approval: approvalOf(factory.Factory{})}
+}
+
+// itemOf returns the item of a rehearsal that a record makes, without its publications.
+func itemOf(r *item.Record) rehearsal.Item {
+	i := rehearsal.Item{PublishAt: r.PublishAt, Kind: string(r.Kind), Format: r.Format, Models: []rehearsal.Model{},
+		Credits: cmp.Or(r.Credits, item.AttemptAt(r).LivePrice()), Publications: []rehearsal.Publication{}}
+	for _, p := range r.Parts {
+		if p.Model != "" && p.Reuse == nil {
+			i.Uses(string(p.Kind), p.Model)
+		}
+	}
+	return i
+}
+
+// Rehearser rehearses items for the operations of other areas.
+type Rehearser struct{ *Service }
+
+// ItemOf returns the item of a rehearsal that a record makes, with its publications to accounts.
+func (s Rehearser) ItemOf(ctx context.Context, o tenant.Owner, r *item.Record,
+	accounts []string) (rehearsal.Item, error) {
+	i := itemOf(r)
+	var err error
+	i.Publications, err = validator(s).foretell(ctx, o, r, accounts, nil, r.PublishAt)
+	return i, err
+}
+
+// foretell checks what an item, before it is generated, would publish on accounts at a time, or now.
+func (s validator) foretell(ctx context.Context, o tenant.Owner, r *item.Record, accounts []string,
+	options PlatformOptions, planned *resource.Time) ([]rehearsal.Publication, error) {
+	c := candidate{Gate: publication.Gate{Item: r, By: auth.FromContext(ctx), Any: true}, owner: o,
+		options: options}
+	var err error
+	if c.At, err = s.clock(ctx); err != nil {
+		return nil, err
+	}
+	if planned != nil && planned.After(c.At) {
+		c.At, c.Any = planned.Time, false
+	}
+	var v Validation
+	if err := s.check(ctx, &v, c, accounts); err != nil {
+		return nil, err
+	}
+	all := []rehearsal.Publication{}
+	for _, c := range v.Accounts {
+		p := rehearsal.Publication{SocialAccountID: c.SocialAccountID, Platform: c.Platform,
+			Problems: []rehearsal.Problem{}}
+		isMandate := func(p Problem) bool { return p.Code == string(publication.ReasonMandate) }
+		if i := slices.IndexFunc(v.Problems, isMandate); i >= 0 { // of the time, which is that of each publication
+			c.Problems = append([]Problem{v.Problems[i]}, c.Problems...)
+		}
+		for _, problem := range c.Problems {
+			p.Problems = append(p.Problems, rehearsal.Problem{Code: problem.Code, Param: problem.Param,
+				Message: problem.Message})
+		}
+		if c.Preview != nil && (r.Provided() || r.Given.Has(item.Caption)) {
+			p.Preview = &rehearsal.Preview{Title: c.Preview.Title, Caption: resource.Text(c.Preview.Text)}
+		}
+		all = append(all, p)
+	}
+	return all, err
+}
+
+// Rehearse rehearses a body of createContentItem, a parsed JSON value. It checks the body as Check does, with its
+// refusals noted in the terms, where place names it. The item is nil if there is none of the body.
+func (s Rehearser) Rehearse(ctx context.Context, terms *quote.Terms, body any,
+	place func(error) error) (*rehearsal.Item, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return nil, terms.Meet(place(err))
+	}
+	p := auth.FromContext(ctx)
+	refs, err := s.open(ctx, p, b)
+	if err != nil {
+		return nil, terms.Meet(place(err))
+	}
+	refs.met = func(err error) error { return terms.Meet(place(errs.Below("/body", err))) }
+	r, err := s.accepted(ctx, p, b, refs, p.Mode, s.now())
+	if err != nil {
+		return nil, refs.met(err)
+	}
+	var accounts []string
+	if f := refs.factories[b.FactoryID]; f.AutoPublish {
+		accounts = f.SocialAccountIDs
+	}
+	i, err := s.ItemOf(ctx, refs.owner, r, accounts)
+	return &i, err
+}
+
+// Estimates returns, by operation, the functions that price the bodies of the operations
+// that create items: they return the credits of each item with a live key, in the order of
+// the items. A body is the member "body" of the request; places in errors begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createContentItem": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[createBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, false, b)
+		},
+		"createContentItems": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[batchBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, true, b.Items...)
+		},
+	}
+}
+
+// EstimateRegenerate returns the credits of another attempt at an item with a live key, as Estimates does.
+func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
+	b, err := httpapi.Member[regenerateBody]("body", body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
+		return nil, err
+	}
+	r, it, beside, err := s.findWith(ctx, itemID, incoming.Keys(b.media()))
+	if err != nil {
+		return nil, err
+	}
+	err = s.plan(ctx, r, b, references{media: incoming.Of(it.Owner, beside)}, true)
+	return []int64{r.Credits}, err
+}
+
+// prices returns the price of each body, of a batch or of one item, with a live key. A body that would be refused has
+// none.
+func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) ([]int64, error) {
+	p := auth.FromContext(ctx)
+	refs, err := s.open(ctx, p, bodies...)
+	if err != nil {
+		return nil, err
+	}
+	var bad batchErrors
+	credits := make([]int64, len(bodies))
+	for i, b := range bodies {
+		r, err := s.accepted(ctx, p, b, refs, tenant.Live, s.now())
+		if err == nil {
+			credits[i] = r.Credits
+			continue
+		}
+		if !batch {
+			return nil, err
+		}
+		if err := bad.add(i, err); err != nil {
+			return nil, err
+		}
+	}
+	return credits, bad.err()
+}
+
+// ruler finds which rules of law apply, and refuses what violates them.
+type ruler struct{ *Service }
+
+// openLegal reads which rules of law apply to the factories of bodies.
+func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (err error) {
+	a.legal = map[string]profile.Legal{}
+	for factoryID, f := range a.factories {
+		if a.legal[factoryID], err = f.Legal.Completed(ctx, s.db, f.In(o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does. It
+// reads other items with the factory.
+func (s ruler) obey(ctx context.Context, r *item.Record, others ...store.Key) (f factory.Factory, beside []store.Item,
+	err error) {
+	it, beside, err := publication.Obey(ctx, s.db, auth.FromContext(ctx).Owner, r, others...)
+	if err != nil || it.PK == "" {
+		return f, beside, err
+	}
+	f, err = factory.Decode(&it)
+	return f, beside, err
+}
+
+// lawful refuses a new item that violates a rule of law wherever it is published. Of an item that is published
+// automatically, the accounts of its factory are known: one of them must be permitted.
+func (s ruler) lawful(ctx context.Context, r *item.Record, accounts []string, at time.Time) error {
+	if err := law.Refused(law.Check(item.FactsOf(r, &item.Publication{}, at))); err != nil || !r.Automatic {
+		return err
+	}
+	return s.permitted(ctx, r, accounts, at)
+}
+
+// permitted refuses advertising that none of the accounts may publish. It reads them only if that can be.
+func (s ruler) permitted(ctx context.Context, r *item.Record, accounts []string, at time.Time) (refused error) {
+	if r.AdMarking == nil && r.PromotionID == nil || !law.RuleOf(law.AdPlatforms).InForce(r.Brief.Region, at) {
+		return nil
+	}
+	items, err := s.db.GetAll(ctx, store.IDKeys(accounts)...)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it.Kind != social.Kind {
+			continue
+		}
+		pub := item.Publication{Platform: it.Filters["platform"], SocialAccountID: it.PK}
+		if refused = law.Refused(law.Check(item.FactsOf(r, &pub, at))); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
+// Permitted refuses the items of a plan if they are advertising that none of the accounts of the factory may publish.
+func Permitted(ctx context.Context, db *store.DB, r *item.Record, f factory.Factory, at time.Time) error {
+	return ruler{&Service{db: db}}.permitted(ctx, r, f.SocialAccountIDs, at)
+}
+
+// Planned returns the record with which items of a content plan begin. It is made from a kind and a
+// prompt as in createContentItem, with arms of experiments, or nil.
+func Planned(f factory.Factory, kind item.Kind, format, quality, subject string, slot *prompt.Plan, arms *item.Trial,
+	sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	s := &Service{offer: offer}
+	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Quality: quality, Prompt: subject,
+		Sandbox: sandbox, slot: slot, drawn: arms}
+	b.fix()
+	f.State = factory.StateActive // the plan itself refuses a factory that is paused
+	a := references{factories: map[string]factory.Factory{f.ID: f}}
+	if f.Type == factory.Seller {
+		a.longest = item.LongestProduct()
+	}
+	r, err := s.newRecord(b, a, mode, now)
+	if err == nil && f.Type == factory.Seller {
+		r.Brief.Product, r.ProductID = nil, nil // the plan sets the product later
+	}
+	if err == nil {
+		r.Experiment = nil
+	}
+	return r, err
+}
+
+// Takes reports whether a factor applies to the items of a plan that have a kind and a format. Plans alone decide
+// about format and slot.
+func Takes(f experiment.Factor, kind item.Kind, format string) bool {
+	return (&createBody{Kind: kind, Format: format}).takes(f, time.UTC, time.Time{})
+}
+
+// CheckRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
+func CheckRehearsal(r *item.Rehearsal, mode tenant.Mode) error { return checkRehearsal(r, mode) }

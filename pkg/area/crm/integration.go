@@ -1,17 +1,28 @@
 package crm
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"math"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // Kind is the kind of an integration's item.
@@ -284,4 +295,294 @@ func CountKeys(integrationID string) []store.Key {
 // CountsOf returns the values of the counters that were read by CountKeys.
 func CountsOf(items []store.Item) Counts {
 	return Counts{Products: items[0].Count(), Items: items[1].Count(), Notes: items[2].Count()}
+}
+
+// Disconnect is the kind of the task that ends the webhooks and the access at the CRM.
+const Disconnect task.Kind = "crm.disconnect"
+
+// revokeWithin bounds the time for which the access is tried to be ended.
+const revokeWithin = 24 * time.Hour
+
+// identityKind is the kind of the item that names the integration of an account of a CRM.
+const identityKind = "crm_identity"
+
+// IdentityKey is the key of the item that names the integration of an owner for an account of a CRM. It prevents that
+// an account is connected twice, and finds the integrations of a webhook that names the account alone.
+func IdentityKey(o tenant.Owner, kind, remote string) store.Key {
+	return store.IDKey("crm#" + o.String() + "#" + kind + "#" + remote)
+}
+
+// RemotePartition is the partition of store.ByParent that lists the identities of an account of a CRM.
+func RemotePartition(mode tenant.Mode, kind, remote string) string {
+	return "crm#" + string(mode) + "#" + kind + "#" + remote
+}
+
+// Identity is the document of that item.
+type Identity struct {
+	Integration string `json:"integration"`
+}
+
+// Connect adds to the transaction that an integration is connected: its record and identity, and the tasks that
+// refresh its token and synchronize it. The caller has filled in the record and sealed the secrets, and has read the
+// identity, which names no other integration.
+func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identity store.Item, a crm.Account) error {
+	r.State, r.Consent, r.AuthorizationURL = Connected, nil, nil
+	if r.Former != "" && r.Former != a.ID {
+		r.Mapping, r.Pipelines, r.Imported = Mapping{}, nil, false
+	}
+	r.Remote, r.Name, r.Former = a.ID, resource.Text(text.ClipLine(a.Name, 200)), ""
+	r.Connection++
+	r.stored(now, a.Token)
+	if identity.Version == 0 {
+		identity = store.Item{Key: IdentityKey(o, r.Kind, a.ID), Kind: identityKind, Owner: o,
+			Parent: store.Key{PK: RemotePartition(o.Mode, r.Kind, a.ID), SK: r.ID}}
+		if err := identity.Encode(Identity{r.ID}); err != nil {
+			return err
+		}
+		tx.Create(identity, nil)
+	}
+	if !r.ExpiresAt.IsZero() {
+		t := task.Task{Message: refreshMessage(o, r), DueAt: now.Add(r.pause(now))}
+		if err := task.Create(tx, now, t, social.Refreshing{Connection: r.Connection}); err != nil {
+			return err
+		}
+	}
+	if r.FirstAt.IsZero() {
+		r.FirstAt = now
+	}
+	since := r.FirstAt
+	if r.LastSync != nil {
+		since = r.LastSync.At.Add(-time.Hour)
+	}
+	if err := task.Create(tx, now, task.Task{Message: syncMessage(o, r)}, progress{Connection: r.Connection,
+		Since: since}); err != nil {
+		return err
+	}
+	return r.Save(tx, now, o, it, "")
+}
+
+// disconnecting is the payload of a Disconnect task.
+type disconnecting struct {
+	Kind string `json:"kind,omitempty"`
+	// Sealed is the Credentials of the connection. It is dropped at the end.
+	Sealed []byte `json:"sealed,omitempty"`
+}
+
+// Disconnect adds the end of an integration, whose item was read, to the transaction. The transaction forgets the
+// tokens, and a task does the rest.
+func (r *Record) Disconnect(ctx context.Context, db *store.DB, tx *store.Tx, now time.Time, it store.Item) error {
+	if r.Remote != "" {
+		identity, err := db.Lookup(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
+		if err != nil {
+			return err
+		}
+		if identity.Version > 0 {
+			tx.Delete(identity)
+		}
+	}
+	if len(r.Sealed) > 0 && r.Connection > 0 {
+		t := task.Task{Message: message(Disconnect, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection)),
+			Deadline: now.Add(revokeWithin)}
+		if err := task.Create(tx, now, t, disconnecting{Kind: r.Kind, Sealed: r.Sealed}); err != nil {
+			return err
+		}
+		// It would wait for the next day to find that there is nothing to do.
+		if err := task.Wake(tx, now, syncMessage(it.Owner, r)); err != nil {
+			return err
+		}
+	}
+	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
+	if r.Remote != "" {
+		r.Former = r.Remote
+	}
+	r.ExpiresAt, r.Remote = time.Time{}, ""
+	r.Connection++
+	return r.Save(tx, now, it.Owner, it, "")
+}
+
+// disconnect ends the webhooks and the access. It does neither if the integration was connected again, because some
+// CRMs would end the new connection, too.
+func (w *Worker) disconnect(ctx context.Context, r *task.Run) error {
+	var p disconnecting
+	if err := r.Decode(&p); err != nil {
+		return err
+	}
+	if r.Cause() != nil {
+		// The token is already forgotten here, and expires at the CRM.
+		slog.Warn("access of an integration not revoked", "integration_id", r.Subject, "error", r.Cause())
+		r.Forget("sealed")
+		return nil
+	}
+	_, present, err := w.read(ctx, r.Subject)
+	if err != nil {
+		return social.Again(err, 0)
+	}
+	if adapter := w.Systems.Of(r.Mode, p.Kind); adapter != nil && !present.Usable() {
+		var secrets Credentials
+		if err := w.Vault.Open(ctx, r.Owner, r.Subject, p.Sealed, &secrets); err != nil {
+			return social.Again(err, time.Minute)
+		}
+		if !r.Knows("unsubscribed") && !adapter.Facts().Shared {
+			err := adapter.Unsubscribe(ctx, secrets.Account, present.HookURL(secrets.Hook))
+			if err != nil && r.Failures < 3 {
+				return social.Again(err, time.Minute)
+			}
+			if err := r.Keep("unsubscribed", true); err != nil {
+				return err
+			}
+		}
+		if err := adapter.Revoke(ctx, secrets.Account); err != nil {
+			return social.Again(err, time.Minute)
+		}
+	}
+	r.Forget("sealed")
+	return nil
+}
+
+// apply checks settings and takes them over. It reports whether the factory or the mapping has changed; then the
+// caller is the one on whose behalf content is made.
+func (s *Service) apply(ctx context.Context, o tenant.Owner, r *Record, set settings) (changed bool,
+	err error) {
+	moved := !reflect.DeepEqual(r.FactoryID, set.FactoryID)
+	before := r.Mapping
+	if before.Stages == nil {
+		before.Stages = []Stage{}
+	}
+	if set.Mapping.Stages == nil {
+		set.Mapping.Stages = []Stage{}
+	}
+	changed = moved || !reflect.DeepEqual(before, set.Mapping)
+	r.Metadata = set.Metadata.OrEmpty()
+	if !changed {
+		return false, nil
+	}
+	p := auth.FromContext(ctx)
+	if err := s.checkFactory(ctx, o, r, set, moved); err != nil {
+		return false, err
+	}
+	if err := checkMapping(p, r.Pipelines, set.Mapping); err != nil {
+		return false, err
+	}
+	if moved || !set.Mapping.Products.Import {
+		r.Imported = false
+	}
+	r.FactoryID, r.Mapping = set.FactoryID, set.Mapping
+	answers(r, p)
+	return true, nil
+}
+
+// answers makes a caller the one on whose behalf the integration acts.
+func answers(r *Record, p *auth.Principal) {
+	r.Authority = authority.Of(p, auth.AccountManage, auth.ProductsWrite, auth.ContentWrite, auth.ContentPublish)
+	r.CreatedBy = p.Actor.ID
+}
+
+// checkFactory refuses a factory that does not fit the mapping.
+func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *Record, set settings,
+	moved bool) error {
+	needed := set.Mapping.Products.Import || len(set.Mapping.Stages) > 0
+	if set.FactoryID == nil {
+		if needed {
+			return errs.Invalid("/factory_id", "is missing: the mapping needs a factory")
+		}
+		return nil
+	}
+	if moved && r.FactoryID != nil {
+		if r.Counts.Products > 0 {
+			return errs.Invalid("/factory_id", "cannot change after products were imported into %s. Connect another "+
+				"integration", *r.FactoryID)
+		}
+	}
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, *set.FactoryID)
+	if err != nil || !factoryrecord.Usable(it, it.Owner) {
+		return factoryrecord.RefError(err, *set.FactoryID)
+	}
+	if it.Owner != o {
+		return errs.Invalid("/factory_id", "is of another profile than the integration")
+	}
+	if set.Mapping.Products.Import {
+		if err := factoryrecord.CheckSeller(it, "products"); err != nil {
+			return err
+		}
+	}
+	return checkKinds(it, set.Mapping)
+}
+
+// checkKinds refuses kinds of content that the factory does not make.
+func checkKinds(it store.Item, m Mapping) error {
+	var f struct {
+		Types []string `json:"content_types"`
+	}
+	if err := it.Decode(&f); err != nil {
+		return err
+	}
+	var found []error
+	check := func(param, kind string) {
+		if !factoryrecord.Makes(f.Types, kind, "") {
+			found = append(found, errs.Invalid(param, "is not among the content_types of the factory, which are %s",
+				strings.Join(f.Types, ", ")))
+		}
+	}
+	if m.Products.News() {
+		check("/mapping/products/kind", *m.Products.Kind)
+	}
+	for i, stage := range m.Stages {
+		check(fmt.Sprintf("/mapping/stages/%d/kind", i), stage.Kind)
+	}
+	return errs.All(found...)
+}
+
+// checkMapping refuses stages that the CRM does not have, and what the caller may not do itself.
+func checkMapping(p *auth.Principal, pipelines []crm.Pipeline, m Mapping) error {
+	var found []error
+	if m.Products.Import {
+		if err := p.Require(auth.ProductsWrite, "/mapping/products/import"); err != nil {
+			return err
+		}
+	}
+	switch kind, template := m.Products.Kind, m.Products.Template; {
+	case (kind == nil) != (template == nil):
+		found = append(found, errs.Invalid("/mapping/products", "must have both kind and template, or neither"))
+	case kind != nil && !m.Products.Import:
+		found = append(found, errs.Invalid("/mapping/products/import", "must be true, as content is made of products "+
+			"that are imported"))
+	case kind != nil:
+		if err := p.Require(auth.ContentWrite, "/mapping/products/kind"); err != nil {
+			return err
+		}
+		found = append(found, blank("/mapping/products/template", *template))
+	}
+	seen := map[[2]string]bool{}
+	for i, stage := range m.Stages {
+		at := fmt.Sprintf("/mapping/stages/%d", i)
+		if err := p.Require(auth.ContentWrite, "/mapping/stages"); err != nil {
+			return err
+		}
+		found = append(found, blank(at+"/template", stage.Template.Template))
+		if name := [2]string{stage.Pipeline, stage.Stage}; seen[name] {
+			found = append(found, errs.Invalid(at+"/stage", "is in the mapping already"))
+		} else {
+			seen[name] = true
+		}
+		if len(pipelines) == 0 {
+			continue // they are not read yet
+		}
+		n := slices.IndexFunc(pipelines, func(p crm.Pipeline) bool { return p.ID == stage.Pipeline })
+		switch {
+		case n < 0:
+			found = append(found, errs.Invalid(at+"/pipeline", "is not the id of a pipeline of the CRM. pipelines has "+
+				"them; synchronize the integration if it is new"))
+		case !slices.ContainsFunc(pipelines[n].Stages, func(s crm.Stage) bool { return s.ID == stage.Stage }):
+			found = append(found, errs.Invalid(at+"/stage", "is not the id of a stage of the pipeline. pipelines has "+
+				"them; synchronize the integration if it is new"))
+		}
+	}
+	return errs.All(found...)
+}
+
+func blank(param, text string) error {
+	if resource.IsBlank(text) {
+		return errs.Invalid(param, "is blank")
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,22 +9,33 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/crm"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/connection"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -414,4 +426,416 @@ func (w *Worker) settle(ctx context.Context, r *Record, p *progress) (pause time
 	}
 	p.enter(remove, w.Now())
 	return 0, nil
+}
+
+// Deleter deletes what an owner has made, each as its own operation does.
+type Deleter struct {
+	DB *store.DB
+	// Loaders open the items that something is generated for, by their kind.
+	Loaders map[string]generate.Loader
+	Now     func() time.Time
+}
+
+const (
+	// atOnce is the number of items that one step deletes.
+	atOnce = 25
+	// lag is the time to wait for the index to show the latest writes.
+	lag = 2 * time.Second
+)
+
+// Pass is a place in the passes over what an owner has made.
+type Pass struct {
+	// At is the index of the kind that is being deleted, and After the position in its list.
+	At    int           `json:"at"`
+	After *store.Cursor `json:"after,omitempty"`
+	// Found reports that this pass over the kinds has deleted something, and Again that it is not the first: the index
+	// lags behind the latest writes.
+	Found bool `json:"found,omitempty"`
+	Again bool `json:"again,omitempty"`
+}
+
+// Next deletes the next items of an owner: of an account and mode, or of a profile. Items that were made after a time
+// stay, unless it is the zero time, and so does the item with the id keep. It returns the number of deleted items, the
+// time to wait, and whether nothing is left. Called again with the same pass it finds others, or none.
+func (h Deleter) Next(ctx context.Context, o tenant.Owner, p *Pass, before time.Time, keep string) (deleted int,
+	wait time.Duration, done bool, err error) {
+	kind := Made[p.At]
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, kind.Name), Limit: atOnce,
+		OldestFirst: true, After: p.After, Filters: map[string]string{store.ProfileFilter: string(o.Profile)}}
+	if !before.IsZero() {
+		q.To = id.First(kind.Prefix, before.Add(time.Millisecond))
+	}
+	page, err := h.DB.List(ctx, q)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	page.Items = slices.DeleteFunc(page.Items, func(it store.Item) bool { return it.PK == keep })
+	for _, it := range page.Items {
+		found, err := h.Delete(ctx, o, it.Key)
+		if err != nil {
+			return deleted, 0, false, fmt.Errorf("erasure: delete %s: %w", it.PK, err)
+		}
+		if found {
+			deleted++
+		}
+	}
+	switch {
+	case deleted > 0:
+		p.Found = true
+	case len(page.Items) > 0:
+		wait = lag // all of them are deleted, which the index does not show yet
+	case page.Next != nil: // this page had items of other profiles only
+		p.After = page.Next
+	case p.At+1 < len(Made):
+		p.At, p.After = p.At+1, nil
+	case p.Found || !p.Again:
+		*p, wait = Pass{Again: true}, lag
+	default:
+		done = true
+	}
+	return deleted, wait, done, nil
+}
+
+// Delete deletes an item, and reports whether there was one. What is being generated for
+// it is canceled, and its files are removed by a task.
+func (h Deleter) Delete(ctx context.Context, o tenant.Owner, key store.Key) (found bool, err error) {
+	err = h.DB.Change(ctx, func(tx *store.Tx) error {
+		it, err := h.DB.Get(ctx, key)
+		found = err == nil
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			// It is gone, or has expired and is listed until DynamoDB removes it.
+			if tx.Remove(key); id.Valid(id.SocialAccount, key.PK) {
+				tx.Remove(social.ScheduledKey(key.PK))
+			}
+			return nil
+		case err != nil:
+			return err
+		case !it.Owner.Same(o):
+			return fmt.Errorf("erasure: %s belongs to %s", key.PK, it.Owner)
+		case it.Kind == plan.ItemKind:
+			return plan.Remove(ctx, h.DB, h.Now(), it,
+				func(ctx context.Context, key store.Key) (bool, error) { return h.Delete(ctx, o, key) })
+		}
+		return h.add(ctx, tx, it)
+	})
+	return found && err == nil, err
+}
+
+// add adds the deletion of an item to the transaction.
+func (h Deleter) add(ctx context.Context, tx *store.Tx, it store.Item) error {
+	if it.Kind == incoming.ItemKind {
+		r, err := incoming.Decode(&it)
+		if err != nil {
+			return err
+		}
+		work, err := h.DB.Lookup(ctx, incoming.TaskKey(it.PK))
+		if err != nil {
+			return err
+		}
+		return incoming.Delete(tx, h.Now(), it, r, work)
+	}
+	if it.Kind == product.ItemKind || it.Kind == product.PromotionKind {
+		return product.Discard(tx, h.Now(), it)
+	}
+	if it.Kind == training.ItemKind {
+		return training.Cleaner{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
+	}
+	quota.Free(tx, h.Now(), it)
+	tx.Delete(it)
+	if it.Kind == social.Kind {
+		tx.Remove(social.ScheduledKey(it.PK))
+	}
+	if it.Kind == item.ItemKind {
+		_, r, _, err := item.Lookup(ctx, h.DB, it.Owner, it.PK)
+		if err != nil || r == nil {
+			return cmp.Or(err, store.ErrConflict)
+		}
+		if err := publication.Forget(tx, h.Now(), it.Owner, r); err != nil {
+			return err
+		}
+		if err := h.release(ctx, tx, it.Owner, r); err != nil {
+			return err
+		}
+	}
+	if it.Kind == factoryrecord.Kind {
+		return factoryrecord.RemoveBook(ctx, tx, h.DB, it.PK)
+	}
+	loader, ok := h.Loaders[it.Kind]
+	if !ok {
+		return nil
+	}
+	work, err := loader.Open(it)
+	if err != nil {
+		return err
+	}
+	if attempt := work.Waits(); attempt > 0 {
+		found, err := h.DB.Lookup(ctx, generate.TaskKey(it.PK, attempt))
+		if err != nil {
+			return err
+		}
+		if _, _, err := generate.Cancel(tx, h.Now(), it.Owner, work.Ticket(), found); err != nil {
+			return err
+		}
+	}
+	var doc struct{ Attempt int }
+	if err := it.Decode(&doc); err != nil {
+		return err
+	}
+	return generate.RemoveFiles(tx, h.Now(), it.Owner, it.PK, max(doc.Attempt, 1))
+}
+
+// release adds to the transaction that an item no longer shows media of the caller.
+func (h Deleter) release(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record) error {
+	held, keys := map[string]int{}, []store.Key{}
+	for _, mediaID := range r.MediaIDs() {
+		held[mediaID], keys = -1, append(keys, store.IDKey(mediaID))
+	}
+	media, err := h.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	return incoming.Of(o, media).Hold(tx, h.Now(), held)
+}
+
+const (
+	// sweepPause is the time between two passes over the table: tasks go on in it, and the analytics count the last
+	// deletions.
+	sweepPause = 20 * time.Second
+	// patience is the time for which tasks may work on. Those that take longer are deleted: the kernel finds no task
+	// for their messages, and commits nothing.
+	patience = 48 * time.Hour
+	// pagesAtOnce is the number of parts of the table that one step reads, of a megabyte each.
+	pagesAtOnce = 50
+	// mostRemoved is the number of items that one transaction removes.
+	mostRemoved = 100
+)
+
+// sweep deletes what is left of the next part of the table. A pass that finds nothing ends the stage.
+func (w *Worker) sweep(ctx context.Context, s *task.Run, r *Record, p *progress) (pause time.Duration, err error) {
+	b := w.broom(s, r, p)
+	for n := 0; n == 0 || n < pagesAtOnce && p.Scan != nil; n++ {
+		page, err := w.DB.Scan(ctx, p.Scan)
+		if err == nil {
+			err = b.takeAll(ctx, page.Items)
+		}
+		if err != nil {
+			return 0, err
+		}
+		p.Scan = page.Next
+	}
+	if err := b.flush(ctx); err != nil {
+		return 0, err
+	}
+	p.Items += b.removed
+	p.Found = p.Found || b.removed > 0 || b.waits
+	switch {
+	case p.Scan != nil:
+	case p.Found:
+		p.Found, pause = false, sweepPause
+	default:
+		p.enter(sweepLast, w.Now())
+	}
+	return pause, nil
+}
+
+// sweepLast deletes the people and the account, which are found by their keys.
+func (w *Worker) sweepLast(ctx context.Context, s *task.Run, r *Record, p *progress) error {
+	if !r.Whole() {
+		return w.end(ctx, s, r, p)
+	}
+	b := w.broom(s, r, p)
+	people := store.Query{Index: store.Table, Partition: credential.People(r.Scope.Account), Limit: mostRemoved,
+		OldestFirst: true, Expired: true}
+	page, err := w.DB.List(ctx, people)
+	if err != nil {
+		return err
+	}
+	if len(page.Items) == 0 {
+		it, err := w.DB.Lookup(ctx, store.IDKey(string(r.Scope.Account)))
+		if err != nil {
+			return err
+		}
+		if it.Kind == account.Kind {
+			page.Items = append(page.Items, it)
+		}
+	}
+	if err := errors.Join(b.takeAll(ctx, page.Items), b.flush(ctx)); err != nil {
+		return err
+	}
+	if p.Items += b.removed; b.removed == 0 {
+		return w.end(ctx, s, r, p)
+	}
+	return nil
+}
+
+func (w *Worker) broom(s *task.Run, r *Record, p *progress) *broom {
+	return &broom{w: w, r: r, all: p.Stage == sweepLast, own: s.ID, late: w.Now().Sub(p.Since) > patience}
+}
+
+// broom removes the items of one part of the table.
+type broom struct {
+	w *Worker
+	r *Record
+	// all also takes the people and the account, whom tasks may need until then.
+	all bool
+	// own is the task of the erasure itself.
+	own  string
+	late bool
+	// keys are those of the items that are removed together in the end.
+	keys    []store.Key
+	removed int
+	// waits reports that a task still works for the scope.
+	waits bool
+}
+
+// covers reports whether an item belongs to what is erased. A counter has no owner, but the id of one in its key.
+func covers(scope tenant.Owner, it store.Item) bool {
+	switch {
+	case it.Account == "":
+		of := string(scope.Account)
+		if scope.Profile != "" {
+			of = string(scope.Profile)
+		}
+		return slices.Contains(strings.FieldsFunc(it.PK+"#"+it.SK, func(c rune) bool { return c == '#' || c == '/' }),
+			of)
+	case scope.Profile == "":
+		return it.Account == scope.Account
+	}
+	return it.Owner == scope
+}
+
+// stays reports whether an item outlives the erasure.
+func (b *broom) stays(it store.Item) bool {
+	switch {
+	case it.PK == b.own, it.PK == Key(b.r.Scope).PK, removesFile(it):
+		return true
+	case !b.r.Whole():
+		return ByName[it.Kind].Kept || it.PK == b.r.kept() || it.PK == transfer.ExportTask(b.r.kept())
+	case it.Kind == Kind: // the note about a profile of the account
+		return false
+	}
+	return ByName[it.Kind].Kept || !b.all && (it.Kind == person.Kind || it.Kind == account.Kind)
+}
+
+// removesFile reports whether an item is the task of a deleted media, which removes its file a day after the deletion.
+func removesFile(it store.Item) bool {
+	var t task.Task
+	return it.Kind == task.ItemKind && !task.Over(it) && it.Decode(&t) == nil &&
+		(t.Kind == incoming.Kind || t.Kind == incoming.Photo)
+}
+
+func (b *broom) takeAll(ctx context.Context, items []store.Item) error {
+	for _, it := range items {
+		if err := b.take(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *broom) take(ctx context.Context, it store.Item) error {
+	if !covers(b.r.Scope, it) {
+		return nil
+	}
+	if it.Kind == ledger.Kind && b.r.Whole() {
+		return b.strip(ctx, it)
+	}
+	if b.stays(it) {
+		return nil
+	}
+	if it.Kind == task.ItemKind && b.works(it) {
+		b.waits = true
+		return nil
+	}
+	switch {
+	case it.Kind == person.Kind:
+		if err := b.forget(ctx, it); err != nil {
+			return err
+		}
+	case it.Kind == crm.Kind:
+		b.keys = append(b.keys, crm.CountKeys(it.PK)...)
+	case it.Kind == social.Kind:
+		b.keys = append(b.keys, social.ScheduledKey(it.PK))
+	}
+	b.removed++
+	if len(it.Attributes) > 0 && !b.r.Whole() {
+		// What a profile has made counts with its account, too.
+		tx := &store.Tx{}
+		quota.Free(tx, b.w.Now(), it)
+		tx.Delete(it)
+		err := b.w.DB.Commit(ctx, tx)
+		if errors.Is(err, store.ErrConflict) { // it has changed, or its count has ended
+			b.keys, err = append(b.keys, it.Key), nil
+		}
+		return err
+	}
+	if b.keys = append(b.keys, it.Key); len(b.keys) < mostRemoved {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+// works reports whether a task still has something to do. One that waits for long, for a next look at what is gone, has
+// not.
+func (b *broom) works(it store.Item) bool {
+	var t task.Task
+	return !task.Over(it) && !b.late && it.Decode(&t) == nil && (!t.Parked || t.Failures > 0)
+}
+
+// flush removes the items that were taken.
+func (b *broom) flush(ctx context.Context) error {
+	for keys := range slices.Chunk(b.keys, mostRemoved) {
+		tx := &store.Tx{}
+		for _, k := range keys {
+			tx.Remove(k)
+		}
+		if err := b.w.DB.Commit(ctx, tx); err != nil {
+			return err
+		}
+	}
+	b.keys = nil
+	return nil
+}
+
+// strip removes the customer's own texts from an entry of the ledger, which stays.
+func (b *broom) strip(ctx context.Context, it store.Item) error {
+	changed, err := Strip(&it)
+	if err != nil || !changed {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return b.w.DB.Commit(ctx, tx)
+}
+
+// Strip removes the customer's own texts from an entry of the ledger, and reports whether it had any.
+func Strip(it *store.Item) (changed bool, err error) {
+	var doc map[string]any
+	if err := it.Decode(&doc); err != nil {
+		return false, err
+	}
+	if texts, _ := doc["metadata"].(map[string]any); len(texts) == 0 {
+		return false, nil
+	}
+	doc["metadata"] = map[string]string{}
+	return true, it.Encode(doc)
+}
+
+// forget deletes a person who signs in, unless the address is that of a person of another account.
+func (b *broom) forget(ctx context.Context, it store.Item) error {
+	if b.w.People == nil {
+		return nil
+	}
+	r, err := person.Read(&it, b.w.Now())
+	if err != nil {
+		return err
+	}
+	// Without an item, an earlier step has removed it, or the address is nobody's.
+	at, err := b.w.DB.Lookup(ctx, store.IDKey(person.Emails(r.Email)))
+	if err != nil || at.Account != "" && at.Account != b.r.Scope.Account {
+		return err
+	}
+	_, err = b.w.People.Forget(ctx, r.Email)
+	return err
 }

@@ -5,6 +5,8 @@ package factory
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,8 +17,10 @@ import (
 	"time"
 	_ "time/tzdata"
 
+	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -24,6 +28,8 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/schema"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -407,3 +413,396 @@ func (t TypeSettings) withoutFiles() (TypeSettings, error) {
 
 // Input is the type of the body of the operation that creates a factory. Imports check what comes in by its schema.
 var Input = reflect.TypeFor[createBody]()
+
+// Describe adds the schemas that depend on a factory's type to a document: factories and
+// new factories are choices between seven shapes, and changes name the settings of each.
+func Describe(r *httpapi.Router) {
+	schemas := r.OpenAPI().Components.Schemas.Map()
+	divide(r, "Factory", "Factory of ", false)
+	divide(r, "FactoryCreate", "New factory of ", true)
+
+	members := schemas["FactoryUpdate"].Properties
+	settings := &huma.Schema{Description: members["settings"].Description}
+	for _, t := range typeSettings {
+		name := t.Shape.Name()
+		schemas[name+"Update"] = patch(schemas[name], r.OpenAPI().Components.Schemas.SchemaFromRef)
+		settings.AnyOf = append(settings.AnyOf, httpapi.RefTo(name+"Update"))
+	}
+	settings.AnyOf = append(settings.AnyOf, &huma.Schema{Type: "null"})
+	members["settings"] = settings
+}
+
+// divide makes the schema of a name a choice by type.
+func divide(r *httpapi.Router, name, title string, closed bool) {
+	schemas := r.OpenAPI().Components.Schemas.Map()
+	base := schemas[name]
+	schemas[name+"Base"] = base
+	settings := base.Properties["settings"]
+	delete(base.Properties, "settings")
+	always := slices.Contains(base.Required, "settings")
+	base.Required = slices.DeleteFunc(base.Required, func(member string) bool { return member == "settings" })
+	base.AdditionalProperties = nil // each shape adds its settings
+	var variants []httpapi.Variant
+	for _, t := range typeSettings {
+		v := httpapi.Variant{
+			Value: string(t.Type), Name: httpapi.PascalCase(string(t.Type)) + name,
+			Description: title + t.Who,
+			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref,
+				Description: settings.Description}},
+			Closed: closed,
+		}
+		if always || len(schemas[t.Shape.Name()].Required) > 0 {
+			v.Required = []string{"settings"}
+		}
+		variants = append(variants, v)
+	}
+	schemas[name] = httpapi.Union(schemas, name+"Base", "type", variants)
+}
+
+// patch describes a merge patch of an object: every member may be left out, and null removes the optional ones.
+func patch(object *huma.Schema, find func(ref string) *huma.Schema) *huma.Schema {
+	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties,
+		Properties: map[string]*huma.Schema{}}
+	for name, member := range object.Properties {
+		change := *apart(member)
+		if of := find(member.Ref); member.Ref != "" && of != nil {
+			change = *apart(of)
+		}
+		if len(change.Properties) > 0 {
+			change = *patch(&change, find)
+			change.Description = member.Description
+		}
+		change.Nullable = !slices.Contains(object.Required, name)
+		s.Properties[name] = &change
+	}
+	return s
+}
+
+// apart returns a copy of a schema that shares no part with it: those of requests and of responses are changed apart.
+func apart(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Items, c.Properties, c.OneOf = apart(s.Items), maps.Clone(s.Properties), slices.Clone(s.OneOf)
+	for name, member := range c.Properties {
+		c.Properties[name] = apart(member)
+	}
+	for i, one := range c.OneOf {
+		c.OneOf[i] = apart(one)
+	}
+	return &c
+}
+
+// Into writes the changed factory into the item that it was read from.
+func (f *Factory) Into(it store.Item) (store.Item, error) {
+	it.Filters = f.filters()
+	f.watch(&it)
+	if err := f.encodeFiles(&it); err != nil {
+		return it, err
+	}
+	return it, it.Encode(f)
+}
+
+// Change applies a merge patch by the schema and the rules of updateFactory, and reports whether it changes anything.
+func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err error) {
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
+		return false, err
+	}
+	before, err := f.Before(now)
+	if err != nil {
+		return false, err
+	}
+	set, err := httpapi.Merge(f.settings(), patch)
+	if err != nil {
+		return false, err
+	}
+	was, err := f.Settings.named()
+	if err != nil {
+		return false, err
+	}
+	if err := f.apply(set, now); err != nil {
+		return false, err
+	}
+	named, err := f.Settings.named()
+	if err != nil {
+		return false, err
+	}
+	for _, m := range members {
+		if named[m.name] != was[m.name] {
+			return false, errs.Invalid(m.param(), "is set by PATCH /v1/factories/{factory_id} only")
+		}
+	}
+	return before.Changes(f)
+}
+
+// Under returns a digest of the values that a merge patch would replace. Changes of other members leave it as it is.
+func (f *Factory) Under(patch map[string]any) (string, error) {
+	raw, err := json.Marshal(f.settings())
+	if err != nil {
+		return "", err
+	}
+	var set any
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return "", err
+	}
+	if raw, err = json.Marshal(replaced(set, patch)); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// replaced returns the part of a document that a merge patch replaces.
+func replaced(doc, patch any) any {
+	members, ok := patch.(map[string]any)
+	was, object := doc.(map[string]any)
+	if !ok || !object {
+		return doc
+	}
+	part := map[string]any{}
+	for name, change := range members {
+		part[name] = replaced(was[name], change)
+	}
+	return part
+}
+
+// PatchSchema returns the JSON Schema of a merge patch of some members of a factory, for
+// those who write one without the document.
+func PatchSchema(of Type, members ...string) (json.RawMessage, error) {
+	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	body := schemas.Schema(reflect.TypeFor[patchBody](), false, "")
+	schema.Expand(schemas, body)
+	all := body.Properties
+	maps.DeleteFunc(all, func(name string, _ *huma.Schema) bool { return !slices.Contains(members, name) })
+	if all["settings"] != nil {
+		settings := schemas.Schema(shapeOf(of), false, "")
+		schema.Expand(schemas, settings)
+		all["settings"] = patch(settings, schemas.SchemaFromRef)
+	}
+	httpapi.EmbeddedTexts().Registered(schemas, "#/")
+	for name, s := range all {
+		if s.Ref != "" {
+			all[name] = schemas.SchemaFromRef(s.Ref)
+		}
+	}
+	return json.Marshal(&huma.Schema{Type: huma.TypeObject, Properties: all, AdditionalProperties: false})
+}
+
+// CreateShape returns the JSON Schema of the body of createFactory. SettingsShapes has the settings by type.
+func CreateShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata")
+}
+
+// everyType is the name of the settings that all types have, in SettingsShapes.
+const everyType Type = "every_type"
+
+// SettingsShapes returns the JSON Schemas of the settings by the types of factories. Those that every type has are
+// there once, as every_type: readers pay for each repetition.
+func SettingsShapes() (map[Type]json.RawMessage, error) {
+	var shared []string
+	of := reflect.TypeFor[Branding]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		shared = append(shared, name)
+	}
+	all := map[Type]json.RawMessage{}
+	var err error
+	if all[everyType], err = httpapi.Shape(of); err != nil {
+		return nil, err
+	}
+	for _, t := range typeSettings {
+		if all[t.Type], err = httpapi.Shape(t.Shape, shared...); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// ChangeShape returns the JSON Schema of the body of updateFactory.
+func ChangeShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[patchBody](), "metadata")
+}
+
+// ChangeFrom is updateFactory with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) ChangeFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (out Factory, err error) {
+	f, it, err := s.Find(ctx, factoryID)
+	if err != nil {
+		return out, err
+	}
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {
+		return out, errs.Below("/body", err)
+	}
+	set, err := httpapi.Merge(f.settings(), body)
+	if err != nil {
+		return out, errs.Below("/body", err)
+	}
+	out, err = s.change(ctx, tx, it, f, set)
+	return out, errs.Below("/body", err)
+}
+
+// Check checks a body of createFactory, a parsed JSON value, as the operation does. Places
+// in errors begin with the member body.
+func (s *Service) Check(ctx context.Context, body any) error {
+	_, err := s.CreateFrom(ctx, &store.Tx{}, body)
+	return err
+}
+
+// CreateFrom is createFactory with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (Factory, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return Factory{}, err
+	}
+	f, err := s.make(ctx, tx, b)
+	return f, errs.Below("/body", err)
+}
+
+// Decode reads the factory of an item.
+func Decode(it *store.Item) (f Factory, err error) {
+	if err := it.Decode(&f); err != nil {
+		return f, err
+	}
+	f.Approval = cmp.Or(f.Approval, ApprovalNone) // it may be older than the member
+	f.PlanApprove = cmp.Or(f.PlanApprove, ApprovalNone)
+	f.Quality = cmp.Or(f.Quality, usualQuality) // it may be older than the member
+	if raw := it.Attributes[catalog.TrainedAttribute]; raw != "" {
+		if err := json.Unmarshal([]byte(raw), &f.Trained); err != nil {
+			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)
+		}
+	}
+	return f, f.decodeFiles(it)
+}
+
+// TrainedText returns the factory's trained model if it is its text model, and nil otherwise.
+func (f *Factory) TrainedText() *catalog.Trained {
+	if f.Trained == nil || f.Models[string(provider.KindText)] != f.Trained.ID {
+		return nil
+	}
+	return f.Trained
+}
+
+// TextModel returns the id in the catalog of the factory's text model, empty without
+// one, and the endpoint of a trained model, which is called in its place.
+func (f *Factory) TextModel() (modelID, endpoint string) {
+	if t := f.TrainedText(); t != nil {
+		return t.BaseModel, t.Endpoint
+	}
+	return f.Models[string(provider.KindText)], ""
+}
+
+// lookEvery is the time between two looks at the models of a factory. A release may tell of an end that was not known
+// when the factory was written.
+const lookEvery = 7 * 24 * time.Hour
+
+// named is the partition of store.ByDue that lists the factories of all accounts that name a model, by the time of the
+// next look at these.
+const named = "factories#models"
+
+// toldAttribute is the attribute of a factory's item with the models whose end it was told of, separated by commas.
+const toldAttribute = "retiring_told"
+
+// Retirement is the object of the event model.retiring: a model that a factory names and that ends.
+type Retirement struct {
+	// Id of the model.
+	ID string `json:"id" example:"nano-banana-pro"`
+	// Id of the factory that names the model.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Profile that the factory belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Kind of generation that the factory names it for.
+	Kind string `json:"kind" enum:"text,image,video,music,voice,avatar"`
+	// Time from which on its provider no longer has it.
+	RetiresAt resource.Time `json:"retires_at"`
+	// Id of the model to use instead. Null if there is none.
+	Successor *string `json:"successor" example:"nano-banana-2.1"`
+	// Whether the factory lets a successor take the place of the model, as far as that costs no more.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
+}
+
+// Ends returns the nearest end of the models that the factory names, and the first time from which on one of them is
+// advised against, for the headers of an answer.
+func (f Factory) Ends() (deprecated, end time.Time) {
+	for _, named := range f.Models {
+		from, until := catalog.Ending(named)
+		deprecated, end = earlier(deprecated, from), earlier(end, until)
+	}
+	return deprecated, end
+}
+
+// earlier returns the earlier of two times, of which the zero time stands for none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// watch plans the next look at the models of a factory: at once if one of them ends soon, so that the event follows
+// the change that names it.
+func (f *Factory) watch(it *store.Item) {
+	it.Due = store.Key{}
+	if len(f.Models) == 0 || f.State == StateDeleted {
+		return
+	}
+	at := f.UpdatedAt.Time
+	if len(f.retiring(at, told(*it))) == 0 {
+		at = at.Add(lookEvery)
+	}
+	it.Due = store.DueAt(named, at, f.ID)
+}
+
+func told(it store.Item) []string {
+	return strings.FieldsFunc(it.Attributes[toldAttribute], func(r rune) bool { return r == ',' })
+}
+
+// retiring returns the models of the factory that end soon, apart from those that it was told of.
+func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
+	for _, kind := range slices.Sorted(maps.Keys(f.Models)) {
+		m, ok := catalog.Find(f.Models[kind])
+		if t := f.Trained; t != nil && t.ID == f.Models[kind] {
+			m, ok = catalog.Find(t.BaseModel)
+		}
+		if !ok || m.RetiresAt == nil || slices.Contains(told, m.ID) ||
+			m.RetiresAt.Sub(now) > m.Notice()+lookEvery {
+			continue
+		}
+		ending = append(ending, Retirement{ID: m.ID, FactoryID: f.ID, ProfileID: f.ProfileID, Kind: kind,
+			RetiresAt: *m.RetiresAt, Successor: m.Successor, ReplaceRetiredModels: f.ReplaceRetiredModels})
+	}
+	return ending
+}
+
+// WarnRetiring emits the event model.retiring for each model that ends soon and that a factory names, once for each
+// factory and model, and returns the number of events. A factory that fails stays in the list for the next call.
+func WarnRetiring(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
+	return db.EachDue(ctx, named, now, func(it store.Item) (int, error) { return warnRetiring(ctx, db, it, now) })
+}
+
+func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Time) (int, error) {
+	f, err := Decode(&it)
+	if err != nil {
+		return 0, err
+	}
+	tx := &store.Tx{}
+	known := told(it)
+	ending := f.retiring(now, known)
+	for _, one := range ending {
+		e, err := event.New(now, it.Owner, event.ModelRetiring, one, nil)
+		if err != nil {
+			return 0, err
+		}
+		tx.Create(e, nil)
+		known = append(known, one.ID)
+	}
+	if len(ending) > 0 {
+		if it.Attributes == nil {
+			it.Attributes = map[string]string{}
+		}
+		it.Attributes[toldAttribute] = strings.Join(known, ",")
+	}
+	// Nothing that callers see changes, so the version stays.
+	it.Due = store.DueAt(named, now.Add(lookEvery), f.ID)
+	tx.Replace(it)
+	return len(ending), db.Commit(ctx, tx)
+}

@@ -1,19 +1,41 @@
 package people
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
+	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // Message is an e-mail to one person, in their language.
@@ -218,3 +240,458 @@ func (throttled) Throttled() bool { return true }
 
 // Unwrap returns the cause, which the log shows.
 func (t throttled) Unwrap() error { return t.error }
+
+// told are the events that people hear of by e-mail.
+var told = map[event.Type]person.Notice{event.WebhookDisabled: person.NoticeWebhooks,
+	event.APIKeyExpiring: person.NoticeKeys, event.BalanceLow: person.NoticeSpend,
+	event.SocialAccountNeedsReconnect: person.NoticeAccounts, event.IntegrationNeedsReconnect: person.NoticeAccounts}
+
+// Announce returns a consumer of the bus that makes a task for each live event that people hear of, and then calls
+// next. The id of the event is that of its task, so that an event which comes twice has one.
+func Announce(db *store.DB, now func() time.Time,
+	next func(context.Context, events.SQSEvent) (events.SQSEventResponse, error),
+) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		failed := make([]error, len(batch.Records))
+		for i, m := range batch.Records {
+			failed[i] = announce(ctx, db, now(), m.Body)
+		}
+		out, err := next(ctx, batch)
+		known := map[string]bool{}
+		for _, f := range out.BatchItemFailures {
+			known[f.ItemIdentifier] = true
+		}
+		for _, f := range queue.Response(batch.Records, failed).BatchItemFailures {
+			if !known[f.ItemIdentifier] {
+				out.BatchItemFailures = append(out.BatchItemFailures, f)
+			}
+		}
+		return out, err
+	}
+}
+
+func announce(ctx context.Context, db *store.DB, now time.Time, body string) error {
+	var envelope struct {
+		Detail event.Ref `json:"detail"`
+	}
+	// What cannot be read is reported by who handles the event.
+	if json.Unmarshal([]byte(body), &envelope) != nil {
+		return nil
+	}
+	ref := envelope.Detail
+	if told[ref.Type] == "" || ref.Mode != tenant.Live || !id.Valid(id.Event, ref.ID) {
+		return nil
+	}
+	tx := &store.Tx{Origin: ref.Request}
+	t := task.Task{Message: task.Message{ID: task.ID(person.NoticeKind, ref.ID, 1), Kind: person.NoticeKind,
+		Queue: topology.Mail, Subject: ref.ID, Owner: ref.Owner}, Deadline: now.Add(person.MailTime)}
+	if err := task.Create(tx, now, t, person.Noticed{Event: ref.ID}); err != nil {
+		return err
+	}
+	if err := db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	return nil
+}
+
+// about has the members of the objects of events that e-mails name.
+type about struct {
+	ID             string     `json:"id"`
+	Name           string     `json:"name"`
+	URL            string     `json:"url"`
+	Description    string     `json:"description"`
+	DisabledReason string     `json:"disabled_reason"`
+	ExpiresAt      *time.Time `json:"expires_at"`
+	CreatedBy      string     `json:"created_by"`
+	Platform       string     `json:"platform"`
+	Handle         string     `json:"handle"`
+	DisplayName    string     `json:"display_name"`
+	Kind           string     `json:"kind"`
+	Balance        struct {
+		Credits   int64 `json:"credits"`
+		Threshold int64 `json:"low_threshold"`
+	} `json:"balance"`
+}
+
+// newsOf returns the news of an event, unless it is gone.
+func (h MailConfig) newsOf(ctx context.Context, eventID string) (n person.News, found bool, err error) {
+	it, err := h.DB.Lookup(ctx, store.IDKey(eventID))
+	if err != nil || it.PK == "" {
+		return n, false, err
+	}
+	var e event.Event
+	if err := it.Decode(&e); err != nil {
+		return n, false, task.Permanent(err)
+	}
+	var of about
+	if err := json.Unmarshal(e.Data.Object, &of); err != nil {
+		return n, false, task.Permanent(fmt.Errorf("people: read the object of %s: %w", eventID, err))
+	}
+	n = person.News{Notice: told[e.Type], What: string(e.Type), Values: map[string]string{}}
+	switch e.Type {
+	case event.WebhookDisabled:
+		n.Path = "/settings/webhooks/" + of.ID
+		n.Values["name"], n.Values["reason"] = hookName(of.Description, of.URL, of.ID), of.DisabledReason
+	case event.APIKeyExpiring:
+		n.Path, n.Only = "/settings/api-keys/"+of.ID, of.CreatedBy
+		n.Values["name"], n.Values["at"] = of.Name, moment(of.ExpiresAt)
+	case event.BalanceLow:
+		n.Path = "/settings/usage"
+		n.Values["credits"] = strconv.FormatInt(of.Balance.Credits, 10)
+		n.Values["threshold"] = strconv.FormatInt(of.Balance.Threshold, 10)
+	case event.SocialAccountNeedsReconnect:
+		n.Path = "/settings/social-accounts"
+		n.Values["name"], n.Values["platform"] = cmp.Or(of.DisplayName, of.Handle, of.ID), of.Platform
+	case event.IntegrationNeedsReconnect:
+		n.Path = "/settings/integrations/" + of.ID
+		n.Values["name"], n.Values["platform"] = cmp.Or(of.Name, of.ID), of.Kind
+	}
+	return n, true, nil
+}
+
+// hookName names a webhook. Of its address it shows the host alone: the rest may have a secret.
+func hookName(description, address, hookID string) string {
+	host := ""
+	if u, err := url.Parse(address); err == nil {
+		host = u.Host
+	}
+	return cmp.Or(description, host, hookID)
+}
+
+// moment returns a time as e-mails show it, in all languages.
+func moment(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// The file has a line for each text: its name, a tab, English, a tab, and Russian. {name} stands for a value. A value
+// whose row is "value" and itself is shown in the language of the e-mail.
+//
+//go:embed mails.tsv
+var mailFile string
+
+// mailTexts are the texts by their names: English and Russian.
+var mailTexts = sync.OnceValue(func() map[string][2]string {
+	texts := map[string][2]string{}
+	for line := range strings.Lines(mailFile) {
+		if row := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(row) == 3 {
+			texts[row[0]] = [2]string{row[1], row[2]}
+		}
+	}
+	return texts
+})
+
+// mostValue bounds a value in an e-mail, in bytes.
+const mostValue = 400
+
+// words are the texts of an e-mail in one language, with its values.
+type words struct {
+	russian bool
+	values  map[string]string
+}
+
+// of returns a text with its values put in.
+func (w words) of(name string) string {
+	row := mailTexts()[name]
+	out := row[0]
+	if w.russian {
+		out = row[1]
+	}
+	for key, value := range w.values {
+		if row, ok := mailTexts()["value "+value]; ok {
+			value = row[0]
+			if w.russian {
+				value = row[1]
+			}
+		}
+		out = strings.ReplaceAll(out, "{"+key+"}", text.ClipText(value, mostValue))
+	}
+	return out
+}
+
+// page has no style sheet: mail programs leave those out.
+var mailPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="{{.Language}}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+	`<meta name="color-scheme" content="light dark"><title>{{.Subject}}</title></head>
+<body style="margin:0;padding:24px 12px;font:16px/1.5 Inter,'Segoe UI',Roboto,Arial,sans-serif">
+<div style="max-width:560px;margin:0 auto">
+<h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">{{.Subject}}</h1>
+<p style="margin:0 0 16px">{{.Text}}</p>
+{{with .Items}}<ul style="margin:0 0 16px;padding-left:20px">{{range .}}<li>{{.}}</li>{{end}}</ul>
+{{end}}<p style="margin:0 0 24px"><a href="{{.Link}}" style="display:inline-block;background:#1d4ed8;color:#ffffff;` +
+	`padding:10px 18px;border-radius:8px;text-decoration:none;font-weight:600">{{.Button}}</a></p>
+<p style="margin:0;font-size:13px;opacity:.75">{{.Why}}<br><a href="{{.Leave}}" style="color:inherit">{{.Stop}}</a></p>
+</div></body></html>
+`))
+
+// compose fills in the subject and both forms of the text.
+func (m *Message) compose(language string, n *person.News, link string) error {
+	w := words{language == "ru", n.Values}
+	if mailTexts()[n.What+".subject"][0] == "" {
+		return fmt.Errorf("people: there is no text for %q", n.What)
+	}
+	if language != "ru" {
+		language = "en"
+	}
+	m.Subject = text.ClipText(strings.Join(strings.Fields(w.of(n.What+".subject")), " "), 200)
+	var items []string
+	if listed := n.Values["items"]; listed != "" {
+		items = strings.Split(listed, "\n")
+	}
+	said := struct {
+		Language, Subject, Text, Link, Button, Why, Leave, Stop string
+		Items                                                   []string
+	}{language, m.Subject, w.of(n.What + ".text"), link, w.of(n.What + ".button"), w.of("why." + string(n.Notice)),
+		m.Leave, w.of("stop"), items}
+	var out bytes.Buffer
+	if err := mailPage.Execute(&out, said); err != nil {
+		return err
+	}
+	m.HTML = out.String()
+	listed := ""
+	for _, name := range items {
+		listed += "– " + name + "\n"
+	}
+	if listed != "" {
+		listed += "\n"
+	}
+	m.Text = said.Text + "\n\n" + listed + said.Button + ": " + link + "\n\n--\n" + said.Why + "\n" + said.Stop + ": " +
+		m.Leave + "\n"
+	return nil
+}
+
+const (
+	// failingTime is the time for which a webhook fails before people hear of it.
+	failingTime = time.Hour
+	// digestTime is the time between two e-mails about approvals. The items that have come meanwhile are in one.
+	digestTime = 4 * time.Hour
+	// digestItems is the number of items that such an e-mail names.
+	digestItems = 5
+)
+
+// percents are the shares of a limit that people hear of.
+var percents = []int64{100, 80, 50}
+
+// watcher is the handler of WatchKind. It finds news that no event reports, and stores which news it has sent.
+type watcher struct {
+	MailConfig
+	people *person.Service
+}
+
+// watch is the payload of a task of WatchKind.
+type watch struct {
+	// Told has the state in which people have heard of something, by its id.
+	Told map[string]string `json:"told,omitempty"`
+	// Digest is the time of the last e-mail about approvals, and Newest the newest item in it.
+	Digest time.Time `json:"digest,omitzero"`
+	Newest string    `json:"newest,omitempty"`
+}
+
+// Step looks at the account, and looks again in an hour.
+func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var was watch
+	if err := s.Decode(&was); err != nil {
+		return o, task.Permanent(err)
+	}
+	now := h.Now()
+	o.Wait = now.Truncate(time.Hour).Add(time.Hour).Sub(now)
+	if h.Mailer == nil {
+		return o, nil
+	}
+	wanted, err := h.wanted(ctx, s.Account)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	l := &look{watcher: h, account: s.Account, now: now, was: was,
+		is: watch{map[string]string{}, was.Digest, was.Newest}}
+	for n, find := range map[person.Notice]func(context.Context) error{person.NoticeWebhooks: l.webhooks,
+		person.NoticeSpend: l.spend, person.NoticeApprovals: l.approvals} {
+		if wanted[n] {
+			if err := find(ctx); err != nil {
+				return o, task.Again(err)
+			}
+		}
+	}
+	o.Payload = l.is
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		for i, news := range l.news {
+			// The number of the step makes the id of each piece of news its own.
+			about := string(s.Account) + "#" + strconv.Itoa(s.Step) + "#" + strconv.Itoa(i)
+			if err := person.AddNotice(tx, now, s.Account, about, news); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o, nil
+}
+
+// wanted returns the kinds of e-mails that at least one person of the account wants.
+func (h watcher) wanted(ctx context.Context, account tenant.Account) (map[person.Notice]bool, error) {
+	all := map[person.Notice]bool{}
+	err := h.people.Each(ctx, account, func(r person.Record, _ store.Item) error {
+		for _, n := range person.Notices {
+			all[n] = all[n] || r.State == person.Active && r.Wants(n)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// look is one look at an account.
+type look struct {
+	watcher
+	account tenant.Account
+	now     time.Time
+	was, is watch
+	news    []person.News
+}
+
+// mostNews bounds the news of a look, because they are written in one transaction. The next look sends the others.
+const mostNews = 40
+
+// tell adds news about a state of something, unless people have heard of that state.
+func (l *look) tell(about, state string, news person.News) {
+	if l.was.Told[about] != state {
+		if len(l.news) == mostNews {
+			return
+		}
+		l.news = append(l.news, news)
+	}
+	l.is.Told[about] = state
+}
+
+// webhooks finds the enabled webhooks that have failed for some time.
+func (l *look) webhooks(ctx context.Context) error {
+	all := webhook.List(tenant.Of(l.account, tenant.Live))
+	q := store.Query{Index: store.Table, Partition: all, Limit: webhook.PerRead}
+	return l.DB.Each(ctx, q, func(it store.Item) error {
+		var r webhook.WebhookRecord
+		if err := it.Decode(&r); err != nil {
+			return err
+		}
+		if r.State != webhook.StateEnabled || r.FailingSince == nil || l.now.Sub(r.FailingSince.Time) < failingTime {
+			return nil
+		}
+		since := moment(&r.FailingSince.Time)
+		name := hookName(string(r.Description), deref(r.URL), r.ID)
+		l.tell(r.ID, since, person.News{Notice: person.NoticeWebhooks, What: "webhook.failing",
+			Path: "/settings/webhooks/" + r.ID, Values: map[string]string{"name": name, "since": since}})
+		return nil
+	})
+}
+
+// spender is a key or a profile with a limit.
+type spender struct{ id, name, what, path, only string }
+
+// spend finds the keys and profiles that have spent much of their limits.
+func (l *look) spend(ctx context.Context) error {
+	var spenders []spender
+	var limits []int64
+	var counters []store.Key
+	keys := store.Query{Index: store.Table, Partition: credential.Keys(l.account), Limit: 100}
+	err := l.DB.Each(ctx, keys, func(it store.Item) error {
+		r, err := keyrecord.Read(&it, l.now)
+		if err == nil && r.State == keyrecord.Active && r.SpendLimit != nil && *r.SpendLimit > 0 {
+			spenders = append(spenders, spender{r.ID, r.Name, "spend.key", "/settings/api-keys/" + r.ID, r.CreatedBy})
+			limits, counters = append(limits, *r.SpendLimit), append(counters, ledger.SpendKey(l.account, r.ID, l.now))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	owner := tenant.Of(l.account, tenant.Live)
+	profiles := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(owner, profile.Kind), Limit: 100}
+	err = l.DB.Each(ctx, profiles, func(it store.Item) error {
+		r, err := profile.Decode(&it)
+		if err == nil && r.SpendLimit != nil && *r.SpendLimit > 0 {
+			spenders = append(spenders, spender{r.ID, r.Name, "spend.profile", "/settings/profiles/" + r.ID, ""})
+			limits = append(limits, *r.SpendLimit)
+			counters = append(counters, ledger.PurseKey(owner.Of(tenant.Profile(r.ID))))
+		}
+		return err
+	})
+	if err != nil || len(counters) == 0 {
+		return err
+	}
+	items, err := l.DB.GetAll(ctx, counters...)
+	if err != nil {
+		return err
+	}
+	for i, of := range spenders {
+		spent := items[i].Count()
+		if of.what == "spend.profile" {
+			spent = ledger.SpendingOf(items[i], l.now).Spent
+		}
+		l.spent(of, spent, limits[i])
+	}
+	return nil
+}
+
+// spent tells of the largest share of a limit that is reached.
+func (l *look) spent(of spender, spent, limit int64) {
+	for _, percent := range percents {
+		if spent*100 < limit*percent {
+			continue
+		}
+		month, share := l.now.UTC().Format("2006-01"), strconv.FormatInt(percent, 10)
+		before, told := strings.CutPrefix(l.was.Told[of.id], month+":")
+		if known, _ := strconv.ParseInt(before, 10, 64); told && known > percent {
+			l.is.Told[of.id] = l.was.Told[of.id] // work that has failed got its credits back
+			return
+		}
+		l.tell(of.id, month+":"+share, person.News{Notice: person.NoticeSpend, What: of.what, Path: of.path,
+			Only: of.only, Values: map[string]string{"name": of.name, "percent": share, "month": month,
+				"spent": strconv.FormatInt(spent, 10), "limit": strconv.FormatInt(limit, 10)}})
+		return
+	}
+}
+
+// approvals finds the items that wait for a decision, if some have come since the last e-mail about them.
+func (l *look) approvals(ctx context.Context) error {
+	if l.now.Sub(l.was.Digest) < digestTime {
+		return nil
+	}
+	owner := tenant.Of(l.account, tenant.Live)
+	page, err := l.DB.List(ctx, store.Query{Index: store.ByOwner, Limit: 100,
+		Partition: store.OwnerPartition(owner, item.ItemKind),
+		Filters:   map[string]string{item.ApprovalFilter: item.ApprovalPending},
+		OneOf:     map[string][]string{"state": {string(item.Generated), string(item.Scheduled)}}})
+	if err != nil || len(page.Items) == 0 {
+		return err
+	}
+	var names []string
+	newest := l.was.Newest
+	for i := range page.Items {
+		r, err := item.Decode(&page.Items[i])
+		if err != nil {
+			return err
+		}
+		newest = max(newest, r.ID)
+		if len(names) < digestItems {
+			title, _, _ := strings.Cut(string(cmp.Or(r.Title, r.Caption, resource.Text(r.ID))), "\n")
+			names = append(names, title)
+		}
+	}
+	if newest == l.was.Newest {
+		return nil
+	}
+	count := strconv.Itoa(len(page.Items))
+	if page.Next != nil {
+		count += "+"
+	}
+	l.is.Digest, l.is.Newest = l.now, newest
+	l.news = append(l.news, person.News{Notice: person.NoticeApprovals, What: "approvals", Path: "/settings/approvals",
+		Values: map[string]string{"count": count, "items": strings.Join(names, "\n")}})
+	return nil
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +15,14 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/budget"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -273,4 +277,623 @@ func read(c *call, v any) error {
 		return invalid("invalidSyntax", "The body is no JSON of this resource.")
 	}
 	return nil
+}
+
+// operation is one operation of a PATCH.
+type operation struct {
+	Op    string          `json:"op"`
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value"`
+}
+
+// patch is the body of a PATCH.
+type patch struct {
+	Operations []operation `json:"Operations"`
+}
+
+// maxOperations bounds the operations of a PATCH.
+const maxOperations = 100
+
+// each calls set for each attribute that the operations change. An operation without a path has an object of
+// attributes. Removed attributes have no value.
+func (p patch) each(set func(op, path string, value json.RawMessage) error) error {
+	if len(p.Operations) == 0 || len(p.Operations) > maxOperations {
+		return invalid("invalidSyntax", "Operations must have 1 to 100 operations.")
+	}
+	for _, o := range p.Operations {
+		op := strings.ToLower(o.Op) // Entra ID writes Add, Replace and Remove
+		if op != "add" && op != "replace" && op != "remove" {
+			return invalid("invalidSyntax", "op must be add, replace or remove.")
+		}
+		if o.Path != "" {
+			if err := set(op, o.Path, o.Value); err != nil {
+				return err
+			}
+			continue
+		}
+		var members map[string]json.RawMessage
+		if op == "remove" || json.Unmarshal(o.Value, &members) != nil {
+			return invalid("noTarget", "An operation without a path needs an object as its value.")
+		}
+		for path, value := range members {
+			if err := set(op, path, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func scimText(value json.RawMessage) (string, error) {
+	var s string
+	if len(value) > 0 && json.Unmarshal(value, &s) != nil {
+		return "", invalid("invalidValue", "The value must be a text.")
+	}
+	return s, nil
+}
+
+// truth reads a boolean. Entra ID writes it as the text "True" or "False".
+func truth(value json.RawMessage) (bool, error) {
+	switch strings.ToLower(strings.Trim(string(value), `"`)) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, invalid("invalidValue", "active must be true or false.")
+}
+
+// filter is a filter of the form attribute eq "value". The zero filter passes everything.
+type filter struct{ attribute, value string }
+
+// parseFilter reads a filter. Directories look for one resource at a time.
+func parseFilter(s string, attributes ...string) (f filter, err error) {
+	if s == "" {
+		return f, nil
+	}
+	i := strings.Index(strings.ToLower(s), " eq ")
+	if i >= 0 {
+		f.attribute = strings.ToLower(strings.TrimSpace(s[:i]))
+		err = json.Unmarshal([]byte(strings.TrimSpace(s[i+len(" eq "):])), &f.value)
+		for _, known := range attributes {
+			if err == nil && f.attribute == strings.ToLower(known) {
+				return f, nil
+			}
+		}
+	}
+	return f, invalid("invalidFilter", "The filter must compare one of "+strings.Join(attributes, ", ")+
+		" by eq with a text.")
+}
+
+// user is a user as a directory sends it. Other attributes are not kept.
+type user struct {
+	ExternalID  string `json:"externalId"`
+	UserName    string `json:"userName"`
+	DisplayName string `json:"displayName"`
+	Name        struct {
+		Formatted  string `json:"formatted"`
+		GivenName  string `json:"givenName"`
+		FamilyName string `json:"familyName"`
+	} `json:"name"`
+	Active json.RawMessage `json:"active"`
+}
+
+// name returns the name of a user.
+func (u *user) name() string {
+	for _, s := range []string{u.DisplayName, u.Name.Formatted, u.Name.GivenName + " " + u.Name.FamilyName} {
+		if s = person.CleanName(s); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// active reports whether a user has access. Without the attribute it has.
+func (u *user) active() (bool, error) {
+	if len(u.Active) == 0 {
+		return true, nil
+	}
+	return truth(u.Active)
+}
+
+// meta is the metadata of a resource.
+type meta struct {
+	ResourceType string        `json:"resourceType"`
+	Created      resource.Time `json:"created"`
+	LastModified resource.Time `json:"lastModified"`
+	Location     string        `json:"location"`
+}
+
+// render returns a person as a user.
+func (c *call) render(r *person.Record) map[string]any {
+	u := map[string]any{
+		"schemas": []string{userSchema}, "id": r.ID, "userName": r.Email, "displayName": r.Name,
+		"name": map[string]string{"formatted": r.Name}, "active": r.State != person.Removed,
+		"emails": []any{map[string]any{"value": r.Email, "type": "work", "primary": true}},
+		"meta":   meta{"User", r.CreatedAt, r.UpdatedAt, c.base + "/Users/" + r.ID},
+	}
+	if r.ExternalID != "" {
+		u["externalId"] = r.ExternalID
+	}
+	return u
+}
+
+// find reads a person whom the directory may see: with an address of a domain that its connection has verified.
+func (s *SCIM) find(c *call, id string) (person.Record, error) {
+	r, _, err := s.people.Find(c.Context(), c.account, id)
+	if errs.CodeOf(err) == errs.NotFound || err == nil && !c.sees(&r) {
+		return r, missing("user")
+	}
+	return r, err
+}
+
+func (c *call) sees(r *person.Record) bool { return c.by.Speaks(person.Domain(r.Email)) }
+
+func (s *SCIM) listUsers(c *call, _ string) (answer, error) {
+	f, err := parseFilter(c.URL.Query().Get("filter"), "userName", "externalId", "id", "emails.value", "emails",
+		`emails[type eq "work"].value`)
+	if err != nil {
+		return answer{}, err
+	}
+	found := []any{}
+	err = s.people.Each(c.Context(), c.account, func(r person.Record, _ store.Item) error {
+		value := r.Email
+		switch f.attribute {
+		case "externalid":
+			value = r.ExternalID
+		case "id":
+			value = r.ID
+		}
+		// A removed person is left out if another person has the address now.
+		if c.sees(&r) && (f.attribute == "" || strings.EqualFold(value, f.value)) && !s.replaced(c, &r) {
+			found = append(found, c.render(&r))
+		}
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return page(c, found)
+}
+
+// replaced reports whether another person has the address of a removed one now.
+func (s *SCIM) replaced(c *call, r *person.Record) bool {
+	if r.State != person.Removed {
+		return false
+	}
+	_, _, err := s.people.ByEmail(c.Context(), r.Email)
+	return err == nil
+}
+
+func (s *SCIM) getUser(c *call, id string) (answer, error) {
+	r, err := s.find(c, id)
+	return answer{http.StatusOK, c.render(&r)}, err
+}
+
+func (s *SCIM) createUser(c *call, _ string) (answer, error) {
+	var u user
+	if err := read(c, &u); err != nil {
+		return answer{}, err
+	}
+	email, err := person.Address(u.UserName, "/userName")
+	if err != nil || !c.by.Speaks(person.Domain(email)) {
+		return answer{}, invalid("invalidValue", "userName must be an e-mail address of a domain that the connection "+
+			"has verified.")
+	}
+	active, err := u.active()
+	if err != nil {
+		return answer{}, err
+	}
+	at, err := s.db.GetAll(c.Context(), store.IDKey(person.Emails(email)))
+	if err != nil {
+		return answer{}, err
+	}
+	holder, err := s.people.HolderOf(c.Context(), at[0])
+	switch {
+	case err != nil:
+		return answer{}, err
+	case holder.Taken() || at[0].Kind != "" && at[0].Account == c.account:
+		return answer{}, person.ErrDuplicate
+	}
+	role, _ := c.by.RoleOf(nil)
+	tx := &store.Tx{}
+	r, err := s.people.Provision(tx, person.New{Account: c.account, Email: email, Name: u.name(), Role: role,
+		Connection: c.by.ID, ExternalID: text.ClipText(u.ExternalID, maxExternalID), Holder: holder})
+	if err == nil {
+		err = s.db.Commit(c.Context(), tx)
+	}
+	if err == nil && !active {
+		r, err = s.change(c, r.ID, func(tx *store.Tx, r *person.Record, it store.Item) error {
+			return s.people.Remove(tx, r, it)
+		})
+	}
+	return answer{http.StatusCreated, c.render(&r)}, err
+}
+
+// maxExternalID bounds an id that the directory has chosen, in bytes.
+const maxExternalID = 256
+
+// change changes a person whom the directory may see.
+func (s *SCIM) change(c *call, id string, edit func(*store.Tx, *person.Record, store.Item) error) (person.Record,
+	error) {
+	if _, err := s.find(c, id); err != nil {
+		return person.Record{}, err
+	}
+	return s.people.Change(c.Context(), c.account, id, edit)
+}
+
+// apply changes a person to the given attributes. Those that are nil stay.
+func (s *SCIM) apply(c *call, id string, name, externalID *string, active *bool) (answer, error) {
+	r, err := s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
+		before, external := r.Name, r.ExternalID
+		if name != nil && *name != "" {
+			r.Name = *name
+		}
+		if externalID != nil {
+			r.ExternalID = text.ClipText(*externalID, maxExternalID)
+		}
+		switch {
+		case active != nil && !*active && r.State != person.Removed:
+			return s.people.Remove(tx, r, it)
+		case active != nil && *active && r.State == person.Removed:
+			return s.people.Expect(c.Context(), tx, r, it, c.by.ID)
+		case r.Name == before && r.ExternalID == external:
+			return nil
+		}
+		return s.people.Save(tx, r, it)
+	})
+	return answer{http.StatusOK, c.render(&r)}, err
+}
+
+// sameName refuses another userName: the address names the person.
+func (s *SCIM) sameName(c *call, id, userName string) error {
+	r, err := s.find(c, id)
+	if err == nil && userName != "" && !strings.EqualFold(userName, r.Email) {
+		return invalid("mutability", "userName cannot change. Create another user.")
+	}
+	return err
+}
+
+func (s *SCIM) putUser(c *call, id string) (answer, error) {
+	var u user
+	if err := read(c, &u); err != nil {
+		return answer{}, err
+	}
+	active, err := u.active()
+	if err == nil {
+		err = s.sameName(c, id, u.UserName)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	name := u.name()
+	return s.apply(c, id, &name, &u.ExternalID, &active)
+}
+
+func (s *SCIM) patchUser(c *call, id string) (answer, error) {
+	var p patch
+	if err := read(c, &p); err != nil {
+		return answer{}, err
+	}
+	var name, externalID *string
+	var active *bool
+	err := p.each(func(op, path string, value json.RawMessage) (err error) {
+		var given string
+		switch strings.ToLower(strings.TrimPrefix(path, userSchema+":")) {
+		case "active":
+			on := false // a removed attribute takes the access
+			if op != "remove" {
+				on, err = truth(value)
+			}
+			active = &on
+		case "displayname", "name.formatted":
+			given, err = scimText(value)
+			given = person.CleanName(given)
+			name = &given
+		case "externalid":
+			given, err = scimText(value)
+			externalID = &given
+		case "username":
+			if given, err = scimText(value); err == nil {
+				err = s.sameName(c, id, given)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return s.apply(c, id, name, externalID, active)
+}
+
+func (s *SCIM) deleteUser(c *call, id string) (answer, error) {
+	_, err := s.change(c, id, func(tx *store.Tx, r *person.Record, it store.Item) error {
+		return s.people.Remove(tx, r, it)
+	})
+	return answer{http.StatusNoContent, nil}, err
+}
+
+// member is a member of a group.
+type member struct {
+	Value string `json:"value"`
+}
+
+// group is a group of a directory. The connection maps its name to a role.
+type group struct {
+	resource.Resource
+	DisplayName string   `json:"displayName"`
+	ExternalID  string   `json:"externalId,omitempty"`
+	Members     []string `json:"members"`
+}
+
+// sent is a group as a directory sends it.
+type sent struct {
+	DisplayName string   `json:"displayName"`
+	ExternalID  string   `json:"externalId"`
+	Members     []member `json:"members"`
+}
+
+const (
+	groupKind = "group"
+	maxGroups = 500
+)
+
+func (c *call) partition() string { return "directory#groups#" + c.by.ID }
+
+func (c *call) renderGroup(g *group) map[string]any {
+	members := []any{}
+	for _, m := range g.Members {
+		members = append(members, map[string]string{"value": m, "$ref": c.base + "/Users/" + m})
+	}
+	out := map[string]any{"schemas": []string{groupSchema}, "id": g.ID, "displayName": g.DisplayName,
+		"members": members, "meta": meta{"Group", g.CreatedAt, g.UpdatedAt, c.base + "/Groups/" + g.ID}}
+	if g.ExternalID != "" {
+		out["externalId"] = g.ExternalID
+	}
+	return out
+}
+
+// groups reads all groups of the connection.
+func (s *SCIM) groups(c *call) (all []group, err error) {
+	q := store.Query{Index: store.Table, Partition: c.partition(), Limit: 100, OldestFirst: true}
+	err = s.db.Each(c.Context(), q, func(it store.Item) error {
+		var g group
+		if err := it.Decode(&g); err != nil {
+			return err
+		}
+		all = append(all, g)
+		return nil
+	})
+	return all, err
+}
+
+func (s *SCIM) findGroup(c *call, groupID string) (g group, it store.Item, err error) {
+	if it, err = s.db.Get(c.Context(), store.Key{PK: c.partition(), SK: groupID}); errors.Is(err, store.ErrNotFound) {
+		return g, it, missing("group")
+	}
+	if err != nil {
+		return g, it, err
+	}
+	return g, it, it.Decode(&g)
+}
+
+func (s *SCIM) listGroups(c *call, _ string) (answer, error) {
+	f, err := parseFilter(c.URL.Query().Get("filter"), "displayName", "externalId", "id")
+	if err != nil {
+		return answer{}, err
+	}
+	all, err := s.groups(c)
+	if err != nil {
+		return answer{}, err
+	}
+	found := []any{}
+	for _, g := range all {
+		value := map[string]string{"displayname": g.DisplayName, "externalid": g.ExternalID, "id": g.ID}[f.attribute]
+		if f.attribute == "" || strings.EqualFold(value, f.value) {
+			found = append(found, c.renderGroup(&g))
+		}
+	}
+	return page(c, found)
+}
+
+func (s *SCIM) getGroup(c *call, groupID string) (answer, error) {
+	g, _, err := s.findGroup(c, groupID)
+	return answer{http.StatusOK, c.renderGroup(&g)}, err
+}
+
+// set checks and sets the attributes of a group.
+func (g *group) set(from sent) error {
+	if resource.IsBlank(from.DisplayName) || len(from.DisplayName) > 256 {
+		return invalid("invalidValue", "displayName must have 1 to 256 characters.")
+	}
+	g.DisplayName, g.ExternalID, g.Members = from.DisplayName, text.ClipText(from.ExternalID, maxExternalID), []string{}
+	return g.add(from.Members)
+}
+
+func (g *group) add(members []member) error {
+	known := make(map[string]bool, len(g.Members))
+	for _, m := range g.Members {
+		known[m] = true
+	}
+	for _, m := range members {
+		if !id.Valid(id.Person, m.Value) {
+			return invalid("invalidValue", "A member must have the id of a user as its value.")
+		}
+		if !known[m.Value] {
+			known[m.Value], g.Members = true, append(g.Members, m.Value)
+		}
+		if len(g.Members) > person.Most {
+			return invalid("tooMany", "A group can have 1000 members.")
+		}
+	}
+	return nil
+}
+
+func (s *SCIM) createGroup(c *call, _ string) (answer, error) {
+	var from sent
+	if err := read(c, &from); err != nil {
+		return answer{}, err
+	}
+	now := s.now()
+	g := group{Resource: resource.New(id.New(id.Group, now), now, nil)}
+	if err := g.set(from); err != nil {
+		return answer{}, err
+	}
+	all, err := s.groups(c)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case slices.ContainsFunc(all, func(o group) bool { return strings.EqualFold(o.DisplayName, g.DisplayName) }):
+		return answer{}, &failure{http.StatusConflict, "uniqueness", "A group with this displayName exists."}
+	case len(all) >= maxGroups:
+		return answer{}, invalid("tooMany", "There can be 500 groups.")
+	}
+	it, err := store.NewItem(groupKind, tenant.Of(c.account, ""), g.ID, g)
+	if err != nil {
+		return answer{}, err
+	}
+	it.Key, it.Listed = store.Key{PK: c.partition(), SK: g.ID}, store.Key{}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := s.db.Commit(c.Context(), tx); err != nil {
+		return answer{}, err
+	}
+	return answer{http.StatusCreated, c.renderGroup(&g)}, s.follow(c, "", g.DisplayName, nil, g.Members)
+}
+
+// changeGroup changes a group, and then the roles of its members. Repeating the call finishes what was interrupted.
+func (s *SCIM) changeGroup(c *call, groupID string, edit func(*group) error) (answer, error) {
+	var g, before group
+	err := s.db.Change(c.Context(), func(tx *store.Tx) (err error) {
+		var it store.Item
+		if g, it, err = s.findGroup(c, groupID); err != nil {
+			return err
+		}
+		before = g
+		before.Members = slices.Clone(g.Members)
+		if err := edit(&g); err != nil {
+			return err
+		}
+		g.Touch(s.now())
+		err = it.Encode(g)
+		tx.Replace(it)
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return answer{}, errs.Wrap(err, errs.ProviderUnavailable, "The group is being changed by other calls.")
+	case err != nil:
+		return answer{}, err
+	}
+	return answer{http.StatusOK, c.renderGroup(&g)}, s.follow(c, before.DisplayName, g.DisplayName, before.Members,
+		g.Members)
+}
+
+// follow gives people the names of their groups, and the roles that follow.
+func (s *SCIM) follow(c *call, oldName, name string, before, after []string) error {
+	people := slices.Concat(before, after)
+	slices.Sort(people)
+	for _, personID := range slices.Compact(people) {
+		_, err := s.change(c, personID, func(tx *store.Tx, r *person.Record, it store.Item) error {
+			groups := slices.DeleteFunc(slices.Clone(r.Groups),
+				func(g string) bool { return g == oldName || g == name })
+			if slices.Contains(after, personID) {
+				groups = append(groups, name)
+			}
+			slices.Sort(groups)
+			if r.State == person.Removed || slices.Equal(groups, r.Groups) {
+				return nil
+			}
+			r.Groups = groups
+			// Without a group that gives a role, the default of the connection counts.
+			role, _ := c.by.RoleOf(groups)
+			s.people.Follow(tx, r, c.account, role)
+			return s.people.Save(tx, r, it)
+		})
+		var f *failure
+		if err != nil && (!errors.As(err, &f) || f.status != http.StatusNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *SCIM) putGroup(c *call, groupID string) (answer, error) {
+	var from sent
+	if err := read(c, &from); err != nil {
+		return answer{}, err
+	}
+	return s.changeGroup(c, groupID, func(g *group) error { return g.set(from) })
+}
+
+func (s *SCIM) patchGroup(c *call, groupID string) (answer, error) {
+	var p patch
+	if err := read(c, &p); err != nil {
+		return answer{}, err
+	}
+	return s.changeGroup(c, groupID, func(g *group) error {
+		return p.each(func(op, path string, value json.RawMessage) (err error) {
+			path = strings.TrimPrefix(path, groupSchema+":")
+			lower := strings.ToLower(path)
+			switch {
+			case lower == "displayname":
+				name, err := scimText(value)
+				if err != nil {
+					return err
+				}
+				members := g.Members
+				err = g.set(sent{DisplayName: name, ExternalID: g.ExternalID})
+				g.Members = members
+				return err
+			case lower == "externalid":
+				g.ExternalID, err = scimText(value)
+				return err
+			case lower == "members":
+				return g.patchMembers(op, value)
+			case strings.HasPrefix(lower, "members[") && op == "remove":
+				f, err := parseFilter(strings.TrimSuffix(path[len("members["):], "]"), "value")
+				if err == nil {
+					g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return m == f.value })
+				}
+				return err
+			}
+			return nil // such as the id, which Okta repeats
+		})
+	})
+}
+
+// patchMembers adds, replaces or removes members. A removal without a value removes all.
+func (g *group) patchMembers(op string, value json.RawMessage) error {
+	var members []member
+	if len(value) > 0 && json.Unmarshal(value, &members) != nil {
+		return invalid("invalidValue", "members must be a list of objects with a value.")
+	}
+	switch {
+	case op == "remove" && members == nil:
+		g.Members = []string{}
+		return nil
+	case op == "remove":
+		gone := make(map[string]bool, len(members))
+		for _, m := range members {
+			gone[m.Value] = true
+		}
+		g.Members = slices.DeleteFunc(g.Members, func(m string) bool { return gone[m] })
+		return nil
+	case op == "replace":
+		g.Members = []string{}
+	}
+	return g.add(members)
+}
+
+func (s *SCIM) deleteGroup(c *call, groupID string) (answer, error) {
+	g, it, err := s.findGroup(c, groupID)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := s.follow(c, g.DisplayName, g.DisplayName, g.Members, nil); err != nil {
+		return answer{}, err
+	}
+	tx := &store.Tx{}
+	tx.Expire(it.Key, s.now())
+	return answer{http.StatusNoContent, nil}, s.db.Commit(c.Context(), tx)
 }

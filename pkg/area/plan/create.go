@@ -3,25 +3,31 @@ package plan
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/quote"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
@@ -386,4 +392,262 @@ func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]i
 	}
 	d, err := s.draft(b, f, l, new(quote.Terms), tenant.Live, now, clock)
 	return d.credits, err
+}
+
+// checkProducts refuses products that the items of a factory's plan cannot present. Their items were read.
+func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
+	if len(ids) > 0 && f.Type != factory.Seller {
+		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
+	}
+	var found []error
+	for i, productID := range ids {
+		at := slices.IndexFunc(items, func(it store.Item) bool { return it.PK == productID })
+		if at < 0 {
+			at, items = len(items), append(items, store.Item{})
+		}
+		found = append(found, checkProduct("/product_ids/"+strconv.Itoa(i), productID, items[at], o, f.ID))
+	}
+	return errs.All(found...)
+}
+
+// checkProduct refuses a product, whose item was read, that the items of a factory's plan cannot present. The param
+// names the member of the body that has its id.
+func checkProduct(param, productID string, it store.Item, o tenant.Owner, factoryID string) error {
+	switch {
+	case product.Offered(it, o, factoryID):
+		return nil
+	case it.PK != productID || it.Kind != product.ItemKind || !o.Sees(it.Owner):
+		return errs.MissingAt(param, product.ItemKind, productID)
+	}
+	return errs.Invalid(param, "is archived, or a product of another factory. Send an active product of the "+
+		"factory %s", factoryID)
+}
+
+// usualShare is the percentage of a seller's items that present a product if a caller names none.
+const usualShare = 60
+
+// The values of approve: what waits for an approval.
+const (
+	ApproveNone   = "none"
+	ApproveTopics = "topics"
+)
+
+// usualLead returns the hours before its time at which an item is written if a caller names none, or 0: at once. News
+// of an hour ago are news, and whoever approves topics wants the figures of the weeks before in the texts.
+func usualLead(of factory.Type, approve string) int {
+	switch {
+	case of == factory.News:
+		return 2
+	case approve == ApproveTopics:
+		return 48
+	}
+	return 0
+}
+
+// checkShare refuses a share of products in a plan of a factory that has none.
+func (b *createBody) checkShare(f factory.Factory) error {
+	if b.ProductShare != nil && f.Type != factory.Seller {
+		return errs.Invalid("/product_share", "is for factories of the type seller. This one is of the type %s", f.Type)
+	}
+	return nil
+}
+
+// whereOf returns the time zone and the country of a plan: those that its caller names, or else those of the factory. A
+// factory without a schedule has the zone of its country, and UTC if that is not known either.
+func whereOf(b createBody, f factory.Factory) (zone, country string, err error) {
+	if zone = b.Timezone; zone == "" && f.Schedule != nil {
+		zone = f.Schedule.Timezone
+	}
+	if country = b.Country; country == "" {
+		region, err := regionOf(f)
+		if err != nil {
+			return "", "", err
+		}
+		country = calendar.Country(region, f.Language, zone)
+	}
+	if zone == "" {
+		zone = calendar.Zone(country)
+	}
+	if zone == "" {
+		return time.UTC.String(), country, nil
+	}
+	if _, err := factory.Zone(zone); err != nil {
+		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone; write it as Europe/Berlin")
+	}
+	return zone, country, nil
+}
+
+// regionOf returns the country that a factory names: where its content is published, or what its news are about.
+func regionOf(f factory.Factory) (string, error) {
+	if f.Region != nil {
+		return *f.Region, nil
+	}
+	raw, err := f.Settings.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	var settings struct{ Region string }
+	err = json.Unmarshal(raw, &settings)
+	return settings.Region, err
+}
+
+// price sets the recipe of the items of a draft, and their price.
+func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, terms *quote.Terms, mode tenant.Mode,
+	now time.Time) (err error) {
+	// A trained model writes texts of items; its base model chooses their topics.
+	base, _ := f.TextModel()
+	if f.ReplaceRetiredModels {
+		base = s.offer.Succeed(base, mode == tenant.Live)
+	}
+	if d.recipe.Model, err = s.offer.Choose("text", "", base, mode == tenant.Live); err != nil {
+		return ofFactory(err)
+	}
+	live := map[string]int64{}
+	d.recipe.Prices, d.recipe.Reserves = live, map[string]int64{}
+	d.made = map[string]string{}
+	begin := func(t Type, arms *item.Trial) (*item.Record, error) {
+		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", MaxTopic),
+			LongestSlot(b.Brief), arms, b.Sandbox, s.offer, mode, now)
+		if err != nil {
+			return nil, ofFactory(err)
+		}
+		if d.made[t.Name] == "" {
+			d.made[t.Name] = item.AttemptAt(r).Made()
+		}
+		bound, err := terms.BoundOf(t.Name, d.made[t.Name])
+		if err != nil {
+			return nil, err
+		}
+		price := item.AttemptAt(r).LivePrice()
+		if item.AttemptAt(r).Bound(bound); bound != nil {
+			price = min(price, bound.Credits)
+		}
+		live[t.Name] = max(live[t.Name], price)
+		d.recipe.Reserves[t.Name] = max(d.recipe.Reserves[t.Name], r.Credits)
+		r.Prompt, r.Slot = "", nil
+		return r, nil
+	}
+	for _, t := range Types {
+		if !slices.Contains(d.plan.ContentTypes, t.Name) {
+			continue
+		}
+		base := l.base(t)
+		if d.recipe.Items[t.Name], err = begin(t, base); err != nil {
+			return err
+		}
+		for _, a := range l.variants(t) {
+			with := &item.Trial{Arms: append([]item.TrialArm{a}, base.Arms...)}
+			if d.recipe.Variants == nil {
+				d.recipe.Variants = map[string]*item.Record{}
+			}
+			if d.recipe.Variants[variant(t.Name, a.Arm)], err = begin(t, with); err != nil {
+				return err
+			}
+		}
+	}
+	if types := formatsOf(l.runs, d.plan.ContentTypes); d.plan.WriteAheadHours == nil {
+		level(live, types)
+		level(d.recipe.Reserves, types)
+	}
+	slots, err := d.plan.Slots(d.recipe, Hours{})
+	if err != nil {
+		return err
+	}
+	if err := d.plan.CheckCampaigns(slots); err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		d.credits = append(d.credits, d.recipe.reserved(slot.Held))
+		d.live += live[slot.Type]
+	}
+	d.plan.Items.Total, d.plan.CostEstimate = int64(len(slots)), d.live
+	return nil
+}
+
+// CreateShape returns the JSON Schema of the body of createContentPlan.
+func CreateShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox", "rehearse", "quote_id")
+}
+
+// Check checks a body of createContentPlan, a parsed JSON value, for a factory as the operation does, but for its money
+// and for days of other plans. Places in errors begin with the member body.
+func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return err
+	}
+	f, of, err := s.factories.Find(ctx, factoryID)
+	if err != nil {
+		return err
+	}
+	l, err := s.lessons(ctx, of.Owner, f, b)
+	if err != nil {
+		return errs.Below("/body", err)
+	}
+	p, now := auth.FromContext(ctx), s.now()
+	clock, err := testclock.Now(ctx, s.db, p.Owner, now)
+	if err != nil {
+		return err
+	}
+	_, err = s.draft(b, f, l, new(quote.Terms), p.Mode, now, clock)
+	return errs.Below("/body", err)
+}
+
+// CreateFrom is createContentPlan with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (Plan, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return Plan{}, err
+	}
+	b.Given = quote.Given{} // they are of a call, and this is no call of the operation
+	p, err := s.create(ctx, tx, &createInput{factory.FactoryPath{ID: factoryID}, b})
+	return p, errs.Below("/body", err)
+}
+
+// rehearse ends the rehearsal of a draft, which has filled a transaction: it finds the calendar as the handler does.
+func (s *Service) rehearse(ctx context.Context, tx, filled *store.Tx, terms *quote.Terms, d draft, f factory.Factory,
+	o tenant.Owner) (Plan, error) {
+	read, err := s.db.Get(ctx, factoryrecord.Key(f.ID))
+	if err != nil {
+		return d.plan, err
+	}
+	hours, err := hoursOf(ctx, s.db, s.now, read, d.plan.Timezone)
+	if err != nil {
+		return d.plan, err
+	}
+	slots, err := d.plan.Slots(d.recipe, hours)
+	if err != nil {
+		return d.plan, err
+	}
+	places, err := d.plan.thread(slots, d.recipe)
+	if err != nil {
+		return d.plan, err
+	}
+	items := content.Rehearser{Service: content.NewService(s.db, s.factories, nil, s.offer, s.now)}
+	of := map[string]rehearsal.Item{}
+	for i, slot := range slots {
+		one, known := of[slot.Type]
+		if !known {
+			r := *d.recipe.Items[slot.Type]
+			at := resource.Instant(slot.At)
+			r.PublishAt = &at
+			if one, err = items.ItemOf(ctx, o, &r, f.SocialAccountIDs); err != nil {
+				return d.plan, err
+			}
+			for n := range one.Publications { // the problems that are left out belong to one time
+				p := &one.Publications[n]
+				p.Problems = slices.DeleteFunc(p.Problems, func(p rehearsal.Problem) bool {
+					return p.Param == "/publish_at"
+				})
+			}
+			of[slot.Type] = one
+		}
+		at := resource.Instant(slot.At)
+		one.PublishAt, one.Pillar, one.Credits = &at, resource.Text(places[i].Pillar), d.recipe.Prices[slot.Held]
+		terms.Add(one, slot.Held, d.made[slot.Held])
+	}
+	out := d.plan
+	out.QuoteID = ""
+	out.Rehearsal, err = terms.Close(ctx, s.db, tx, filled, o)
+	return out, err
 }

@@ -1,11 +1,29 @@
 package plan
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
+	record "github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/base/clock"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate/ask"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // cell is what the grid of a plan gives a slot beside its time.
@@ -153,4 +171,458 @@ func costOf(axes [4]*axis, pairs map[[4]int]int, at, last [4]int, i int) (cost f
 		}
 	}
 	return cost
+}
+
+// numberOfGoals is the number of goals in each language.
+const numberOfGoals = 4
+
+// goals are what items are to lead to, in turn, by language.
+var goals = map[string][numberOfGoals]string{
+	"ar": {"يجيب القراء في تعليق", "يحفظه القراء أو يرسلونه إلى غيرهم",
+		"يتابع القراء القناة", "يفتح القراء الملف الشخصي أو الرابط"},
+	"de": {"Leser antworten in einem Kommentar", "Leser speichern es oder schicken es weiter",
+		"Leser folgen dem Kanal", "Leser öffnen das Profil oder den Link"},
+	"en": {"readers answer in a comment", "readers save it or send it on",
+		"readers follow the channel", "readers open the profile or the link"},
+	"es": {"los lectores responden con un comentario", "los lectores lo guardan o lo comparten",
+		"los lectores siguen el canal", "los lectores abren el perfil o el enlace"},
+	"fr": {"les lecteurs répondent par un commentaire", "les lecteurs l'enregistrent ou le partagent",
+		"les lecteurs s'abonnent à la chaîne", "les lecteurs ouvrent le profil ou le lien"},
+	"he": {"הקוראים עונים בתגובה", "הקוראים שומרים או מעבירים הלאה",
+		"הקוראים עוקבים אחרי הערוץ", "הקוראים פותחים את הפרופיל או את הקישור"},
+	"hi": {"पाठक टिप्पणी में उत्तर दें", "पाठक इसे सहेजें या आगे भेजें",
+		"पाठक चैनल को फ़ॉलो करें", "पाठक प्रोफ़ाइल या लिंक खोलें"},
+	"it": {"i lettori rispondono con un commento", "i lettori lo salvano o lo inoltrano",
+		"i lettori seguono il canale", "i lettori aprono il profilo o il link"},
+	"ja": {"読者がコメントで答える", "読者が保存または共有する",
+		"読者がチャンネルをフォローする", "読者がプロフィールかリンクを開く"},
+	"ko": {"독자가 댓글로 답한다", "독자가 저장하거나 공유한다",
+		"독자가 채널을 팔로우한다", "독자가 프로필이나 링크를 연다"},
+	"nl": {"lezers antwoorden in een reactie", "lezers bewaren het of sturen het door",
+		"lezers volgen het kanaal", "lezers openen het profiel of de link"},
+	"pl": {"czytelnicy odpowiadają w komentarzu", "czytelnicy zapisują to lub wysyłają dalej",
+		"czytelnicy obserwują kanał", "czytelnicy otwierają profil lub link"},
+	"pt": {"os leitores respondem com um comentário", "os leitores guardam ou partilham",
+		"os leitores seguem o canal", "os leitores abrem o perfil ou o link"},
+	"ru": {"читатели отвечают в комментарии", "читатели сохраняют или пересылают",
+		"читатели подписываются на канал", "читатели открывают профиль или ссылку"},
+	"th": {"ผู้อ่านตอบในความคิดเห็น", "ผู้อ่านบันทึกหรือส่งต่อ",
+		"ผู้อ่านติดตามช่อง", "ผู้อ่านเปิดโปรไฟล์หรือลิงก์"},
+	"tr": {"okurlar yorumda yanıt verir", "okurlar kaydeder ya da paylaşır",
+		"okurlar kanalı takip eder", "okurlar profili ya da bağlantıyı açar"},
+	"uk": {"читачі відповідають у коментарі", "читачі зберігають або пересилають",
+		"читачі підписуються на канал", "читачі відкривають профіль або посилання"},
+	"vi": {"người đọc trả lời bằng bình luận", "người đọc lưu lại hoặc chia sẻ",
+		"người đọc theo dõi kênh", "người đọc mở trang cá nhân hoặc liên kết"},
+	"zh": {"读者在评论中回答", "读者收藏或转发",
+		"读者关注频道", "读者打开主页或链接"},
+}
+
+// goalsIn returns the goals in the language of a tag (BCP 47): in English if there are none.
+func goalsIn(tag string) [numberOfGoals]string {
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if all, ok := goals[base]; ok {
+		return all
+	}
+	return goals["en"]
+}
+
+// Hours are the hours of each day of the week, from Sunday on, in which posts do best: the best first. A day without
+// hours has the usual ones.
+type Hours [7][]int
+
+// usualHours are the hours that a day takes where nothing better is known, and once the better ones are taken.
+var usualHours = []int{12, 18, 9, 15, 21, 10, 16, 13, 19, 7, 20, 11, 17, 14, 8, 22}
+
+// platformHours are the hours at which the audience of a platform is mostly there, on working days and on weekends.
+// They are what the published studies of schedulers (Buffer, Hootsuite, Sprout Social: 2024 and 2025) have in common,
+// and give way to the account's own figures.
+var platformHours = map[string][2][]int{
+	"instagram": {{12, 18, 9, 15}, {11, 19, 14, 9}}, "facebook": {{9, 12, 18, 15}, {10, 13, 19, 16}},
+	"threads": {{8, 12, 19, 16}, {10, 19, 14, 12}}, "tiktok": {{18, 21, 16, 12}, {11, 19, 21, 15}},
+	"youtube": {{17, 12, 20, 15}, {11, 16, 19, 13}}, "linkedin": {{10, 8, 12, 16}, {11, 17}},
+	"x": {{9, 12, 17, 20}, {10, 13, 19}}, "pinterest": {{20, 14, 21, 12}, {20, 11, 15}},
+	"telegram": {{9, 19, 13, 21}, {11, 20, 16}}, "vk": {{19, 12, 21, 9}, {12, 20, 16}},
+	"rutube": {{19, 20, 13, 21}, {12, 19, 16}}, "": {nil, {11, 19, 16, 14}},
+}
+
+// hoursOn returns the hours of accounts on platforms: those of each platform in turn. Without an account, the hours of
+// weekends are those of most platforms.
+func hoursOn(platforms []string) (all Hours) {
+	for day := range all {
+		kind := 0
+		if day == int(time.Sunday) || day == int(time.Saturday) {
+			kind = 1
+		}
+		for n := range 4 {
+			for _, name := range slices.Concat(platforms, []string{""}) {
+				of := platformHours[name][kind]
+				if n < len(of) && !slices.Contains(all[day], of[n]) {
+					all[day] = append(all[day], of[n])
+				}
+			}
+		}
+	}
+	return all
+}
+
+// measured puts the hours of a day of the week that did better than others by an account's own figures before the rest.
+func (h *Hours) measured(day time.Weekday, better []int) {
+	rest := slices.DeleteFunc(slices.Clone(h[day]), func(hour int) bool { return slices.Contains(better, hour) })
+	h[day] = slices.Concat(better, rest)
+}
+
+// gaps are the shortest distances between two times of a day, in the order in which they are tried.
+var gaps = []time.Duration{90 * time.Minute, 45 * time.Minute, 20 * time.Minute, time.Minute}
+
+// firstMinute and minutes bound the minute of a time within its hour: few people publish at a full hour by hand.
+const firstMinute, minutes = 2, 55
+
+// timesOf returns the n times of a day, as durations from midnight. Of a schedule with more times it takes n that are
+// spread evenly over them, just as they are. To one with fewer it adds some in the given hours, and then in the usual
+// ones, each at a minute by chance.
+func timesOf(schedule []string, n int, hours []int, chance *rand.Rand) (times []time.Duration, err error) {
+	for _, text := range slices.Sorted(slices.Values(schedule)) {
+		at, err := clock.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, at)
+	}
+	if len(times) >= n {
+		chosen := make([]time.Duration, n)
+		for i := range chosen {
+			chosen[i] = times[i*len(times)/n]
+		}
+		return chosen, nil
+	}
+	for _, gap := range gaps {
+		for _, hour := range slices.Concat(hours, usualHours) {
+			at := time.Duration(hour)*time.Hour + time.Duration(firstMinute+chance.IntN(minutes))*time.Minute
+			close := func(other time.Duration) bool { return (other - at).Abs() < gap }
+			if len(times) < n && !slices.ContainsFunc(times, close) {
+				times = append(times, at)
+			}
+		}
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
+const (
+	// rounds is the number of times that topics are requested for a chunk: slots without a new topic are then dropped.
+	rounds = 4
+	// maxFailures is the number of times in a row that a question may fail before the rest is dropped.
+	maxFailures = 7
+	// mostRefused is the number of topics that a chunk remembers as too much like others.
+	mostRefused = 50
+	// pastTime is the time for which topics may not be repeated, and pastItems the number
+	// of items that are read for that.
+	pastTime  = 90 * 24 * time.Hour
+	pastItems = 500
+)
+
+// choice is what was chosen for the next chunk.
+type choice struct {
+	// Round is the number of answers, Chosen has the topics of the slots so far, and Refused are those that were too
+	// much like others.
+	Round   int            `json:"round,omitempty"`
+	Chosen  map[int]string `json:"chosen,omitempty"`
+	Refused []string       `json:"refused,omitempty"`
+	// Views are the angles and hooks of the chosen topics.
+	Views map[int]view `json:"views,omitempty"`
+}
+
+// remember notes the topics of earlier items of the factory.
+func (h *Handler) remember(ctx context.Context, j *job) error {
+	past := chunk{Items: []chosen{}}
+	q := store.Query{
+		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.factoryID),
+		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
+		OneOf: map[string][]string{"state": {string(item.Queued), string(item.Generating), string(item.Generated),
+			string(item.Scheduled), string(item.Publishing), string(item.Published)}},
+	}
+	for len(past.Items) < pastItems {
+		page, err := h.DB.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return err
+			}
+			past.Items = append(past.Items, chosen{Topic: clean(r.Prompt)})
+		}
+		if page.Next == nil {
+			break
+		}
+		q.After = page.Next
+	}
+	hours, err := hoursOf(ctx, h.DB, h.Now, j.factoryItem, j.plan.Timezone)
+	if err != nil {
+		return err
+	}
+	if err := h.learned(ctx, j); err != nil {
+		return err
+	}
+	j.Also(func(_ context.Context, tx *store.Tx) error {
+		return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, 0), "content_plan_items", past),
+			j.enter(tx, h.Now(), Planning, nil))
+	})
+	return errors.Join(j.Keep("hours", hours), j.Sleep(0))
+}
+
+// hoursOf returns the best hours in a time zone for the accounts of a factory.
+func hoursOf(ctx context.Context, db *store.DB, now func() time.Time, factory store.Item, zoneName string) (all Hours,
+	err error) {
+	zone, err := time.LoadLocation(zoneName)
+	if err != nil {
+		return all, err
+	}
+	habits, err := analytics.NewService(db, now).HabitsOf(ctx, factory, zone)
+	if err != nil {
+		return all, err
+	}
+	all = hoursOn(habits.Platforms)
+	for day, better := range habits.Better {
+		all.measured(time.Weekday(day), better)
+	}
+	return all, nil
+}
+
+// choose asks the text model for topics of the next chunk, until all slots have one or the rounds are over.
+func (h *Handler) choose(ctx context.Context, j *job) error {
+	used, err := h.used(ctx, j)
+	if err != nil {
+		return err
+	}
+	if err := h.offer(ctx, j); err != nil {
+		return err
+	}
+	from, to := j.chunk()
+	j.choice, err = ask.Talk[choice]{Models: h.Providers, Name: "topics", Questions: rounds, Failures: maxFailures,
+		Put: func(_ context.Context, known choice) (ask.Question, error) {
+			j.choice = known
+			return j.question(used), nil
+		},
+		Take: func(known *choice, answer json.RawMessage) (bool, error) {
+			if err := j.take(answer, used); err != nil {
+				return false, err
+			}
+			j.Round++
+			*known = j.choice
+			return len(j.Chosen) == to-from, nil
+		}}.In(ctx, j.Run)
+	return err
+}
+
+// used returns the topics that new ones must differ from, the latest first.
+func (h *Handler) used(ctx context.Context, j *job) (topics []string, err error) {
+	keys := make([]store.Key, j.Chunks+1)
+	for n := range keys {
+		keys[n] = chunkKey(j.Subject, j.Chunks-n)
+	}
+	items, err := h.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		var c chunk
+		if err := it.Decode(&c); err != nil {
+			return nil, err
+		}
+		for _, m := range c.Items {
+			if m.Topic != "" {
+				topics = append(topics, m.Topic)
+			}
+		}
+	}
+	return topics, nil
+}
+
+// take takes over the topics of an answer that are new.
+func (j *job) take(answer json.RawMessage, used []string) error {
+	topics, err := parse(answer)
+	if err != nil {
+		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
+			Message: "The model's topics could not be read.", Cause: err}
+	}
+	var taken known
+	for _, topic := range used {
+		taken = append(taken, shapeOf(topic))
+	}
+	for _, topic := range j.Chosen {
+		taken = append(taken, shapeOf(topic))
+	}
+	if j.Chosen == nil {
+		j.Chosen = map[int]string{}
+	}
+	if j.Views == nil {
+		j.Views = map[int]view{}
+	}
+	from, to := j.chunk()
+	for _, t := range topics {
+		s := shapeOf(t.Topic)
+		switch {
+		case t.Slot < 1 || t.Slot > to-from || j.Chosen[t.Slot] != "":
+		case taken.has(s), j.besides(t), j.invents(from, t):
+			j.Refused = append(j.Refused[max(0, len(j.Refused)+1-mostRefused):], t.Topic)
+		default:
+			j.Chosen[t.Slot], j.Views[t.Slot] = t.Topic, t.view
+			taken = append(taken, s)
+		}
+	}
+	return nil
+}
+
+// besides reports whether the topic before or after a topic has the same angle.
+func (j *job) besides(t topic) bool {
+	for _, n := range []int{t.Slot - 1, t.Slot + 1} {
+		if other := j.Views[n]; j.Chosen[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),
+			shapeOf(other.Angle)) >= sameAngle {
+			return true
+		}
+	}
+	return false
+}
+
+// invents reports whether a topic states what none of the inputs of its item has, or has a forbidden word. The item
+// takes its topic for an input, so nothing else would find it.
+func (j *job) invents(from int, t topic) bool {
+	slot := j.slots[from+t.Slot-1]
+	recipe := j.recipe.Items[slot.Type]
+	if recipe == nil || j.Mode == tenant.Test {
+		return false
+	}
+	r := *recipe
+	at := j.places[from+t.Slot-1]
+	place := at.Plan
+	place.Brief = string(j.plan.Brief) + "\n" + at.about
+	r.Prompt, r.Slot, r.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
+	if _, err := j.present(&r, j.productOf(from+t.Slot-1), slot.At); err != nil {
+		return false // making the item returns the error
+	}
+	return item.AttemptAt(&r).Invents(slot.At, t.Topic, t.Angle, t.Hook)
+}
+
+// sameAngle is the similarity from which on two angles count as the same.
+const sameAngle = 0.8
+
+// productsAtOnce is the number of products that a plan takes in turn if its caller names none: the newest ones.
+const productsAtOnce = 50
+
+// offer sets which products the items of the next chunk present: those that the plan names, and else the newest active
+// ones of the shop, in turn. They are chosen once for a chunk.
+func (h *Handler) offer(ctx context.Context, j *job) error {
+	if !j.recipe.Sells {
+		return nil
+	}
+	named := j.plan.ProductIDs
+	if j.products != nil {
+		named = j.products
+	}
+	items, err := h.stored(ctx, j, named)
+	if err != nil {
+		return err
+	}
+	found, err := j.stock(items)
+	if err != nil || j.products != nil {
+		return err
+	}
+	j.products = append([]string{}, found...)
+	return j.Keep("products", j.products)
+}
+
+// stock fills the shop with the active products among items, and returns their ids.
+func (j *job) stock(items []store.Item) (found []string, err error) {
+	j.shop = map[string]*record.StoredProduct{}
+	for _, it := range items {
+		if it.Kind != record.ItemKind || it.Owner != j.Owner {
+			continue
+		}
+		r, err := record.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		if r.FactoryID == j.factoryID && r.State == record.Active {
+			j.shop[r.ID] = r
+			found = append(found, r.ID)
+		}
+	}
+	return found, nil
+}
+
+// stored reads products that are named, or lists the newest ones.
+func (h *Handler) stored(ctx context.Context, j *job, named []string) ([]store.Item, error) {
+	if len(named) == 0 {
+		page, err := h.DB.List(ctx, store.Query{
+			Index: store.ByParent, Partition: record.Partition(j.Owner, j.factoryID), Limit: productsAtOnce,
+			OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
+		})
+		return page.Items, err
+	}
+	return h.DB.GetAll(ctx, store.IDKeys(named)...)
+}
+
+// productOf returns the product of a slot by its number in the plan, or nil if there is none: the slots that present
+// one take the products in turn, in an order that changes from turn to turn.
+func (j *job) productOf(n int) *record.StoredProduct {
+	if len(j.products) == 0 || !j.slots[n].offers {
+		return nil
+	}
+	before := 0
+	for _, slot := range j.slots[:n] {
+		if slot.offers {
+			before++
+		}
+	}
+	return j.shop[turn(j.plan.seed(), j.products, before)]
+}
+
+// turn returns the n-th of products that are taken in turn. No product follows itself, unless there is only one.
+func turn(seed string, products []string, n int) string {
+	round := func(r int) []string {
+		all := slices.Clone(products)
+		seeded(seed, strconv.Itoa(r)).Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		return all
+	}
+	r, i := n/len(products), n%len(products)
+	all := round(r)
+	if r > 0 && len(all) > 1 && all[0] == lastOf(round, r-1) {
+		all[0], all[1] = all[1], all[0]
+	}
+	return all[i]
+}
+
+// lastOf returns the last product of a round, which the swap at the begin of a round of two changes.
+func lastOf(round func(int) []string, r int) string {
+	all := round(r)
+	if r > 0 && len(all) == 2 && all[0] == lastOf(round, r-1) {
+		return all[0]
+	}
+	return all[len(all)-1]
+}
+
+// present has an item present a product, unless that is nil, with the promotion that is active when it is published,
+// and returns the credits that it costs less.
+func (j *job) present(r *item.Record, p *record.StoredProduct, at time.Time) (saved int64, err error) {
+	if !j.recipe.Sells {
+		return 0, nil
+	}
+	if p == nil {
+		return item.AttemptAt(r).Present(nil), nil
+	}
+	product, err := item.NewProduct(p, "", r.Brief.Region, at)
+	if err != nil {
+		return 0, err
+	}
+	// A promotion that a rule of law does not let content announce is left out.
+	if then := *r; product.Promotion != nil {
+		then.Brief.Product = product
+		if len(law.Check(item.FactsOf(&then, &item.Publication{}, at))) > 0 {
+			product.Promotion = nil
+		}
+	}
+	return item.AttemptAt(r).Present(product), nil
 }

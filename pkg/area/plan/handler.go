@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -302,5 +306,529 @@ func (h *Handler) watch(j *job) error {
 			return p.notify(tx, now, j.Owner, event.ContentPlanFailed)
 		}
 		return p.notify(tx, now, j.Owner, event.ContentPlanCompleted)
+	})
+}
+
+// topicOf returns the topic of slot i of the next chunk, from 0: a failed one if none was found.
+func (j *job) topicOf(i int, now time.Time) chosen {
+	from, _ := j.chunk()
+	slot, at, told := j.slots[from+i], j.places[from+i], j.Views[i+1]
+	place := at.Plan
+	place.Angle, place.Hook = told.Angle, told.Hook
+	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At,
+		Slot: content.Placed(&place, j.trials[i+1]), About: at.about,
+		State: TopicApproved, Version: 1, Created: now, Updated: now}
+	if p := j.productOf(from + i); p != nil {
+		c.Product = p.ID
+	}
+	if c.Topic == "" {
+		c.State = TopicFailed
+	}
+	return c
+}
+
+// batch is the items that one transaction makes of topics.
+type batch struct {
+	records []*item.Record
+	orders  []generate.Order
+	// saved is the number of reserved credits that they do not need.
+	saved int64
+}
+
+// write adds the item of a topic to the batch. shop is the product that it presents, or nil, t has its arms, or is nil,
+// and held is the type whose price is reserved for it.
+func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Trial, held string, now time.Time) error {
+	r := *j.recipe.record(c.Type, t)
+	r.Experiment = t
+	content.Restyle(&r.Brief, t)
+	c.Slot = content.Placed(c.Slot, t)
+	// Each has a millisecond of its own, so that lists have them in the order of the plan.
+	made := now.Add(time.Duration(len(b.records)) * time.Millisecond)
+	r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
+	r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = c.Topic, &j.plan.ID, resource.InstantOrNil(&c.At), now
+	inPlan := *c.Slot
+	if inPlan.Brief = string(j.plan.Brief); c.About != "" {
+		inPlan.Campaign += ". " + c.About
+	}
+	if r.Slot = &inPlan; c.By.Actor.ID != "" {
+		r.Authority = c.By
+	}
+	rest := j.recipe.reserved(held) - r.Credits
+	saved, err := j.present(&r, shop, c.At)
+	if err != nil {
+		return err
+	}
+	b.saved += rest + saved
+	b.records, b.orders = append(b.records, &r), append(b.orders, item.AttemptAt(&r).Order(j.Owner))
+	c.ID, c.State = r.ID, TopicCompleted
+	return nil
+}
+
+// commit adds the items of a batch to the transaction, with their work and their part of a reservation. dropped are the
+// credits of topics without an item, which are released. It returns what is left of the reservation.
+func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dropped int64) (ledger.Hold, error) {
+	rest, tickets, err := generate.Begin(tx, now, j.Owner, hold, b.orders, b.saved+dropped)
+	if err != nil {
+		return hold, err
+	}
+	for i, r := range b.records {
+		r.Ticket = tickets[i]
+		if err := r.Create(tx, j.Owner); err != nil {
+			return hold, err
+		}
+	}
+	return rest, nil
+}
+
+// make makes the items of the chunk, with their work and their part of the reservation. Slots without a topic are
+// dropped: they count as failed.
+func (h *Handler) make(j *job) error {
+	return j.then(func(ctx context.Context, tx *store.Tx, after *progress) error {
+		now := h.Now()
+		from, to := j.chunk()
+		var c chunk
+		var b batch
+		var dropped factoryrecord.Counts
+		for i := range to - from {
+			one, held := j.topicOf(i, now), j.slots[from+i].Held
+			if one.State == TopicFailed {
+				dropped.Failed++
+				dropped.Reserved -= j.recipe.reserved(held)
+			} else if err := j.write(&b, &one, j.shop[one.Product], j.trials[i+1], held, now); err != nil {
+				return err
+			}
+			c.Items = append(c.Items, one)
+		}
+		rest, err := b.commit(tx, now, j, j.Hold, -dropped.Reserved)
+		if err != nil {
+			return err
+		}
+		if len(j.trials) > 0 {
+			r, it, err := h.trial(ctx, j)
+			if err != nil {
+				return err
+			}
+			if b.spend(r); r != nil {
+				if err := keepTrial(tx, r, it); err != nil {
+					return err
+				}
+			}
+		}
+		dropped.Reserved -= b.saved
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
+		after.Items += len(b.records)
+		state := Planning
+		if to == len(j.slots) {
+			state, after.Since = Generating, now
+		}
+		return errors.Join(j.chosen(tx, after, rest, c), j.enter(tx, now, state, nil))
+	})
+}
+
+// chosen stores the topics of a chunk, and moves the progress to the next one, with what is left of the reservation.
+func (j *job) chosen(tx *store.Tx, after *progress, rest ledger.Hold, c chunk) error {
+	after.Chunks, after.Hold = j.Chunks+1, rest
+	j.forget()
+	return j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c)
+}
+
+// forget removes what was chosen for a chunk from the memory.
+func (j *job) forget() {
+	for _, name := range []string{"topics", "products", "trials"} {
+		j.Forget(name)
+	}
+}
+
+// open is the state of a plan whose topics are all chosen.
+func (j *job) open() State {
+	if j.plan.Approve == ApproveTopics && j.Chunks > 0 {
+		return Proposed
+	}
+	return Generating
+}
+
+// propose stores the topics of the chunk, whose items are made later. Those that wait for an approval hold no money
+// yet. The reservation of others moves to the recipe with the last chunk.
+func (h *Handler) propose(j *job) error {
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		now := h.Now()
+		from, to := j.chunk()
+		var c chunk
+		var dropped factoryrecord.Counts
+		for i := range to - from {
+			one := j.topicOf(i, now)
+			switch {
+			case one.State == TopicFailed:
+				dropped.Failed++
+				if j.Hold.Credits > 0 {
+					dropped.Reserved -= j.recipe.reserved(one.Type)
+				}
+			case j.plan.Approve == ApproveTopics:
+				one.State = TopicProposed
+			}
+			c.Items = append(c.Items, one)
+		}
+		rest, err := new(batch).commit(tx, now, j, j.Hold, -dropped.Reserved)
+		if err != nil {
+			return err
+		}
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, dropped)
+		state := Planning
+		if to == len(j.slots) {
+			state, after.Writing = Generating, true
+			if j.plan.Approve == ApproveTopics {
+				state = Proposed
+			}
+		}
+		return errors.Join(j.chosen(tx, after, rest, c), j.enter(tx, now, state, nil))
+	})
+}
+
+// drop ends the planning without topics for the slots that are left. The cause is nil if the model could not be
+// reached.
+func (h *Handler) drop(j *job, cause *provider.Error) error {
+	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after " +
+		"several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text " +
+		"model."}
+	if cause != nil {
+		failure = Failure{Code: provider.FailureCode(cause.Code), Message: cause.Message +
+			" Nothing was charged for the items that are missing. Change the brief or the factory, or choose another " +
+			"text model."}
+	}
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		now := h.Now()
+		from, _ := j.chunk()
+		if after.Writing = j.plan.WriteAheadHours != nil && j.Chunks > 0; !after.Writing {
+			after.Since = now
+		}
+		var freed int64
+		for _, slot := range j.slots[from:] {
+			if j.Hold.Credits > 0 {
+				freed += j.recipe.reserved(slot.Held)
+			}
+		}
+		var err error
+		if after.Hold, err = new(batch).commit(tx, now, j, j.Hold, freed); err != nil {
+			return err
+		}
+		j.forget()
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject,
+			factoryrecord.Counts{Failed: int64(len(j.slots) - from), Reserved: -freed})
+		return j.enter(tx, now, j.open(), &failure)
+	})
+}
+
+// longestSleep bounds the wait of a plan for the time of its next item. Changes of topics wake it.
+const longestSleep = 12 * time.Hour
+
+// agenda is what a plan whose items are made later has to do now.
+type agenda struct {
+	// stored is the item of the chunk that is changed.
+	stored store.Item
+	chunk  chunk
+	due    []int // places in the chunk of approved topics of one reservation, whose items are made
+	missed []int // places of topics that nobody approved in time
+	next   time.Time
+	// open is the number of topics whose items are not made yet, in all chunks, and proposed how many of them wait.
+	open, proposed int
+}
+
+// later makes the items of approved topics whose time has come, or waits for the next one.
+func (h *Handler) later(ctx context.Context, j *job) error {
+	stored, err := h.DB.GetAll(ctx, chunkKeys(j.Subject, j.plan.Items.Total)...)
+	if err != nil {
+		return err
+	}
+	now, err := testclock.Now(ctx, h.DB, j.Owner, h.Now())
+	if err != nil {
+		return err
+	}
+	a, err := j.agenda(stored, now)
+	switch {
+	case err != nil:
+		return err
+	case len(a.due) > 0 && j.room < chunkSlots+spare:
+		return j.Sleep(task.Jitter(fullWait))
+	case len(a.due) > 0 || len(a.missed) > 0:
+		return h.fill(ctx, j, a)
+	case a.open > 0:
+		return j.Sleep(min(max(a.next.Sub(now), time.Second), longestSleep))
+	case !j.Since.IsZero(): // topics may still be added until the plan has ended
+		return h.watch(j)
+	}
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		after.Since = h.Now()
+		return j.enter(tx, after.Since, Generating, nil)
+	})
+}
+
+// agenda finds what is due at a time: topics of the first chunk that has some.
+func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
+	lead := time.Duration(*j.plan.WriteAheadHours) * time.Hour
+	chunks, err := chunksOf(stored)
+	if err != nil {
+		return a, err
+	}
+	for n, c := range chunks {
+		var due, missed []int
+		for i, topic := range c.Items {
+			at := topic.At
+			if topic.State == TopicApproved {
+				at = at.Add(-lead)
+			}
+			if !topic.State.open() {
+				continue
+			}
+			if a.open++; topic.State == TopicProposed {
+				a.proposed++
+			}
+			switch ready := !at.After(now); {
+			case !ready && (a.next.IsZero() || at.Before(a.next)):
+				a.next = at
+			case ready && topic.State == TopicProposed:
+				missed = append(missed, i)
+			case ready && (len(due) == 0 || c.Items[due[0]].Hold == topic.Hold):
+				due = append(due, i)
+			}
+		}
+		if len(a.due)+len(a.missed) == 0 && len(due)+len(missed) > 0 {
+			a.stored, a.chunk, a.due, a.missed = stored[n], c, due, missed
+		}
+	}
+	return a, nil
+}
+
+// fill makes the items that are due, and notes what was missed.
+func (h *Handler) fill(ctx context.Context, j *job, a agenda) error {
+	var keys []store.Key
+	for _, i := range a.due {
+		if id := a.chunk.Items[i].Product; id != "" {
+			keys = append(keys, store.IDKey(id))
+		}
+	}
+	products, err := h.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	if _, err := j.stock(products); err != nil {
+		return err
+	}
+	return j.then(func(ctx context.Context, tx *store.Tx, after *progress) error {
+		r, it, err := h.trial(ctx, j)
+		if err != nil {
+			return err
+		}
+		now := h.Now()
+		var b batch
+		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
+		for _, i := range a.missed {
+			c.Items[i].enter(TopicExpired, now)
+		}
+		number := 0
+		for _, i := range a.due {
+			one := &c.Items[i]
+			number = one.Hold
+			if err := j.write(&b, one, j.shop[one.Product], j.drawLate(r, one, now), one.Type, now); err != nil {
+				return err
+			}
+			one.touch(now)
+		}
+		if b.spend(r); r != nil {
+			if err := keepTrial(tx, r, it); err != nil {
+				return err
+			}
+		}
+		rest, err := b.commit(tx, now, j, j.hold(number), 0)
+		if err != nil {
+			return err
+		}
+		if err := j.keep(tx, after, number, rest); err != nil {
+			return err
+		}
+		after.Items += len(b.records)
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, factoryrecord.Counts{Canceled: int64(len(a.missed)),
+			Reserved: -b.saved})
+		stored := a.stored
+		if err := stored.Encode(c); err != nil {
+			return err
+		}
+		tx.Replace(stored)
+		state := j.plan.State
+		if a.proposed == len(a.missed) {
+			state = Generating
+		}
+		return j.enter(tx, now, state, nil)
+	})
+}
+
+// hold returns the reservation with a number: that of the plan as a whole is 0.
+func (j *job) hold(number int) ledger.Hold {
+	if number == 0 {
+		return j.Hold
+	}
+	return j.recipe.Holds[number-1]
+}
+
+// keep stores what is left of a reservation.
+func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) error {
+	if number == 0 {
+		after.Hold = rest
+		return nil
+	}
+	r := j.recipe
+	r.Holds = append([]ledger.Hold{}, r.Holds...)
+	r.Holds[number-1] = rest
+	it := j.written
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return nil
+}
+
+// cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
+// it cancels the items that are not generated yet, and then releases what is left of the reservations.
+func (h *Handler) cancel(ctx context.Context, j *job) error {
+	chunks := j.Chunks
+	if j.Writing { // topics may have been added in more chunks
+		chunks = len(chunkKeys(j.Subject, j.plan.Items.Total))
+	}
+	if j.Canceled < chunks {
+		return h.cancelChunk(ctx, j)
+	}
+	for i, hold := range j.recipe.Holds {
+		if hold.Credits == 0 {
+			continue
+		}
+		return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+			now := h.Now()
+			factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, factoryrecord.Counts{Reserved: -hold.Credits})
+			return errors.Join(ledger.Release(tx, now, j.Owner.Account, hold, 0),
+				j.keep(tx, after, i+1, ledger.Hold{}))
+		})
+	}
+	return j.End(func(_ context.Context, tx *store.Tx) error {
+		now, c := h.Now(), factoryrecord.Counts{Reserved: -j.Hold.Credits}
+		if j.Since.IsZero() && !j.Writing {
+			from, _ := j.chunk()
+			c.Canceled = int64(len(j.slots) - from)
+		}
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, c)
+		if err := ledger.Release(tx, now, j.Owner.Account, j.Hold, 0); err != nil {
+			return err
+		}
+		return j.enter(tx, now, Canceled, nil)
+	})
+}
+
+// cancelChunk cancels the items of the next chunk that are not generated yet, and drops its topics without an item.
+func (h *Handler) cancelChunk(ctx context.Context, j *job) error {
+	it, err := h.DB.Lookup(ctx, chunkKey(j.Subject, j.Canceled+1))
+	if err != nil {
+		return err
+	}
+	after := j.progress
+	after.Canceled++
+	if it.Kind == "" { // the model has failed before its topics were chosen
+		return j.move(after)
+	}
+	var c chunk
+	if err := it.Decode(&c); err != nil {
+		return err
+	}
+	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
+	var dropped int64
+	for i := range c.Items {
+		one := &c.Items[i]
+		if one.State.open() {
+			one.enter(TopicDiscarded, h.Now())
+			dropped++
+		}
+		if one.ID == "" {
+			continue
+		}
+		if err := canceler.Cancel(ctx, store.IDKey(one.ID)); err != nil {
+			return err
+		}
+	}
+	if dropped > 0 {
+		j.Also(func(_ context.Context, tx *store.Tx) error {
+			factoryrecord.AddCounts(tx, h.Now(), j.factoryID, j.Subject, factoryrecord.Counts{Canceled: dropped})
+			if err := it.Encode(c); err != nil {
+				return err
+			}
+			tx.Replace(it)
+			return nil
+		})
+	}
+	return j.move(after)
+}
+
+// cut gives days to another plan: it cancels the items on them that are not generated yet, and drops their topics. One
+// step takes those of one chunk and one reservation.
+func (h *Handler) cut(ctx context.Context, j *job) error {
+	zone, err := time.LoadLocation(j.plan.Timezone)
+	if err != nil {
+		return err
+	}
+	stored, err := h.DB.GetAll(ctx, chunkKeys(j.Subject, j.plan.Items.Total)...)
+	if err != nil {
+		return err
+	}
+	chunks, err := chunksOf(stored)
+	if err != nil {
+		return err
+	}
+	taken := func(t *chosen) bool {
+		day := t.At.In(zone).Format(time.DateOnly)
+		return slices.ContainsFunc(j.cuts[j.Cut:], func(d factoryrecord.Days) bool { return d.Has(day) })
+	}
+	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
+	for n, c := range chunks {
+		var dropped []int
+		for i := range c.Items {
+			switch t := &c.Items[i]; {
+			case !taken(t):
+			case t.State == TopicCompleted:
+				if err := canceler.Cancel(ctx, store.IDKey(t.ID)); err != nil {
+					return err
+				}
+			case t.State.open() && (len(dropped) == 0 || c.Items[dropped[0]].Hold == t.Hold):
+				dropped = append(dropped, i)
+			}
+		}
+		if len(dropped) > 0 {
+			return h.give(j, stored[n], c, dropped)
+		}
+	}
+	after := j.progress
+	after.Cut = len(j.cuts)
+	return j.move(after)
+}
+
+// give drops topics of a chunk that have the same reservation, and releases their part of it.
+func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) error {
+	return j.then(func(_ context.Context, tx *store.Tx, after *progress) error {
+		now, number, counts := h.Now(), c.Items[dropped[0]].Hold, factoryrecord.Counts{Canceled: int64(len(dropped))}
+		all := slices.Clone(c.Items)
+		for _, i := range dropped {
+			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
+				counts.Reserved -= j.recipe.reserved(all[i].Type)
+			}
+			all[i].enter(TopicDiscarded, now)
+		}
+		rest, err := new(batch).commit(tx, now, j, j.hold(number), -counts.Reserved)
+		if err != nil {
+			return err
+		}
+		if err := j.keep(tx, after, number, rest); err != nil {
+			return err
+		}
+		factoryrecord.AddCounts(tx, now, j.factoryID, j.Subject, counts)
+		if err := it.Encode(chunk{all}); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return j.enter(tx, now, j.plan.State, nil)
 	})
 }

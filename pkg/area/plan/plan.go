@@ -4,20 +4,27 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // ItemKind is the kind of a plan in the table.
@@ -339,3 +346,361 @@ func (p Plan) Adopt(tx *store.Tx, now time.Time, o tenant.Owner) error {
 // Input is the type of the body of the operation that creates a content plan. Imports check what comes in by its
 // schema.
 var Input = reflect.TypeFor[createBody]()
+
+// Slot is one future item of a plan: its type, the time of its publication, and its place in the grid.
+type Slot struct {
+	Type string
+	At   time.Time
+	// Held is the type for whose price a reservation is made. An experiment may draw another type.
+	Held string
+	cell
+}
+
+// Slots returns the slots of a plan, in the order of their times. Hours are the best ones for the times that the
+// schedule of its factory does not name.
+func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	first, err := time.Parse(time.DateOnly, p.StartsOn)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	slots := make([]Slot, 0, p.Days*p.PostsPerDay)
+	for n := range p.Days {
+		day := first.AddDate(0, 0, n)
+		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], seeded(r.Name, p.seed(), day.String()))
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range times {
+			slots = append(slots, Slot{At: clock.Instant(day.Add(at), zone).UTC()})
+		}
+	}
+	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
+	for i, c := range p.grid(len(slots)) {
+		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typed]
+		slots[i].Held = slots[i].Type
+	}
+	return slots, nil
+}
+
+// Pillar is a recurring subject of a plan.
+type Pillar struct {
+	// Subject.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"How it is made"`
+	// How many of the items it has, against the weights of the others: 2 has twice as many as 1.
+	Share int `json:"weight,omitempty" minimum:"1" maximum:"100" default:"1" example:"2"`
+}
+
+// Campaign is a row of items about one matter, which build on each other.
+type Campaign struct {
+	// Name of the campaign.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"Launch of the trail shoe"`
+	// What it is about, and the step that it asks readers for.
+	About string `json:"about,omitempty" format:"chapter"`
+	// Number of its items.
+	Items int `json:"item_count" minimum:"2" maximum:"20" example:"3"`
+	// First day. Absent: that of the plan.
+	StartsOn string `json:"starts_on,omitempty" format:"date"`
+	// Last day. Absent: that of the plan.
+	EndsOn string `json:"ends_on,omitempty" format:"date"`
+}
+
+// place is the place of a slot in the thread of a plan.
+type place struct {
+	prompt.Plan
+	about string // of its campaign
+}
+
+// thread returns the place of each slot: its pillar and goal by the grid, its day, what is celebrated, and its
+// campaign.
+func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]place, len(slots))
+	told, last := map[string]int{}, time.Time{}
+	for i, slot := range slots {
+		at := slot.At.In(zone)
+		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country),
+			Goal: goalsIn(r.Language)[slot.goal]}
+		if !day.Equal(last) { // one item of a day is enough for what is celebrated
+			all[i].Occasion = occasion(day, r, told)
+		}
+		if last = day; slot.pillar >= 0 {
+			all[i].Pillar = p.Pillars[slot.pillar].Name
+		}
+	}
+	for _, c := range p.Campaigns {
+		for n, i := range p.campaigned(c, slots, zone, all) {
+			all[i].Campaign, all[i].about = fmt.Sprintf("%d of %d: %s", n+1, c.Items, c.Name), c.About
+		}
+	}
+	return all, nil
+}
+
+// dayText is a day as models read it.
+func dayText(day time.Time) string {
+	return fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly))
+}
+
+// occasion returns what the item of a day may speak of: the day that is celebrated then, or one that is soon. A day is
+// told at most twice: once ahead, and on the day itself. Those that were told are counted by their names.
+func occasion(day time.Time, r Recipe, told map[string]int) string {
+	for ahead := range daysAhead + 1 {
+		at := day.AddDate(0, 0, ahead)
+		for _, name := range calendar.Days(at, r.Country, r.Trade) {
+			key := name + at.Format(time.DateOnly)
+			if ahead > 0 && told[key] > 0 {
+				continue
+			}
+			told[key]++
+			return name + [...]string{"", " (tomorrow)", " (in 2 days)", " (in 3 days)"}[ahead]
+		}
+	}
+	return ""
+}
+
+// daysAhead is the number of days before a day on which a channel begins to speak of it.
+const daysAhead = 3
+
+// campaigned returns the numbers of the slots of a campaign, spread evenly over its days. Slots of other campaigns are
+// left out.
+func (p *Plan) campaigned(c Campaign, slots []Slot, zone *time.Location, all []place) []int {
+	var free []int
+	for i, slot := range slots {
+		day := slot.At.In(zone).Format(time.DateOnly)
+		if all[i].Campaign == "" && day >= c.StartsOn && (c.EndsOn == "" || day <= c.EndsOn) {
+			free = append(free, i)
+		}
+	}
+	if len(free) <= c.Items {
+		return free
+	}
+	chosen := make([]int, c.Items)
+	for n := range chosen {
+		chosen[n] = free[n*(len(free)-1)/(c.Items-1)]
+	}
+	return slices.Compact(chosen)
+}
+
+// CheckCampaigns refuses campaigns that have no room in the plan, and sets the first day of those that name none.
+func (p *Plan) CheckCampaigns(slots []Slot) error {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return err
+	}
+	all, found := make([]place, len(slots)), []error(nil)
+	for n := range p.Campaigns {
+		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
+		if c.StartsOn == "" {
+			c.StartsOn = p.StartsOn
+		}
+		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
+			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",
+				c.StartsOn))
+			continue
+		}
+		chosen := p.campaigned(*c, slots, zone, all)
+		if len(chosen) < c.Items {
+			found = append(found, errs.Invalid(at+"/item_count", "are more than the %d items of the plan on these days "+
+				"that are in no other campaign", len(chosen)))
+		}
+		for _, i := range chosen {
+			all[i].Campaign = c.Name
+		}
+	}
+	return errs.All(found...)
+}
+
+// TopicState is the state of a topic of a plan.
+type TopicState string
+
+// The states of topics. The last four are final.
+const (
+	TopicProposed  TopicState = "proposed"
+	TopicApproved  TopicState = "approved"
+	TopicCompleted TopicState = "completed"
+	TopicDiscarded TopicState = "discarded"
+	TopicExpired   TopicState = "expired"
+	TopicFailed    TopicState = "failed"
+)
+
+// open reports whether the item of a topic may still be written.
+func (s TopicState) open() bool { return s == TopicProposed || s == TopicApproved }
+
+// Topic is a topic of a plan, and the item that is made of it.
+type Topic struct {
+	// Number of the topic in its plan, from 1. It never changes.
+	Number int `json:"number" example:"1"`
+	// Time at which it was chosen or added.
+	CreatedAt resource.Time `json:"created_at"`
+	// Time of its last change.
+	UpdatedAt resource.Time `json:"updated_at"`
+	// Id of the content plan that it belongs to.
+	ContentPlanID string `json:"content_plan_id"`
+	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; completed:
+	// its item was made; discarded: it was removed; expired: it was not approved before its time; failed: no new topic
+	// was found.
+	State TopicState `json:"state" enum:"proposed,approved,completed,discarded,expired,failed"`
+	// Id of its item. Null until it is written.
+	ContentItemID resource.Text `json:"content_item_id"`
+	// Type of the item that is made of it.
+	ContentType string `json:"content_type" example:"post"`
+	// Planned time. That of the item may have been changed since.
+	PublishAt resource.Time `json:"publish_at"`
+	// What the item is about, in the language of the factory.
+	Topic string `json:"topic"`
+	// Its pillar: a recurring subject of the plan. Null: none.
+	Pillar resource.Text `json:"pillar"`
+	// Angle from which the item presents its topic. Null: none.
+	Angle resource.Text `json:"angle" example:"a mistake that we made"`
+	// Idea of its first line. Null: none.
+	Hook resource.Text `json:"hook"`
+	// What it is to lead to, in English. Null: none.
+	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
+	// Day that is celebrated at that time, in English. Null: none.
+	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
+	// Its place in a campaign. Null: none.
+	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
+	// Id of the product that it presents. Null: none.
+	ProductID resource.Text `json:"product_id"`
+	// Version of the topic, which each change raises. It is the ETag of GET, for If-Match.
+	Version int64 `json:"version" example:"1"`
+}
+
+// ResourceVersion returns the version of the topic, for its ETag.
+func (t Topic) ResourceVersion() int64 { return t.Version }
+
+// chunk is some topics of a plan, which one transaction chose; number 0 has the topics of earlier items of the factory.
+type chunk struct {
+	Items []chosen `json:"items"`
+}
+
+// chosen is a topic that was chosen, and its item once that is made.
+type chosen struct {
+	// Number is the place in the plan, from 1.
+	Number int    `json:"number,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Topic  string `json:"topic"`
+	// Type, At and Slot are those of the item. Topics of earlier items have none.
+	Type string       `json:"type,omitempty"`
+	At   time.Time    `json:"at,omitzero"`
+	Slot *prompt.Plan `json:"slot,omitempty"`
+	// State is the state, Product the product that it presents, and About what its campaign is about.
+	State   TopicState `json:"state,omitempty"`
+	Product string     `json:"product,omitempty"`
+	About   string     `json:"about,omitempty"`
+	// By is on whose behalf its item is published: who has last changed or approved it. Nobody: who has made the plan.
+	By authority.Authority `json:"by,omitzero"`
+	// Hold is the number of the reservation of its item in the recipe, once it is approved.
+	Hold    int   `json:"hold,omitempty"`
+	Version int64 `json:"version,omitempty"`
+	// Created and Updated are the times at which it was chosen and last changed.
+	Created time.Time `json:"created,omitzero"`
+	Updated time.Time `json:"updated,omitzero"`
+}
+
+// enter moves the topic to a state, in its next version.
+func (c *chosen) enter(to TopicState, now time.Time) {
+	c.State = to
+	c.touch(now)
+}
+
+// touch begins the next version of the topic.
+func (c *chosen) touch(now time.Time) {
+	c.Version++
+	c.Updated = now
+}
+
+// shown returns the topic as callers see it.
+func (c *chosen) shown(planID string) Topic {
+	slot := c.Slot
+	if slot == nil {
+		slot = &prompt.Plan{} // it is older than the member
+	}
+	return Topic{
+		Number: c.Number, CreatedAt: resource.Instant(c.Created), UpdatedAt: resource.Instant(c.Updated),
+		ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
+		ContentType: c.Type, PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
+		Angle: resource.Text(slot.Angle), Hook: resource.Text(slot.Hook), Goal: resource.Text(slot.Goal),
+		Occasion: resource.Text(slot.Occasion), Campaign: resource.Text(slot.Campaign),
+		ProductID: resource.Text(c.Product), Version: c.Version,
+	}
+}
+
+// chunkOf returns the number of the chunk of a topic, from 1, and its place there.
+func chunkOf(number int) (n, at int) { return (number-1)/chunkSlots + 1, (number - 1) % chunkSlots }
+
+// chunkKeys returns the keys of the chunks of a plan with so many topics.
+func chunkKeys(planID string, topics int64) []store.Key {
+	keys := make([]store.Key, (topics+chunkSlots-1)/chunkSlots)
+	for n := range keys {
+		keys[n] = chunkKey(planID, n+1)
+	}
+	return keys
+}
+
+// Calendar returns the topics of a plan that were chosen.
+func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Topic, error) {
+	all := []Topic{}
+	items, err := db.GetAll(ctx, chunkKeys(p.ID, p.Items.Total)...)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := chunksOf(items)
+	for _, c := range chunks {
+		for _, m := range c.Items {
+			all = append(all, m.shown(p.ID))
+		}
+	}
+	return all, err
+}
+
+// chunksOf returns the chunks of items that were read. One whose topics are not chosen yet, or never were, has none.
+func chunksOf(items []store.Item) ([]chunk, error) {
+	chunks := make([]chunk, len(items))
+	for n, it := range items {
+		if it.Kind == "" {
+			continue
+		}
+		if err := it.Decode(&chunks[n]); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
+}
+
+// Booked returns the plan as it is in the book.
+func (p *Plan) Booked() (factoryrecord.Booked, error) {
+	first, err := time.Parse(time.DateOnly, p.StartsOn)
+	return factoryrecord.Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly),
+		Later: p.WriteAheadHours != nil}, err
+}
+
+// maxWoken bounds the plans that are woken together; others look by themselves.
+const maxWoken = 40
+
+// Wake adds to the transaction that the tasks of the latest plans of a book look again now.
+func Wake(tx *store.Tx, now time.Time, o tenant.Owner, b factoryrecord.Book) error {
+	for _, p := range b.Plans[max(0, len(b.Plans)-maxWoken):] {
+		if err := task.Wake(tx, now, message(o, p.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func init() {
+	types := factoryrecord.ContentTypes
+	format.Define("plan-content", format.Format{Values: types})
+	format.Define("plan-contents", format.Format{Values: types, Fewest: 1, Many: len(types), Distinct: true})
+	format.Define("chapter", format.Format{Longest: 500,
+		Example: "The shoe can be ordered from 12 December with the code NETS10"})
+	format.Define("topic", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1, Longest: 400,
+		Example: "Why the left shoe wears out first"})
+}

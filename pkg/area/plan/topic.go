@@ -2,13 +2,30 @@ package plan
 
 import (
 	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate/ask"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -316,4 +333,335 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	d.changed[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)
+}
+
+const (
+	// The tokens of an answer: of each topic, and of the rest.
+	tokensPerTopic, tokensBase = 280, 200
+	// maxAvoided is the number of topics in the prompt that the model must avoid, each in at most
+	// maxShown bytes. All of them count when its topics are compared.
+	maxAvoided, maxShown = 400, 120
+)
+
+// topic is the model's answer for a slot.
+type topic struct {
+	Slot  int    `json:"slot"`
+	Topic string `json:"topic"`
+	view
+}
+
+// view is the point of view of a topic, with the first line of its text.
+type view struct {
+	Angle string `json:"angle,omitempty"`
+	Hook  string `json:"hook,omitempty"`
+}
+
+type topics struct {
+	Topics []topic `json:"topics"`
+}
+
+// question asks for topics of the slots of the next chunk that have none yet.
+func (j *job) question(used []string) ask.Question {
+	a := prompt.Planning{Language: j.recipe.Language, Brief: string(j.plan.Brief)}
+	for _, r := range j.recipe.Items {
+		a.Channel = r.Brief.Voice // the same for all
+	}
+	var sample topics
+	var taken known
+	for _, topic := range slices.Concat(used, j.Refused, slices.Collect(maps.Values(j.Chosen))) {
+		taken = append(taken, shapeOf(topic))
+	}
+	from, to := j.chunk()
+	for i, slot := range j.slots[from:to] {
+		if n := i + 1; j.Chosen[n] == "" {
+			at := j.places[from+i]
+			one := prompt.TopicWanted{Slot: n, Type: slot.Type, Day: at.Day, Season: at.Season, Occasion: at.Occasion,
+				Pillar: at.Pillar, Goal: at.Goal, Campaign: at.Campaign, About: at.about}
+			if p := j.productOf(from + i); p != nil {
+				one.Product = p.Name
+			}
+			a.Slots = append(a.Slots, one)
+			written, told := j.sample(from+i, slot, taken)
+			sample.Topics = append(sample.Topics, topic{n, written, told})
+			taken = append(taken, shapeOf(written))
+		}
+	}
+	chosen := make([]string, 0, len(j.Chosen))
+	for _, n := range slices.Sorted(maps.Keys(j.Chosen)) {
+		chosen = append(chosen, j.Chosen[n])
+	}
+	for _, avoid := range slices.Concat(j.Refused, chosen, used) {
+		if len(a.Avoid) < maxAvoided {
+			a.Avoid = append(a.Avoid, clip(avoid, maxShown))
+		}
+	}
+	return ask.Question{Model: j.recipe.Model, Prompt: a.Prompt(), Language: j.recipe.Language,
+		Tokens: tokensBase + len(a.Slots)*tokensPerTopic, Sample: sample}
+}
+
+// parse reads the topics of an answer. Empty ones are left out.
+func parse(answer json.RawMessage) ([]topic, error) {
+	var t topics
+	if err := json.Unmarshal(answer, &t); err != nil {
+		return nil, err
+	}
+	if len(t.Topics) == 0 {
+		return nil, fmt.Errorf("plan: there are no topics")
+	}
+	for i := range t.Topics {
+		one := &t.Topics[i]
+		one.Topic = clean(one.Topic)
+		one.Angle, one.Hook = clip(clean(one.Angle), maxAngle), clip(clean(one.Hook), maxHook)
+	}
+	return slices.DeleteFunc(t.Topics, func(t topic) bool { return t.Topic == "" }), nil
+}
+
+// clean returns a topic on one line, without control characters, and not too long.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+	return clip(strings.Join(strings.Fields(s), " "), MaxTopic)
+}
+
+// clip shortens a text to at most n bytes, at the end of a word if it can.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	s = s[:n]
+	if end := strings.LastIndexFunc(s, unicode.IsSpace); end > n/2 {
+		s = s[:end]
+	}
+	return strings.TrimSpace(s)
+}
+
+// nearDuplicate is the similarity from which on two topics count as the same.
+const nearDuplicate = 0.55
+
+// gram is the number of characters of a word that are compared together. Scripts that put
+// no spaces between words say more with each character.
+const (
+	gram      = 3
+	gramDense = 2
+)
+
+// dense are the scripts without spaces between words.
+var dense = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+	unicode.Khmer, unicode.Myanmar}
+
+// shape is the set of short pieces of words by which topics are compared. The order of the
+// words, their case, accents' encoding, punctuation and spaces do not count.
+type shape map[string]bool
+
+func shapeOf(topic string) shape {
+	s := shape{}
+	words := strings.FieldsFunc(strings.ToLower(norm.NFKC.String(topic)), func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
+	})
+	for _, word := range words {
+		runes, n := []rune(word), gram
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.In(r, dense...) }) {
+			n = gramDense
+		} else {
+			runes = []rune(" " + word + " ")
+		}
+		for i := 0; i+n <= len(runes); i++ {
+			s[string(runes[i:i+n])] = true
+		}
+		if len(runes) < n {
+			s[word] = true
+		}
+	}
+	return s
+}
+
+// similarity is the Jaccard index of two shapes: the share of their pieces that both have, from 0 to 1.
+func similarity(a, b shape) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if float64(len(a)) < nearDuplicate*float64(len(b)) {
+		return 0 // not worth a closer look
+	}
+	common := 0
+	for piece := range a {
+		if b[piece] {
+			common++
+		}
+	}
+	if all := len(a) + len(b) - common; all > 0 {
+		return float64(common) / float64(all)
+	}
+	return 0
+}
+
+// known are the topics that a new one must differ from.
+type known []shape
+
+// has reports whether a topic is nearly one of them, or says nothing at all.
+func (k known) has(s shape) bool {
+	if len(s) == 0 {
+		return true
+	}
+	for _, other := range k {
+		if similarity(s, other) >= nearDuplicate {
+			return true
+		}
+	}
+	return false
+}
+
+// words are the words of topics in the sandbox once all others are taken.
+//
+//go:embed words.txt
+var words string
+
+const (
+	sampleSubject = 32 // characters
+	// The topics that are considered for a slot, of which there are fewer once sampleMany are taken: each is compared
+	// with all of them.
+	sampleTries, sampleMany, sampleManyTries = 40, 300, 4
+	sampleWords                              = 6
+)
+
+// The angles and twists of the samples, by their number, that fit news, and the angles that fit things alone.
+var (
+	newsAngles, newsTwists = []int{1, 2, 7, 18, 28, 11}, []int{2, 3, 5, 14, 8}
+	thingAngles            = []int{10, 15, 16, 22, 23, 24, 29}
+)
+
+// sample is the topic that the sandbox writes for a slot, and how it is told: always the same for the same day, slot,
+// round and topics that are taken. It names the product, the pillar or a subject of the slot, an angle and a twist.
+// Plans of hundreds of items have not enough of them: then it lists words.
+func (j *job) sample(n int, slot Slot, taken known) (topic string, told view) {
+	subject, thing := j.subject(n)
+	texts := samples.Of(j.recipe.Language)
+	angles, twists := j.fitting(texts, thing)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", slot.At.UTC().Format(time.RFC3339), n, j.Round))
+	start := int(binary.BigEndian.Uint32(sum[:]))
+	tries := sampleTries
+	if len(taken) > sampleMany {
+		tries = sampleManyTries
+	}
+	hooks := samples.LinesOf(j.recipe.Language).Hooks
+	hook := hooks[n%len(hooks)]
+	for try := range 2 * tries {
+		if try == tries { // all of those that fit best are taken
+			angles, twists = texts.Angles, texts.Twists
+		}
+		at := start + 7*try
+		angle := angles[at%len(angles)]
+		told = view{Angle: angle, Hook: samples.Fill(hook, "topic", angle)}
+		topic = subject + ": " + angle + ", " + twists[(at/3+n)%len(twists)]
+		if !taken.has(shapeOf(topic)) {
+			return topic, told
+		}
+	}
+	vocabulary := strings.Fields(words)
+	var chosen []string
+	for _, b := range sum {
+		if word := vocabulary[int(b)%len(vocabulary)]; len(chosen) < sampleWords && !slices.Contains(chosen, word) {
+			chosen = append(chosen, word)
+		}
+	}
+	return subject + ": " + strings.Join(chosen, ", "), told
+}
+
+// subject returns what the sample of a slot is about, and whether that is a thing that is sold.
+func (j *job) subject(n int) (subject string, thing bool) {
+	subjects := slices.Clone(j.recipe.Topics)
+	if len(subjects) == 0 {
+		subjects = []string{j.recipe.Name}
+	}
+	if j.plan.Brief != "" {
+		subjects = slices.Insert(subjects, 0, string(j.plan.Brief))
+	}
+	if n < len(j.places) && j.places[n].Pillar != "" {
+		subjects = []string{j.places[n].Pillar}
+	}
+	if p := j.productOf(n); p != nil {
+		subjects, thing = []string{p.Name}, true
+	}
+	subject = short(clean(subjects[n%len(subjects)]))
+	if subject == "" {
+		subject = provider.Clip(clean(j.recipe.Name), sampleSubject)
+	}
+	return samples.Capital(strings.TrimRight(subject, ".!?…,;: ")), thing
+}
+
+// short returns a text that fits a topic: the whole, its first clause, or its first words without those that lead on
+// to what is left out. It is empty if no words can be told apart.
+func short(text string) string {
+	if utf8.RuneCountInString(text) <= sampleSubject {
+		return text
+	}
+	if i := strings.IndexAny(text, ".!?…,;:–—。、！？"); i > 0 && utf8.RuneCountInString(text[:i]) <= sampleSubject {
+		return whole(strings.Fields(text[:i]))
+	}
+	var kept []string
+	length := 0
+	for _, word := range strings.Fields(text) {
+		if length += utf8.RuneCountInString(word) + 1; length > sampleSubject+1 {
+			break
+		}
+		kept = append(kept, word)
+	}
+	return whole(kept)
+}
+
+// whole joins words without the last ones that lead on to what is left out.
+func whole(words []string) string {
+	for len(words) > 0 && leadsOn(words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	return strings.Join(words, " ")
+}
+
+// leading are the longer words after which something has to follow. The shorter ones are nearly all such.
+var leading = strings.Fields("about after with from into over under your their this that these those than when while " +
+	"where which einen einem einer eines eine unser unsere unserem unseren unserer nach über unter durch gegen ohne " +
+	"oder aber auch dass wenn beim zwischen pour avec dans sans sous vers chez notre votre leur cette para sobre " +
+	"entre desde hasta como nuestro nuestra della dello delle degli dalla nella nelle sulla alla alle allo come " +
+	"pela pelo uma com sem nossa nosso przez oraz przy przed dla nasze nasza через между перед после около наш наша " +
+	"наши при или если чтобы після перед через між наші")
+
+// leadsOn reports whether a word, such as a preposition or an article, cannot end a phrase.
+func leadsOn(word string) bool {
+	word = strings.ToLower(word)
+	r, _ := utf8.DecodeRuneInString(word)
+	small := unicode.In(r, unicode.Latin, unicode.Cyrillic) && utf8.RuneCountInString(word) <= 3
+	return small || word == "&" || slices.Contains(leading, word)
+}
+
+// fitting returns the angles and twists that fit a subject: news have sober ones.
+func (j *job) fitting(texts samples.Texts, thing bool) (angles, twists []string) {
+	if j.recipe.Trade == string(factory.News) {
+		return some(texts.Angles, newsAngles), some(texts.Twists, newsTwists)
+	}
+	if angles = texts.Angles; !thing && j.recipe.Trade != "" && len(j.plan.Pillars) > 0 {
+		angles = nil
+		for i, angle := range texts.Angles {
+			if !slices.Contains(thingAngles, i) {
+				angles = append(angles, angle)
+			}
+		}
+	}
+	return angles, texts.Twists
+}
+
+// some returns the texts with some numbers, as far as there are such.
+func some(texts []string, numbers []int) (all []string) {
+	for _, n := range numbers {
+		if n < len(texts) {
+			all = append(all, texts[n])
+		}
+	}
+	return all
 }

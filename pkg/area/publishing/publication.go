@@ -10,12 +10,15 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
@@ -386,4 +389,92 @@ func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publicatio
 	history store.Item) (item.PublishedPost, error) {
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
 	return r.PostOf(pub, limits, history)
+}
+
+// change starts a change of a published post.
+func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
+	caption *string) (out item.PublishedPost, err error) {
+	r, it, history, err := s.find(ctx, publicationID)
+	if err != nil {
+		return out, err
+	}
+	pub := r.Publication(publicationID)
+	if err := match.Check(pub.Version); err != nil {
+		return out, err
+	}
+	if kind == item.ChangeEdit {
+		if err := auth.FromContext(ctx).RequirePost(pub.Platform, s.now()); err != nil {
+			return out, err
+		}
+	}
+	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
+	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
+		return out, err
+	}
+	if caption != nil {
+		if err := s.content.ModerateCaption(ctx, it.Owner.Mode, *caption); err != nil {
+			return out, err
+		}
+	}
+	if err := item.Replace(tx, it, r); err != nil {
+		return out, err
+	}
+	return s.show(ctx, r, pub, history)
+}
+
+// accountsOf returns the accounts that each item is, or would be, published to: those that it names, or else those of
+// its factory.
+func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
+	it store.Item) (map[string][]social.Record, error) {
+	var keys []store.Key
+	want := func(key store.Key) {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	for _, r := range records {
+		want(factoryrecord.Key(r.FactoryID))
+	}
+	factories, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	attached := map[string][]string{}
+	for _, f := range factories {
+		if factoryrecord.Usable(f, it.Owner) {
+			if attached[f.PK], err = factoryrecord.Accounts(&f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ids, all := map[string][]string{}, map[string]social.Record{}
+	keys = nil
+	for _, r := range records {
+		if ids[r.ID] = r.SocialAccountIDs; len(ids[r.ID]) == 0 {
+			ids[r.ID] = attached[r.FactoryID]
+		}
+		for _, accountID := range ids[r.ID] {
+			want(store.IDKey(accountID))
+		}
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range items {
+		if social.Is(found, it.Owner) {
+			if all[found.PK], err = social.Decode(&found); err != nil {
+				return nil, err
+			}
+		}
+	}
+	shown := map[string][]social.Record{}
+	for itemID, accounts := range ids {
+		for _, accountID := range accounts {
+			if acct, ok := all[accountID]; ok {
+				shown[itemID] = append(shown[itemID], acct)
+			}
+		}
+	}
+	return shown, nil
 }

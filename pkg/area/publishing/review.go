@@ -3,23 +3,35 @@ package publishing
 import (
 	"cmp"
 	"context"
+	_ "embed"
+	"fmt"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -265,4 +277,452 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 		out.Media = append(out.Media, one)
 	}
 	return out, nil
+}
+
+// ReviewOperation is the operation of decisions of review links in the audit log.
+const ReviewOperation = "review.decide"
+
+const (
+	// mostNote bounds the characters of a note, and mostForm the bytes of a form, which has the notes of all items.
+	mostNote, mostForm = 2000, 1 << 20
+	// undo makes the last decision of the link about an item void.
+	undo = "undo"
+)
+
+// Why a decision was not made, as texts of the page.
+const (
+	failedForm     = "The form could not be read. Nothing was changed."
+	failedPart     = "The form is incomplete. Nothing was changed."
+	failedRight    = "This link does not permit decisions."
+	failedGone     = "The post is not on this page any more. Nothing was changed."
+	failedLong     = "A note has up to 2000 characters."
+	failedNote     = "Write in the note what is to be changed."
+	failedChanged  = "The post has changed since you opened this page. It is shown as it is now: decide again."
+	failedApproved = "The post was approved already."
+	failedOthers   = "Others have decided about the post since. It is shown as it is now."
+	failedEnded    = "The post is published, or is being published. It cannot be decided about any more."
+)
+
+// decision is the form of a page. Its button has the decision, the id of the item and the version that the page has
+// shown: all notes are in one form, so that a decision about one item keeps what was typed about the others.
+type decision struct {
+	what, itemID string
+	version      int64
+	notes        map[string]string
+}
+
+// Form returns the form of a decision about an item, as its page sends it.
+func Form(itemID string, version int64, what, note string) map[string][]string {
+	return map[string][]string{"decision": {what + " " + itemID + " " + strconv.FormatInt(version, 10)},
+		"note-" + itemID: {note}}
+}
+
+// decisionOf reads a form. It reports whether the form is complete.
+func decisionOf(req *http.Request) (d decision, complete bool) {
+	d.notes = map[string]string{}
+	for name, values := range req.PostForm {
+		if itemID, ok := strings.CutPrefix(name, "note-"); ok {
+			if note := strings.TrimSpace(values[0]); note != "" {
+				d.notes[itemID] = note
+			}
+		}
+	}
+	parts := strings.Split(req.PostForm.Get("decision"), " ")
+	if len(parts) != 3 {
+		return d, false
+	}
+	version, err := strconv.ParseInt(parts[2], 10, 64)
+	d.what, d.itemID, d.version = parts[0], parts[1], version
+	return d, err == nil
+}
+
+// refused says why a form is not a decision about one of the shown items, with the status: 0 if it is one.
+func (d decision) refused(all []*item.Record) (status int, why string) {
+	switch note := d.notes[d.itemID]; {
+	case d.what != item.Approved && d.what != item.ChangesRequested && d.what != undo,
+		!slices.ContainsFunc(all, func(r *item.Record) bool { return r.ID == d.itemID }):
+		return http.StatusBadRequest, failedGone
+	case len([]rune(note)) > mostNote:
+		return http.StatusUnprocessableEntity, failedLong
+	case d.what == item.ChangesRequested && note == "":
+		return http.StatusUnprocessableEntity, failedNote
+	}
+	return 0, ""
+}
+
+// decide notes the decision of a form. It goes back to the page, or shows it with the notes that were typed about other
+// items. The page stays where it is: a redirect has the id of the item as its fragment, and a page that follows the
+// form itself has the focus at the item. Browsers ignore such a focus if the address has a fragment, so that of the
+// form has none.
+func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, it store.Item, c choices) page {
+	began := s.now()
+	req.Body = http.MaxBytesReader(nil, req.Body, mostForm)
+	show := func(status int, why string, d decision) page {
+		return s.view(ctx, l, it, shown{choices: c, last: d.itemID, status: status, failed: why, notes: d.notes})
+	}
+	if err := req.ParseForm(); err != nil {
+		return show(http.StatusBadRequest, failedForm, decision{})
+	}
+	all, err := s.reviewed(ctx, l, it)
+	if err != nil {
+		slog.Error("review page not read", "link", l.ID, "error", err)
+		return pageBroken.in(c)
+	}
+	d, complete := decisionOf(req)
+	switch {
+	case l.May != mayDecide:
+		return show(http.StatusForbidden, failedRight, d)
+	case !complete:
+		return show(http.StatusBadRequest, failedPart, d)
+	}
+	if status, why := d.refused(all); status != 0 {
+		return show(status, why, d)
+	}
+	ctx = resource.WithConcern(ctx)
+	err = s.commit(ctx, l, d)
+	s.record(ctx, l, it, d, err, began)
+	if err != nil && !done(all, d, l.ID) {
+		status, why := refusal(err, all, d.itemID)
+		if why == "" {
+			slog.Error("decision not written", "link", l.ID, "error", err)
+			return pageBroken.in(c)
+		}
+		return show(status, why, d)
+	}
+	delete(d.notes, d.itemID)
+	if len(d.notes) > 0 {
+		return show(http.StatusOK, "", d)
+	}
+	return page{after: c.after(d)}
+}
+
+// done reports whether the link has made the decision before: the form was sent twice.
+func done(all []*item.Record, d decision, linkID string) bool {
+	return slices.ContainsFunc(all, func(r *item.Record) bool {
+		return r.ID == d.itemID && d.what == item.Approved && r.Approval.State == d.what && r.Approval.By != nil &&
+			*r.Approval.By == linkID && r.Version > d.version
+	})
+}
+
+// refusal says why a decision was refused, and an empty text if the service has failed.
+func refusal(err error, all []*item.Record, itemID string) (status int, why string) {
+	switch errs.CodeOf(err) {
+	case errs.VersionMismatch:
+		return http.StatusConflict, failedChanged
+	case errs.NotFound:
+		return http.StatusNotFound, failedGone
+	case errs.InvalidState:
+		for _, r := range all {
+			switch {
+			case r.ID != itemID:
+			case r.Permit(item.RequestChanges) != nil:
+				return http.StatusConflict, failedEnded
+			case r.Approval.State == item.Approved:
+				return http.StatusConflict, failedApproved
+			}
+		}
+		return http.StatusConflict, failedOthers
+	}
+	return http.StatusServiceUnavailable, ""
+}
+
+// commit writes a decision about the version of an item that was seen.
+func (s *Service) commit(ctx context.Context, l *linkRecord, d decision) error {
+	seen := httpapi.IfMatch{IfMatch: httpapi.ETag(d.version)}
+	return s.db.Change(ctx, func(tx *store.Tx) (err error) {
+		if d.what == undo {
+			_, err = s.content.Withdraw(ctx, tx, d.itemID, seen)
+		} else {
+			_, err = s.content.Decide(ctx, tx, d.itemID, d.what, d.notes[d.itemID], l.Authority, seen)
+		}
+		return err
+	})
+}
+
+// record writes a decision to the audit log of the customer, under the link.
+func (s *Service) record(ctx context.Context, l *linkRecord, it store.Item, d decision, failure error,
+	began time.Time) {
+	g, status, code := httpapi.GatewayOf(ctx), http.StatusSeeOther, errs.Code("")
+	if failure != nil {
+		code = errs.CodeOf(failure)
+		status, _ = httpapi.Status(code)
+	}
+	if !g.ReceivedAt.IsZero() {
+		began = g.ReceivedAt
+	}
+	path := PagePath + l.ID + "/" + d.itemID
+	if d.what == undo {
+		path += "/" + undo
+	}
+	err := s.audit.Record(context.WithoutCancel(ctx), httpapi.Call{
+		RequestID: g.RequestID, Principal: &auth.Principal{Owner: it.Owner,
+			Actor: auth.Actor{Kind: auth.ReviewLink, ID: l.ID}},
+		OperationID: ReviewOperation, Method: http.MethodPost, Path: path, Status: status,
+		ErrorCode: string(code), IP: g.SourceIP, UserAgent: g.UserAgent, At: began, Latency: s.now().Sub(began),
+		Concern: resource.ConcernOf(ctx),
+	})
+	if err != nil {
+		slog.Error("audit entry lost", "request_id", g.RequestID, "operation_id", ReviewOperation, "error", err)
+	}
+}
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var design = web.NewDesign(pageText, web.Look("../settings/assets/")+pageStyle, template.FuncMap{
+	"of":   func(p page, one pageItem) itemOf { return itemOf{p, one} },
+	"logo": web.Logo,
+})
+
+// page is a page of a review link.
+type page struct {
+	choices
+	Status      int
+	Title, Text string
+	// Brand is the name of the profile whose posts are on the page, and Logo its logo: empty without a profile.
+	Brand  string
+	Logo   template.URL
+	Notice string // why a form did nothing, if its item is not on the page
+	Items  []pageItem
+	// Decided is how many of Total items were decided about.
+	Decided, Total int
+	Decide         bool
+	// origins are those of the media that the page shows, after is the address to go to instead of a page, and allow
+	// the header Allow.
+	origins      []string
+	allow, after string
+}
+
+// Link returns the address of the page with all posts, or with those that wait for a decision.
+func (p page) Link(todo bool) string {
+	q := url.Values{}
+	maps.Copy(q, p.query)
+	if q.Del("todo"); todo {
+		q.Set("todo", "1")
+	}
+	return "?" + q.Encode()
+}
+
+// itemOf is what the template of a post gets.
+type itemOf struct {
+	Page page
+	Item pageItem
+}
+
+// in returns the page in the language of its reader.
+func (p page) in(c choices) page {
+	p.choices, p.Title, p.Text = c, c.T(p.Title), c.T(p.Text)
+	return p
+}
+
+type pageItem struct {
+	// Name is the title of the item or the beginning of its text. It may be empty.
+	ID, Name, Kind, StateText, Note string
+	// Made says how the finished media were made, and Signer who has signed that.
+	Made, Signer           string
+	PublishAt, PublishText string
+	Posts                  []pagePost
+	// Version is that of the item as the page shows it: a decision is about this version alone.
+	Version int64
+	// Open reports whether the reader can decide about the item, and Undo whether they can take their decision back.
+	Open, Undo bool
+	// Decided reports whether there is a decision, and Approved whether it is approved.
+	Decided, Approved bool
+	// Last reports that the last form was about the item, and Failed why it did nothing. Typed is the note of the form.
+	Last          bool
+	Failed, Typed string
+}
+
+type pagePost struct {
+	Platform, Label, Handle, Title, Caption, Rest string
+	Hashtags                                      []string
+	Media                                         []pageMedia
+}
+
+// Initial returns the first letter of the handle, which stands for its picture.
+func (p pagePost) Initial() string {
+	for _, letter := range strings.TrimPrefix(p.Handle, "@") {
+		return strings.ToUpper(string(letter))
+	}
+	return ""
+}
+
+type pageMedia struct {
+	URL template.URL
+	// Small is the address of the thumbnail, or empty. A click shows the whole picture, and starts a video.
+	Small         template.URL
+	Alt           string
+	Video         bool
+	Width, Height int
+}
+
+var (
+	pageGone = page{Status: http.StatusNotFound, Title: "This page has ended",
+		Text: "The link is not valid, or is not valid any more. Ask for a new one."}
+	pageBroken = page{Status: http.StatusServiceUnavailable, Title: "Something went wrong",
+		Text: "Nothing was changed. Try again in a few minutes."}
+)
+
+// policy permits the page to use its style, to show the media, and to send its forms to itself. It permits no script.
+func (p page) policy() string {
+	media := "'none'"
+	if len(p.origins) > 0 {
+		media = strings.Join(p.origins, " ")
+	}
+	return design.Policy("font-src 'self'; img-src data: " +
+		strings.TrimPrefix(media, "'none'") + "; media-src " + media +
+		"; form-action 'self'; ")
+}
+
+// show adds the origin of a file to those that the policy permits.
+func (p *page) show(address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	if origin := u.Scheme + "://" + u.Host; !slices.Contains(p.origins, origin) {
+		p.origins = append(p.origins, origin)
+	}
+}
+
+// write answers a request with the page. Its address is a secret.
+func (p page) write(w http.ResponseWriter, method string) {
+	if p.allow != "" {
+		w.Header().Set("Allow", p.allow)
+	}
+	if p.after != "" {
+		web.SetHeaders(w.Header())
+		w.Header().Set("Location", p.after)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	design.Write(w, method, p.Status, p.policy(), p)
+}
+
+// The file has a line for each text: English, and after a tab each of the other languages in their order.
+//
+//go:embed texts.tsv
+var textFile string
+
+// language is a language of the review page.
+type language struct {
+	Code, Name string
+	// date is the pattern of a date: its day, the name of its month and its year.
+	date string
+}
+
+var languages = []language{{"en", "English", "%d %s %d"}, {"ru", "Русский", "%d %s %d"},
+	{"de", "Deutsch", "%d. %s %d"}, {"es", "Español", "%d de %s de %d"}, {"fr", "Français", "%d %s %d"},
+	{"pt", "Português", "%d de %s de %d"}}
+
+var codes = func() (all []string) {
+	for _, l := range languages {
+		all = append(all, l.Code)
+	}
+	return all
+}()
+
+// translations are the texts in all languages but English, by the English ones.
+var translations = sync.OnceValue(func() map[string][]string {
+	texts := map[string][]string{}
+	for line := range strings.Lines(textFile) {
+		all := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		texts[all[0]] = all[1:]
+	}
+	return texts
+})
+
+// choices are what the reader of a page has chosen: the language, or that of the browser, the time zone, or those of
+// the factories, and whether only posts are shown that wait for a decision.
+type choices struct {
+	language int
+	zone     *time.Location
+	todo     bool
+	query    url.Values
+}
+
+// choicesOf reads the address of a page and the header Accept-Language.
+func choicesOf(req *http.Request) choices {
+	given, c := req.URL.Query(), choices{query: url.Values{}}
+	code := web.Language(req.Header.Get("Accept-Language"), codes)
+	if asked := given.Get("lang"); web.Language(asked, codes) == asked {
+		code = asked
+		c.query.Set("lang", asked)
+	}
+	for i, known := range codes {
+		if known == code {
+			c.language = i
+		}
+	}
+	if name := given.Get("zone"); len(name) <= 64 {
+		if zone, err := factory.Zone(name); err == nil {
+			c.zone = zone
+			c.query.Set("zone", name)
+		}
+	}
+	if given.Get("todo") != "" {
+		c.todo = true
+		c.query.Set("todo", "1")
+	}
+	return c
+}
+
+// after returns the address of the page after a decision.
+func (c choices) after(d decision) string {
+	q := url.Values{"done": {d.what}, "on": {d.itemID}}
+	for name, values := range c.query {
+		q[name] = values
+	}
+	return "?" + q.Encode() + "#" + d.itemID
+}
+
+// T translates a text of the page, with values as fmt.Sprintf.
+func (c choices) T(text string, values ...any) string {
+	if c.language > 0 {
+		if all := translations()[text]; c.language <= len(all) {
+			text = all[c.language-1]
+		}
+	}
+	if len(values) > 0 {
+		return fmt.Sprintf(text, values...)
+	}
+	return text
+}
+
+// Language implements web.Translated.
+func (c choices) Language() string { return codes[c.language] }
+
+// Languages returns the languages that the reader can choose.
+func (c choices) Languages() []language { return languages }
+
+// Zones returns the time zones that the reader can choose: one for each offset, and those of many people.
+func (c choices) Zones() []string { return zones }
+
+// Zone returns the chosen time zone, or an empty text.
+func (c choices) Zone() string { return c.query.Get("zone") }
+
+// Todo reports whether only posts are shown that wait for a decision.
+func (c choices) Todo() bool { return c.todo }
+
+var zones = []string{"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver",
+	"America/Chicago", "America/New_York", "America/Sao_Paulo", "Europe/London", "Europe/Lisbon", "Europe/Berlin",
+	"Europe/Paris", "Europe/Madrid", "Europe/Kyiv", "Europe/Istanbul", "Europe/Moscow", "Europe/Samara", "Asia/Dubai",
+	"Asia/Yekaterinburg", "Asia/Almaty", "Asia/Kolkata", "Asia/Novosibirsk", "Asia/Bangkok", "Asia/Shanghai",
+	"Asia/Singapore", "Asia/Tokyo", "Asia/Vladivostok", "Australia/Sydney", "Pacific/Auckland"}
+
+// at returns a time in words: in the chosen time zone, or else in that of the factory.
+func (c choices) at(t time.Time, factory *time.Location) string {
+	zone := c.zone
+	if zone == nil {
+		zone = factory
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	t = t.In(zone)
+	return fmt.Sprintf(languages[c.language].date, t.Day(), c.T(t.Month().String()), t.Year()) +
+		t.Format(", 15:04") + " (" + zone.String() + ")"
 }

@@ -5,6 +5,8 @@ package quote
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"time"
 
@@ -12,9 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
+	"github.com/content-automation/api/pkg/record/rehearsal"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -230,4 +235,248 @@ func (s *Service) get(ctx context.Context, in *Path) (Quote, error) {
 	var q record
 	err = it.Decode(&q)
 	return q.Quote, err
+}
+
+// Rehearse is the member of a body that asks for a rehearsal. Embed it.
+type Rehearse struct {
+	// Whether the call is only rehearsed: the response has what it would make in `rehearsal`, with the price, each
+	// refusal and how to mend it. Nothing is created, generated or spent.
+	Rehearse bool `json:"rehearse,omitempty"`
+}
+
+// Given are the members of the body of a call that can be rehearsed and quoted. Embed it.
+type Given struct {
+	Rehearse
+	// Id of a quote of the same body: the call costs at most what the quote says. A quote is used once.
+	QuoteID string `json:"quote_id,omitempty" maxLength:"64" example:"qte_01h455vb4pex5vsknk084sn02q"`
+}
+
+// lot is what a rehearsal keeps of an item.
+type lot struct {
+	Credits int64 `json:"credits"`
+	// Of is what the item is in its call, such as its content type, and Made tells apart what its price is for.
+	Of   string `json:"of,omitempty"`
+	Made string `json:"made,omitempty"`
+}
+
+// stored is the document of a rehearsal, from which quotes are made.
+type stored struct {
+	Operation string `json:"operation"`
+	// Digest is that of the request, and Stamp tells apart what else its result depends on.
+	Digest   string              `json:"digest"`
+	Stamp    string              `json:"stamp"`
+	Lots     []lot               `json:"lots"`
+	Refusals []rehearsal.Refusal `json:"refusals,omitempty"`
+}
+
+// The kinds of the items of rehearsals and quotes in the table.
+const (
+	rehearsalKind = "rehearsal"
+	quoteKind     = "quote"
+)
+
+// unquoted are the members that do not count in the digest of a request.
+var unquoted = []string{"rehearse", "quote_id"}
+
+// Terms are those on which an operation takes a call: it is rehearsed, has a quote, or, as the zero value says,
+// neither. An operation runs the same code in each case.
+type Terms struct {
+	operation string
+	now       time.Time
+	digest    string
+	stamp     string
+	// rehearsal is set of a call that is rehearsed, with the lots of its items.
+	rehearsal *rehearsal.Rehearsal
+	lots      []lot
+	// quote is set of a call that has one.
+	quote *record
+	item  store.Item
+}
+
+// Open returns the terms of a call of an operation. It reads the quote that the call names, and refuses one that is not
+// of the same request, has ended, or was used.
+func Open(ctx context.Context, db *store.DB, now time.Time, operation string, g Given) (*Terms, error) {
+	t := &Terms{operation: operation, now: now}
+	if !g.Rehearse.Rehearse && g.QuoteID == "" {
+		return t, nil
+	}
+	var err error
+	if t.digest, err = httpapi.RequestDigest(ctx, unquoted...); err != nil {
+		return nil, err
+	}
+	if !g.Rehearse.Rehearse {
+		return t, t.take(ctx, db, g.QuoteID)
+	}
+	if g.QuoteID != "" {
+		return nil, errs.Invalid("/quote_id", "is not for a rehearsal. Leave it out")
+	}
+	t.rehearsal = rehearsal.New(now)
+	return t, nil
+}
+
+// take reads the quote of a call, and refuses one that the call cannot have.
+func (t *Terms) take(ctx context.Context, db *store.DB, quoteID string) error {
+	it, err := resource.Find(ctx, db, id.Quote, "quote", quoteID)
+	if errs.CodeOf(err) == errs.NotFound {
+		return errs.MissingAt("/quote_id", "quote", quoteID)
+	}
+	if err != nil {
+		return err
+	}
+	t.item, t.quote = it, new(record)
+	if err := it.Decode(t.quote); err != nil {
+		return err
+	}
+	switch q := t.quote; {
+	case q.UsedAt != nil:
+		e := errs.New(errs.QuoteUsed, "The quote %s was used at %s. Quote the rehearsal again to create the same once "+
+			"more.", q.ID, q.UsedAt.Format(time.RFC3339))
+		e.Param = "/quote_id"
+		return e
+	case !t.now.Before(q.ExpiresAt.Time):
+		return errs.Invalid("/quote_id", "is that of a quote that ended at %s. Quote the rehearsal again",
+			q.ExpiresAt.Format(time.RFC3339))
+	case q.Digest != t.digest:
+		return errs.Invalid("/quote_id", "is that of another request: send the path and the body that were rehearsed, "+
+			"without rehearse. Or rehearse this one, and quote that rehearsal")
+	}
+	return nil
+}
+
+// Rehearsed reports whether the call is rehearsed, so that nothing of it is committed.
+func (t *Terms) Rehearsed() bool { return t.rehearsal != nil }
+
+// ID returns the id of the quote or of the rehearsal, or an empty text if the call has neither.
+func (t *Terms) ID() string {
+	switch {
+	case t.Rehearsed():
+		return t.rehearsal.ID
+	case t.quote != nil:
+		return t.quote.ID
+	}
+	return ""
+}
+
+// Tx returns the transaction that the operation writes to: of a rehearsal, one that is not committed.
+func (t *Terms) Tx(tx *store.Tx) *store.Tx {
+	if t.Rehearsed() {
+		return &store.Tx{}
+	}
+	return tx
+}
+
+// Meet notes the refusal of a rehearsed call and returns nil, so that the operation goes on. It returns the error of
+// any other call, and errors that say nothing about the call.
+func (t *Terms) Meet(err error) error { return t.meet(err, nil) }
+
+// MeetAt is Meet for the refusal of the item with a number in the body.
+func (t *Terms) MeetAt(number int, err error) error { return t.meet(err, &number) }
+
+func (t *Terms) meet(err error, number *int) error {
+	if err == nil || !t.Rehearsed() {
+		return err
+	}
+	return t.rehearsal.Refuse(err, number)
+}
+
+// errChanged refuses a quote of what has changed since its rehearsal.
+func errChanged() error {
+	return errs.Invalid("/quote_id", "is that of a rehearsal from before a change of the factory, of what the request "+
+		"refers to, or of the day on which it begins. Rehearse the request again, and quote that rehearsal")
+}
+
+// Stamp notes what the result of the call depends on besides its body. It refuses a quote of another stamp.
+func (t *Terms) Stamp(stamp string) error {
+	if t.stamp = stamp; t.quote != nil && t.quote.Stamp != stamp {
+		return errChanged()
+	}
+	return nil
+}
+
+// Bound returns the part of the quote for the item with a number, or nil if the call has none. Made describes what the
+// price of the item is for: a quote does not hold the price of another thing. The part of a rehearsed call bounds
+// nothing, and has no need of a quote.
+func (t *Terms) Bound(number int, made string) (*ledger.Quoted, error) {
+	switch {
+	case t.Rehearsed():
+		return &ledger.Quoted{QuoteID: t.rehearsal.ID, Credits: ledger.MaxCredits}, nil
+	case t.quote == nil:
+		return nil, nil
+	case number >= len(t.quote.Lots) || t.quote.Lots[number].Made != short(made):
+		return nil, errChanged()
+	}
+	return &ledger.Quoted{QuoteID: t.quote.ID, Credits: t.quote.Lots[number].Credits}, nil
+}
+
+// BoundOf is Bound for all items of a kind, which are made alike: it is the lowest of their parts.
+func (t *Terms) BoundOf(of, made string) (least *ledger.Quoted, err error) {
+	if t.quote == nil {
+		return t.Bound(0, made)
+	}
+	for i, l := range t.quote.Lots {
+		if l.Of != of {
+			continue
+		}
+		q, err := t.Bound(i, made)
+		if err != nil {
+			return nil, err
+		}
+		if least == nil || q.Credits < least.Credits {
+			least = q
+		}
+	}
+	if least == nil {
+		return nil, errChanged()
+	}
+	return least, nil
+}
+
+// Add adds an item to a rehearsal. Of and made are those of Bound and BoundOf.
+func (t *Terms) Add(i rehearsal.Item, of, made string) {
+	t.rehearsal.Add(i)
+	t.lots = append(t.lots, lot{i.Credits, of, short(made)})
+}
+
+// short returns a digest of what the price of an item is for, since a rehearsal may have 900 of them.
+func short(made string) string {
+	sum := sha256.Sum256([]byte(made))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// Use adds to the transaction that the quote of the call, if it has one, was used for resources of an owner, which
+// have reserved credits.
+func (t *Terms) Use(tx *store.Tx, o tenant.Owner, credits int64, ids ...string) error {
+	if t.quote == nil {
+		return nil
+	}
+	if t.item.Owner != o {
+		return errs.MissingAt("/quote_id", "quote", t.quote.ID)
+	}
+	at := resource.Instant(t.now)
+	q := *t.quote
+	q.UsedAt, q.UsedCredits, q.CreatedIDs = &at, credits, ids
+	return q.replace(tx, t.item, t.now)
+}
+
+// Close ends a rehearsal: it finds what else would refuse the transaction that the operation has filled, and adds the
+// rehearsal to the transaction of the call.
+func (t *Terms) Close(ctx context.Context, db *store.DB, tx, filled *store.Tx, o tenant.Owner) (*rehearsal.Rehearsal,
+	error) {
+	refused, err := db.Rehearse(ctx, filled)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range refused {
+		if err := t.Meet(err); err != nil {
+			return nil, err
+		}
+	}
+	r := t.rehearsal
+	it := store.Item{Key: store.IDKey(r.ID), Kind: rehearsalKind, Owner: o, ExpireAt: r.ExpiresAt.Time}
+	if err := it.Encode(stored{t.operation, t.digest, t.stamp, t.lots, r.Refusals}); err != nil {
+		return nil, err
+	}
+	quota.Rehearsals.Take(tx, t.now, &it)
+	tx.Create(it, nil)
+	return r, nil
 }

@@ -2,12 +2,19 @@ package social
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -195,4 +202,339 @@ func (a *Visit) change(ctx context.Context, do func(store.Item) error) error {
 		return err
 	}
 	return do(it)
+}
+
+// Price is what a call takes of the budgets of its platform: of that for posts (ForPublishing), for calls that change
+// comments (ForComments), or for readings (ForReading).
+type Price struct {
+	Of Purpose
+	// Units that the platform counts. A reading is at least one.
+	Units int
+	// Urgent reports that a reading may use the part of the budget that is kept for the first readings of new posts.
+	Urgent bool
+}
+
+// Use is what a call takes of a counter, which has a limit.
+type Use struct {
+	Key          store.Key
+	Units, Limit int64
+}
+
+// Budgets has the budgets of platforms.
+type Budgets interface {
+	// Uses returns what a call for an account takes of counters, or nothing if its platform has no such budget. The
+	// wait is the time until the budgets permit the call, or 0 if they do now.
+	Uses(ctx context.Context, r *Record, c platform.Capabilities, p Price) (all []Use, wait time.Duration, err error)
+}
+
+// keepCount is the time for which a counter is kept.
+const keepCount = 3 * 24 * time.Hour
+
+// Spend takes a call out of the budgets of its platform, once until Over, and in a write of its own. If they do not
+// permit the call, it returns a platform.Error as a permanent error, whose RetryAfter is the time until they do. A task
+// that fails spends nothing.
+func (a *Visit) Spend(ctx context.Context, p Price) error {
+	if a.Run.Knows("budget") {
+		return nil
+	}
+	if all, err := a.afford(ctx, p); err != nil || len(all) == 0 {
+		return err
+	}
+	_, err := task.Commit(ctx, a.Run, "budget", func(ctx context.Context, tx *store.Tx) (bool, error) {
+		all, err := a.afford(ctx, p)
+		for _, u := range all {
+			tx.CountUntil(u.Key, u.Units, u.Limit, a.Now().Add(keepCount), store.ErrConflict)
+		}
+		return true, err
+	})
+	if task.Waits(err) {
+		err = task.Again(err) // others use the counters, too
+	}
+	return err
+}
+
+// Affords returns the error that Spend would. It is for a call whose price is known afterwards: see Count.
+func (a *Visit) Affords(ctx context.Context, p Price) error {
+	_, err := a.afford(ctx, p)
+	return err
+}
+
+// Count adds to the transaction what a call has used, even if it exceeds the budgets.
+func (a *Visit) Count(ctx context.Context, tx *store.Tx, p Price) error {
+	all, _, err := a.uses(ctx, p)
+	for _, u := range all {
+		tx.CountUntil(u.Key, u.Units, math.MaxInt32, a.Now().Add(keepCount), store.ErrConflict)
+	}
+	return err
+}
+
+// Over ends a reading: the next one spends and is tried anew.
+func (a *Visit) Over() {
+	a.Run.Forget("budget")
+	a.Run.Forget("tries")
+}
+
+// afford returns what a call takes of counters, or the error of Spend.
+func (a *Visit) afford(ctx context.Context, p Price) ([]Use, error) {
+	if p.Of == ForReading {
+		p.Units = max(1, p.Units)
+	}
+	all, wait, err := a.uses(ctx, p)
+	switch {
+	case err != nil:
+		return nil, task.Again(err)
+	case wait > 0:
+		return nil, task.Permanent((&platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaReached,
+			Message: "The calls of this platform have used up their share of the day. Try again later."}).After(wait))
+	}
+	return all, nil
+}
+
+// uses returns what Budgets.Uses does. Calls of the sandbox use nothing.
+func (a *Visit) uses(ctx context.Context, p Price) (all []Use, wait time.Duration, err error) {
+	if a.Run.Mode != tenant.Live || a.Adapter == nil || p.Units == 0 {
+		return nil, 0, nil
+	}
+	return a.Budgets.Uses(ctx, &a.Account, a.Adapter.Capabilities(), p)
+}
+
+// Vault seals the tokens of accounts, and opens them.
+type Vault struct {
+	*seal.Envelope
+	// DB has the applications of customers. It is not needed to seal, and to open a value.
+	DB *store.DB
+}
+
+// Seal encrypts a value as JSON for one account. A copy of it does not open for a different account.
+func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value any) ([]byte, error) {
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("social: encode what is sealed for %s: %w", accountID, err)
+	}
+	sealed, err := v.Envelope.Seal(ctx, string(o.Account), plain, sealedFor(o, accountID))
+	if err != nil {
+		return nil, fmt.Errorf("social: seal for %s: %w", accountID, err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts a value that was sealed for the account into value. Its error wraps seal.ErrOpen if that can never
+// succeed.
+func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, sealed []byte, value any) error {
+	plain, err := v.Envelope.Open(ctx, string(o.Account), sealed, sealedFor(o, accountID))
+	if err != nil {
+		return fmt.Errorf("social: open what is sealed for %s: %w", accountID, err)
+	}
+	if err := json.Unmarshal(plain, value); err != nil {
+		// The cause could show a token.
+		return fmt.Errorf("social: decode what is sealed for %s: %w", accountID, seal.ErrOpen)
+	}
+	return nil
+}
+
+func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#" + accountID }
+
+// Token opens the account of the platform with its token. Calls of the platform that take the token need the returned
+// context, which has the application that the token was made with if it is not the operator's. The error is a
+// platform.Error of the kind Reconnect if that application was deleted, and provider_unavailable while a token that the
+// platform has refused is renewed: no call is made with such a token.
+func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
+	if r.refused() {
+		return ctx, platform.Account{}, errs.New(errs.ProviderUnavailable, "The access to the account is being "+
+			"renewed. "+
+			"Try again in a few seconds.")
+	}
+	return v.account(ctx, o, r)
+}
+
+// account opens the account of the platform with its token, for a refresh.
+func (v Vault) account(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
+	var a platform.Account
+	if err := v.Open(ctx, o, r.ID, r.Sealed, &a); err != nil {
+		return ctx, a, err
+	}
+	with, err := v.with(ctx, o, r.ApplicationID)
+	return with, a, err
+}
+
+// with returns a context with an application of a customer, or the context itself without one.
+func (v Vault) with(ctx context.Context, o tenant.Owner, applicationID *string) (context.Context, error) {
+	if applicationID == nil {
+		return ctx, nil
+	}
+	it, err := v.DB.Get(tenant.Unconfined(ctx), store.IDKey(*applicationID))
+	var r applicationRecord
+	if err == nil && it.Kind == ApplicationKind && o.Uses(it.Owner) {
+		if r, err = applicationOf(&it); err != nil {
+			return ctx, err
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && (r.ID == "" || r.Deleted) {
+		return ctx, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"The application that the account was connected with was deleted. Connect the account again.")
+	}
+	if err != nil {
+		return ctx, err
+	}
+	app := platform.App{ID: r.ClientID, Scopes: strings.Join(r.Scopes, " ")}
+	if len(r.Sealed) > 0 {
+		err = v.Open(ctx, it.Owner, r.ID, r.Sealed, &app.Secret)
+	}
+	return platform.WithApp(ctx, app), err
+}
+
+// Worker has the dependencies of the tasks of accounts.
+type Worker struct {
+	DB        *store.DB
+	Platforms Adapters
+	Vault     Vault
+	Now       func() time.Time
+	// Cleaners end the pending work for an account that was disconnected.
+	Cleaners []Cleaner
+}
+
+// Handlers returns the handlers of the tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Disconnect: task.Func(w.disconnect)}
+}
+
+const (
+	// refreshTimeout bounds the call of a platform, during which the lease is renewed.
+	refreshTimeout = 40 * time.Second
+	// JustNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
+	JustNow = 10 * time.Second
+	// longestPause bounds the wait between two attempts at a refresh.
+	longestPause = 15 * time.Minute
+)
+
+// Refreshing is the payload of a task that refreshes a token. The task ends with its connection.
+type Refreshing struct {
+	Connection int `json:"connection"`
+}
+
+// Renew refreshes a token. Only the task of a connection does so, and its lease prevents two refreshes at once. If the
+// answer is lost or the function dies, the next step tries the same refresh token again. A platform that has rotated
+// the token refuses the repeat, and the owner has to connect again. The error is permanent if the access has ended.
+func Renew(ctx context.Context, r *task.Run, refresh func(context.Context) (platform.Token, error)) (
+	token platform.Token, err error) {
+	if err := r.Lease(ctx, nil); err != nil {
+		return token, Again(err, 0)
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	token, err = refresh(bounded)
+	switch {
+	case err == nil:
+		return token, nil
+	case platform.Ended(err):
+		return token, task.Permanent(err)
+	case errors.Is(err, seal.ErrOpen):
+		return token, Again(err, longestPause) // an operator can set the right key again
+	}
+	return token, Again(err, min(longestPause, time.Duration(r.Failures+1)*time.Minute))
+}
+
+// refresh refreshes the token of an account again and again, and acts on the end of the access.
+func (w *Worker) refresh(ctx context.Context, r *task.Run) error {
+	var p Refreshing
+	if err := r.Decode(&p); err != nil {
+		return err
+	}
+	_, acct, err := w.read(ctx, r.Subject)
+	if err != nil {
+		return Again(err, 0)
+	}
+	if !acct.Usable() || acct.Connection != p.Connection || acct.TokenExpiresAt == nil {
+		return nil
+	}
+	adapter, ok := w.Platforms.Of(r.Mode, acct.Platform)
+	ends, now := acct.ReconnectDueAt, w.Now()
+	switch {
+	case ends != nil && !now.Before(ends.Time):
+		return w.lose(r, acct, platform.Disconnected())
+	case ends != nil && !acct.Told && !now.Before(ends.Add(-notice)):
+		return w.tell(r, acct)
+	case !ok:
+		return nil
+	case !acct.refused() && now.Sub(acct.RefreshedAt) < JustNow:
+		return r.Sleep(max(JustNow, acct.pause(now)))
+	}
+	var account platform.Account
+	token, err := Renew(ctx, r, func(ctx context.Context) (token platform.Token, err error) {
+		if ctx, account, err = w.Vault.account(ctx, r.Owner, &acct); err != nil {
+			return token, err
+		}
+		return adapter.Refresh(ctx, account)
+	})
+	if task.Waits(err) {
+		return err
+	}
+	if err != nil {
+		return w.lose(r, acct, err)
+	}
+	account.Token = token
+	sealed, err := w.Vault.Seal(ctx, r.Owner, acct.ID, account)
+	if err != nil {
+		return Again(err, 0)
+	}
+	now = w.Now()
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, acct.ID)
+		switch {
+		case err != nil:
+			return err
+		case !present.Usable() || present.Tokens != acct.Tokens:
+			// The account was disconnected or connected again during the step.
+			return revokeSpare(tx, now, it.Owner, &present, acct.Tokens, sealed, acct.ApplicationID)
+		}
+		present.Sealed = sealed
+		present.stored(now, token)
+		return present.Replace(tx, now, it, "")
+	})
+	after := acct
+	if after.stored(now, token); after.TokenExpiresAt == nil {
+		return nil
+	}
+	return r.Sleep(after.pause(now))
+}
+
+// lose ends the refreshes of an account whose access has ended.
+func (w *Worker) lose(r *task.Run, acct Record, cause error) error {
+	return r.End(func(ctx context.Context, tx *store.Tx) error {
+		it, _, err := w.read(ctx, acct.ID)
+		if err != nil {
+			return err
+		}
+		return Lose(tx, w.Now(), it, acct.Tokens, cause)
+	})
+}
+
+// tell sends the event that the owner has to connect the account again, while the account is still connected.
+func (w *Worker) tell(r *task.Run, acct Record) error {
+	now, used := w.Now(), acct.Tokens
+	r.Also(func(ctx context.Context, tx *store.Tx) error {
+		it, present, err := w.read(ctx, acct.ID)
+		if err != nil || !present.Usable() || present.Tokens != used || present.Told {
+			return err
+		}
+		present.Told = true
+		return present.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
+	})
+	acct.Told = true
+	return r.Sleep(acct.pause(now))
+}
+
+// Again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
+func Again(err error, after time.Duration) error {
+	return &task.RetryError{Err: err, After: max(after, platform.WaitOf(err)), Most: task.NoLimit}
+}
+
+// read reads an account. The record is the zero value if there is none.
+func (w *Worker) read(ctx context.Context, accountID string) (it store.Item, r Record, err error) {
+	it, err = w.DB.Lookup(ctx, store.IDKey(accountID))
+	if err != nil || it.PK == "" {
+		return it, r, err
+	}
+	r, err = Decode(&it)
+	return it, r, err
 }

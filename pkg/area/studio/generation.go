@@ -2,16 +2,26 @@ package studio
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -241,4 +251,237 @@ func InputOf(k provider.Kind) reflect.Type {
 		}
 	}
 	return nil
+}
+
+// Loader opens generations for their work.
+type Loader struct {
+	// Sign signs the addresses of files that providers fetch.
+	Sign func(media.File) (string, error)
+}
+
+var _ generate.Loader = Loader{}
+
+// Open reads a generation.
+func (l Loader) Open(it store.Item) (generate.Work, error) {
+	r, err := Decode(&it)
+	if err != nil {
+		return nil, err
+	}
+	return &work{it, r, l.Sign}, nil
+}
+
+// work is the work of a generation.
+type work struct {
+	item store.Item
+	*Record
+	sign func(media.File) (string, error)
+}
+
+var _ generate.Composing = (*work)(nil)
+
+func (w *work) Waits() int {
+	if w.Runs() {
+		return Attempt
+	}
+	return 0
+}
+
+func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
+
+func (w *work) Request(int, []generate.Made) (provider.Request, error) {
+	in := w.Input
+	for member, file := range w.Given {
+		url, err := w.sign(file)
+		if err != nil {
+			return provider.Request{}, err
+		}
+		*in.File(member) = url
+	}
+	req := in.Request(w.Kind)
+	if w.Kind == provider.KindAvatar {
+		req.Spoken = time.Duration(w.Given[AudioMember].DurationSeconds * float64(time.Second))
+	}
+	if s := w.Sandbox; s != nil {
+		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt.Time)
+	}
+	return req, nil
+}
+
+// Composition implements generate.Composing: the files of the model stay as they are, and are signed.
+func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
+	return generate.Whole(made[0].Files), nil
+}
+
+// Gave implements generate.Composing: the caller's own files are not among those that are signed.
+func (w *work) Gave(*provider.Error) bool { return false }
+
+func (w *work) Start(now time.Time) {
+	w.State = Generating
+	w.Touch(now)
+}
+
+// progressStep is the least progress that is worth a write.
+const progressStep = 10
+
+func (w *work) Progress(now time.Time, percent int) bool {
+	if percent < w.Record.Progress+progressStep {
+		return false
+	}
+	w.Record.Progress = min(percent, 99) // 100 means ready
+	w.Touch(now)
+	return true
+}
+
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
+	w.State, w.Record.Progress, w.CostCredits = Generated, 100, cost
+	w.Files = made[len(made)-1].Files
+	w.Touch(now)
+	return w.notify(tx, event.StudioGenerated)
+}
+
+func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
+	w.State, w.Failure = Failed, &Failure{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+	w.CostCredits = f.Cost
+	w.Touch(now)
+	return w.notify(tx, event.StudioFailed)
+}
+
+// Cancel implements generate.Work. No event reports it.
+func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.Made) error {
+	w.State, w.CostCredits, w.Record.Ticket = Canceled, charged, generate.Ticket{}
+	w.Touch(now)
+	return nil
+}
+
+func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
+
+// notify adds the event of the generation's end to the transaction.
+func (w *work) notify(tx *store.Tx, t event.Type) error {
+	shown := w.Generation
+	shown.Media = []media.View{}
+	e, err := event.New(w.UpdatedAt.Time, w.item.Owner, t, shown, w.Files)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// files are the files that an input refers to.
+type files struct {
+	incoming.Given
+	// media are the files of the caller's media, by the members that have their ids.
+	media map[string]media.File
+}
+
+// spoken is the length of the recording of the caller's media, if the input refers to one.
+func (f files) spoken() time.Duration {
+	return time.Duration(f.media[AudioMember].DurationSeconds * float64(time.Second))
+}
+
+// files looks up the files that an input refers to, by URL or by the id of a media, and refuses those that cannot be
+// used. It reads other items in the same round trip. Prefix is the place of the input in the body.
+func (s *Service) files(ctx context.Context, o tenant.Owner, in Input, prefix string,
+	others []store.Key) (files, error) {
+	types := map[string]media.Type{ImageMember: media.Image, AudioMember: media.Audio,
+		VideoMember: media.Video}
+	var members []incoming.Member
+	var names []string
+	for _, name := range []string{ImageMember, AudioMember, VideoMember} {
+		if value := *in.File(name); value != "" {
+			members, names = append(members, incoming.Member{Param: prefix + "/" + name, Value: value,
+				Type: types[name]}), append(names, name)
+		}
+	}
+	given, err := incoming.Read(ctx, s.db, members, others...)
+	if err != nil {
+		return files{}, err
+	}
+	given = given.For(o)
+	out := files{given, map[string]media.File{}}
+	for i, m := range members {
+		if m.IsID() {
+			out.media[names[i]], err = given.File(m)
+		} else {
+			err = safehttp.InvalidURL(s.urls.CheckURL(ctx, m.Value), m.Param)
+		}
+		if err != nil {
+			return files{}, err
+		}
+	}
+	return out, nil
+}
+
+// The bounds of a recording: five minutes of it are less than that, unless it is an uncompressed one of high quality.
+const (
+	maxRecording  = 25 << 20
+	recordingTime = 8 * time.Second
+)
+
+// NewClient returns the client for the addresses of recordings.
+func NewClient(e area.Env) area.Client {
+	return e.Client(safehttp.Options{MaxBody: maxRecording, Timeout: recordingTime,
+		Redirects: safehttp.MaxRedirects})
+}
+
+// recording is the speech at an address, as it was read once. The measured bytes are those
+// that are kept and sent to the provider.
+type recording struct {
+	audio.Sound
+	content []byte
+}
+
+// fetches bounds the recordings that an account has the service read: an address may belong to a third party.
+var fetches = quota.Limit{
+	Name: "recordings", Most: 20, Window: time.Minute,
+	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in " +
+		"Retry-After, or upload the recording with POST /v1/media and send its id.",
+}
+
+// record reads the recording at an address. That is an effect outside of the operation's transaction, but one that may
+// happen again: it changes nothing, costs nothing, and is bounded in size and time. A call that is repeated with its
+// Idempotency-Key may read it again, and is answered as the first time.
+func (s *Service) record(ctx context.Context, address, param string) (*recording, error) {
+	invalid := func(format string, args ...any) (*recording, error) {
+		e := errs.New(errs.UnsupportedMedia, format, args...)
+		e.Param = param
+		return nil, e
+	}
+	if _, err := fetches.Begin(ctx, s.db, s.now(), auth.FromContext(ctx).Owner, ""); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordingTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return invalid("The recording has no valid URL.")
+	}
+	resp, err := s.urls.Do(req)
+	var blocked *safehttp.BlockedError
+	switch {
+	case errors.As(err, &blocked):
+		return nil, safehttp.InvalidURL(err, param)
+	case err != nil:
+		return invalid("The recording could not be fetched. %s", safehttp.Describe(err))
+	}
+	content, err := safehttp.ReadBody(resp, maxRecording)
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return invalid("The recording could not be fetched: the server answered with status %d.", resp.StatusCode)
+	case errors.Is(err, safehttp.ErrBodyTooLarge):
+		return invalid("The recording is larger than %d MiB.", maxRecording>>20)
+	case err != nil:
+		return invalid("The recording could not be fetched. %s", safehttp.Describe(err))
+	}
+	sound, content, err := audio.Speech(content)
+	if why := new(audio.Refusal); errors.As(err, &why) {
+		return invalid("%s", why.Message)
+	}
+	if err != nil {
+		return invalid("The recording is no MP3, WAV, AAC or M4A whose length can be measured.")
+	}
+	return &recording{sound, content}, nil
+}
+
+func (r *recording) file() media.File {
+	return media.File{Type: media.Audio, MIMEType: r.MIMEType, DurationSeconds: r.Duration.Seconds()}
 }

@@ -1,14 +1,24 @@
+// Package studio holds the operations of the studio: they make one picture, clip, track, voice or avatar each, with one
+// model. Service.Register in operations.go has the operations.
 package studio
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"math"
 	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -22,6 +32,40 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// Service creates, reads and deletes generations.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   area.Client
+	offer  catalog.Offer
+	now    func() time.Time
+}
+
+// NewService makes the service. The offer is what the stack has of the catalog.
+func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer catalog.Offer,
+	now func() time.Time) *Service {
+	return &Service{db, signer, urls, offer, now}
+}
+
+// find reads a generation of the caller's account and mode.
+func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*Record,
+	store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := Decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Media, NewClient(e), e.Offer(), e.Now).Register(r)
+}
 
 type createInput[B body] struct {
 	Body B
@@ -323,4 +367,280 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	tx.Delete(it)
 	r.Media = []media.View{}
 	return r.Generation, generate.RemoveFiles(tx, now, it.Owner, r.ID, Attempt)
+}
+
+// The bodies of the creating operations. Each takes the members of its kind, so that a
+// member of another kind is refused and never lost silently.
+type (
+	Common struct {
+		profile.Given
+		// Id of a model of this kind. Absent: the default of the catalog.
+		Model string `json:"model,omitempty" maxLength:"100"`
+		// Simulated result. For test keys only.
+		Sandbox *Rehearsal `json:"sandbox,omitempty"`
+		// Up to 20 key-value pairs of your own.
+		Metadata resource.Metadata `json:"metadata,omitempty"`
+	}
+	videoBody struct {
+		Common
+		// Description of what to make.
+		Prompt string `json:"prompt" format:"studio-prompt"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
+		// Length, within the limits of the model. Absent: the default of the model.
+		Seconds int `json:"duration_seconds,omitempty" minimum:"1" maximum:"600"`
+		// Image to start from: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
+	}
+	imageBody struct {
+		Common
+		// Description of what to make.
+		Prompt string `json:"prompt" format:"studio-prompt"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"4:5"`
+		// Number of images. Absent: 1.
+		Count int `json:"count,omitempty" minimum:"1" maximum:"10"`
+		// Image to start from: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
+	}
+	musicBody struct {
+		Common
+		// Description of what to make.
+		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"Calm piano over soft rain"`
+		// Length, within the limits of the model. Absent: the default of the model.
+		Seconds int `json:"duration_seconds,omitempty" minimum:"1" maximum:"600"`
+		// Lyrics, if the model supports them.
+		Lyrics string `json:"lyrics,omitempty" maxLength:"3000"`
+	}
+	voiceBody struct {
+		Common
+		// Text to speak.
+		Text string `json:"text" minLength:"1" maxLength:"100000" example:"Made of recycled nets."`
+		// Language of the text (BCP 47).
+		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
+		// The provider's id of a voice. Absent: a suitable one.
+		Voice string `json:"voice,omitempty" maxLength:"100" format:"word"`
+		// Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your
+		// media.
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
+	}
+	avatarBody struct {
+		Common
+		// Text to speak. Send this or audio_url.
+		Text string `json:"text,omitempty" maxLength:"5000" example:"Made of recycled nets."`
+		// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A
+		// of up to 25 MiB, which is fetched and measured now. Its length sets the price.
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
+		// Image of the speaker: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
+		// Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
+		VideoURL string `json:"video_url,omitempty" maxLength:"2048"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
+		// Language of the text (BCP 47).
+		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
+		// The provider's id of a voice. Absent: a suitable one.
+		Voice string `json:"voice,omitempty" maxLength:"100" format:"word"`
+		// The provider's id of an avatar. Absent: a suitable one.
+		Avatar string `json:"avatar,omitempty" maxLength:"100" format:"word"`
+	}
+)
+
+// body is the common part of the bodies of the creating operations.
+type body interface {
+	// asked returns the kind of the body and its content.
+	asked() (provider.Kind, Common, Input)
+}
+
+func (b videoBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindVideo, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio,
+		Seconds: b.Seconds, ImageURL: b.ImageURL}
+}
+
+func (b imageBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindImage, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count,
+		ImageURL: b.ImageURL}
+}
+
+func (b musicBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindMusic, b.Common, Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
+}
+
+func (b voiceBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice,
+		AudioURL: b.AudioURL}
+}
+
+func (b avatarBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindAvatar, b.Common, Input{
+		Text: b.Text, AudioURL: b.AudioURL, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
+		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
+	}
+}
+
+// members are the members that an input of each kind may have.
+var members = map[provider.Kind][]string{
+	provider.KindVideo:  {"prompt", "aspect_ratio", "duration_seconds", "image_url"},
+	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
+	provider.KindMusic:  {"prompt", "duration_seconds", "lyrics"},
+	provider.KindVoice:  {"text", "language", "voice", "audio_url"},
+	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
+}
+
+// Members returns the members that an input of each kind may have. The first says what to make.
+func Members() map[provider.Kind][]string { return members }
+
+// Rules refuses inputs that no video model can use.
+func (b videoBody) Rules() error { return rules(b) }
+
+// Rules refuses inputs that no image model can use.
+func (b imageBody) Rules() error { return rules(b) }
+
+// Rules refuses inputs that no music model can use.
+func (b musicBody) Rules() error { return rules(b) }
+
+// Rules refuses inputs that no voice model can use.
+func (b voiceBody) Rules() error { return rules(b) }
+
+// Rules refuses inputs that no avatar model can use.
+func (b avatarBody) Rules() error { return rules(b) }
+
+func rules(b body) error {
+	kind, _, in := b.asked()
+	return check(kind, in, "")
+}
+
+// check refuses an input that no model of the kind can use. Prefix is the place of the input in the body.
+func check(kind provider.Kind, in Input, prefix string) error {
+	switch {
+	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
+		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
+	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
+		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
+	case kind == provider.KindVoice && resource.IsBlank(in.Text):
+		return errs.Invalid(prefix+"/text", "must say what is spoken")
+	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):
+		return errs.Invalid(prefix+"/prompt", "must say what to make")
+	}
+	return nil
+}
+
+// Estimate is the cost of a generation.
+type Estimate struct {
+	// Kind of the generation.
+	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	// Id of the model.
+	Model string `json:"model" example:"flux-pro-1.1"`
+	// Credits that the generation costs with a live key.
+	Credits int64 `json:"credits" example:"4"`
+	// Price of the model, from which the cost is computed.
+	Price *catalog.Price `json:"price"`
+}
+
+type estimateBody struct {
+	// Kind of the generation.
+	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	// Id of a model of the catalog. Absent: the default of the catalog.
+	Model string `json:"model,omitempty" maxLength:"100"`
+	// Input of the operation that creates this kind.
+	Input given `json:"input"`
+}
+
+// given is an input with the names of the members that were sent: a creating operation
+// refuses members of another kind, even empty ones.
+type given struct {
+	Input
+	members []string
+}
+
+// UnmarshalJSON reads the input.
+func (g *given) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	g.members = slices.Sorted(maps.Keys(members))
+	return json.Unmarshal(b, &g.Input)
+}
+
+// Schema describes the input in the OpenAPI document.
+func (given) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[Input](), true, "")
+}
+
+type estimateInput struct{ Body estimateBody }
+
+// registerEstimate puts the operation into the router.
+func (s *Service) registerEstimate(r *httpapi.Router) {
+	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
+		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the "+
+			"creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. "+
+			"Only a result that is far longer than reserved for is charged more.").Opening(httpapi.Nothing)
+	estimate.Ends = &httpapi.Succession{Path: "/v1/balance/estimates", Operation: "createEstimate",
+		Deprecated: time.Date(2026, time.December, 1, 0, 0, 0, 0, time.UTC),
+		Sunset:     time.Date(2027, time.December, 1, 0, 0, 0, 0, time.UTC)}
+	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound}
+	httpapi.Write(r, estimate, s.estimate)
+}
+
+func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) (out Estimate, err error) {
+	b := in.Body
+	if err := errs.All(b.fits(), check(b.Kind, b.Input.Input, "/input")); err != nil {
+		return out, err
+	}
+	// A test key, too, gets the live price.
+	o, err := s.order(ctx, auth.FromContext(ctx).Owner, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
+	if err != nil {
+		return out, err
+	}
+	return Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}, nil
+}
+
+// fits refuses members that the kind does not have, as the creating operation does.
+func (b estimateBody) fits() error {
+	var found []error
+	for _, name := range b.Input.members {
+		if !slices.Contains(members[b.Kind], name) {
+			found = append(found, errs.Invalid("/input/"+name, "is not a member of kind %s; its members are %s", b.Kind,
+				strings.Join(members[b.Kind], ", ")))
+		}
+	}
+	return errs.All(found...)
+}
+
+// Estimates returns, by operation, the functions that price the bodies of the creating operations with a live key. A
+// body is the member "body" of the request; places in errors begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createVideo": price[videoBody](s), "createImage": price[imageBody](s), "createMusic": price[musicBody](s),
+		"createVoice": price[voiceBody](s), "createAvatar": price[avatarBody](s),
+	}
+}
+
+func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, error) {
+	return func(ctx context.Context, body any) ([]int64, error) {
+		b, err := httpapi.Member[B]("body", body)
+		if err != nil {
+			return nil, err
+		}
+		kind, c, in := b.asked()
+		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
+			return nil, err
+		}
+		owner, err := c.Given.Owner(ctx, &store.Tx{}, s.now())
+		if err != nil {
+			return nil, err
+		}
+		if c.ProfileID != "" { // no transaction checks that it exists
+			_, err := resource.Find(ctx, s.db, id.Profile, profile.Kind, c.ProfileID)
+			if errs.CodeOf(err) == errs.NotFound {
+				err = errs.MissingAt("/profile_id", profile.Kind, c.ProfileID)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		o, err := s.order(ctx, owner, kind, c.Model, in, "", true, nil)
+		return []int64{o.credits}, err
+	}
 }

@@ -5,7 +5,11 @@ package credential
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -388,4 +392,180 @@ func read(hash string, it store.Item) *Credential {
 		c.OverFrom = int(it.Numbers[overFrom])
 	}
 	return c
+}
+
+// ticketLife is longer than a call of a tool of the server for agents.
+const ticketLife = time.Minute
+
+// Ticket returns a ticket for a call that was counted: calls with it are not counted again for a minute. It is
+// sealed by a key of the credential that no caller knows. It is empty if the credential has none yet.
+func (c *Credential) Ticket(now time.Time) string {
+	if c.TicketKey == "" {
+		return ""
+	}
+	stamp := strconv.FormatInt(now.Unix(), 10) + "." + rand.Text()
+	return stamp + "." + c.seal(stamp)
+}
+
+// seal returns the seal of the stamp of a ticket.
+func (c *Credential) seal(stamp string) string {
+	mac := hmac.New(sha256.New, []byte(c.TicketKey))
+	mac.Write([]byte(stamp))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// admits reports whether a ticket is of the credential and of the last minute.
+func (c *Credential) admits(ticket string, now time.Time) bool {
+	at := strings.LastIndexByte(ticket, '.')
+	if c.TicketKey == "" || at < 0 {
+		return false
+	}
+	stamp := ticket[:at]
+	text, _, _ := strings.Cut(stamp, ".")
+	made, err := strconv.ParseInt(text, 10, 64)
+	age := now.Sub(time.Unix(made, 0))
+	return err == nil && age > -ticketLife && age < ticketLife &&
+		hmac.Equal([]byte(c.seal(stamp)), []byte(ticket[at+1:]))
+}
+
+// Counted finds the credential of a call that belongs to a counted one, by its ticket, and counts nothing. It returns
+// nil for a ticket that does not hold: such a call is counted as any other.
+func (c *Counter) Counted(ctx context.Context, hash, ticket string) (*Credential, error) {
+	found, err := c.find(ctx, hash, func(hash string) (*Credential, error) {
+		it, err := c.db.Get(ctx, key(hash))
+		if err != nil {
+			return nil, fmt.Errorf("credential: read: %w", err)
+		}
+		return read(hash, it), nil
+	})
+	if err != nil || found.Ended(c.now()) || !found.admits(ticket, c.now()) {
+		return nil, err
+	}
+	// Others may have used the rest of the window up since: the call that this one belongs to was admitted.
+	found.Count, found.OverFrom = min(found.Count, found.Limit), 0
+	return found, nil
+}
+
+// Calls are the numbers of calls of a key in some time.
+type Calls struct {
+	// Requests made with the key, refused ones included.
+	Requests int64 `json:"calls"`
+	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
+	// or the rate limit.
+	Refused int64 `json:"refused"`
+}
+
+func (c *Calls) add(other Calls) {
+	c.Requests += other.Requests
+	c.Refused += other.Refused
+}
+
+// Usage is the number of calls of a key.
+type Usage struct {
+	// The current hour and the 23 before it.
+	LastDay Calls `json:"last_24h"`
+	// Today (UTC) and the 29 days before.
+	LastMonth Calls `json:"last_30d"`
+}
+
+// tally returns the calls of the window in a credential's item.
+func tally(it *store.Item) Calls {
+	c := read("", *it)
+	n := Calls{Requests: int64(c.Count)}
+	excess, _ := c.Excess()
+	n.Refused = min(it.Numbers[refused]+int64(excess), n.Requests)
+	return n
+}
+
+// keepUsage is the time for which a day of usage is kept.
+const keepUsage = 32 * 24 * time.Hour
+
+// usageKey is the key of the item with the calls of a key on one day, by the hour.
+func usageKey(keyID string, at time.Time) store.Key {
+	return store.IDKey(Usages(keyID + "#" + at.UTC().Format(time.DateOnly)))
+}
+
+func hourOf(name string, hour int) string { return fmt.Sprintf("%s%02d", name, hour) }
+
+// addUsage adds the calls of a window to the usage of a key.
+func addUsage(tx *store.Tx, keyID string, n int64, c Calls) {
+	if c.Requests == 0 {
+		return
+	}
+	at := begin(n)
+	requests := store.Number(hourOf(calls, at.Hour()))
+	u := expression.Add(requests, expression.Value(c.Requests)).Add(store.Number(hourOf(refused, at.Hour())),
+		expression.Value(c.Refused))
+	always := expression.Or(requests.AttributeNotExists(), requests.GreaterThanEqual(expression.Value(0)))
+	tx.Update(usageKey(keyID, at), store.Expires(u, at.Add(keepUsage)), always, store.Conflict)
+}
+
+// usageDays is the number of days that Usage covers.
+const usageDays = 30
+
+// UsageKeys returns the keys of the items with the usage of a key.
+func UsageKeys(keyID string, now time.Time) []store.Key {
+	keys := make([]store.Key, usageDays)
+	for day := range keys {
+		keys[day] = usageKey(keyID, now.AddDate(0, 0, -day))
+	}
+	return keys
+}
+
+// SecretKey returns the key of the item of a credential.
+func SecretKey(hash string) store.Key { return key(hash) }
+
+// UsageOf returns the usage of a key from the items of UsageKeys, and from the item of its current credential, whose
+// window they do not include yet. That item may be the zero Item.
+func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
+	var u Usage
+	hour, today := now.UTC().Truncate(time.Hour), now.UTC().Truncate(24*time.Hour)
+	for back, it := range days {
+		midnight := today.AddDate(0, 0, -back)
+		for h := range 24 {
+			c := Calls{it.Numbers[hourOf(calls, h)], it.Numbers[hourOf(refused, h)]}
+			u.LastMonth.add(c)
+			if at := midnight.Add(time.Duration(h) * time.Hour); hour.Sub(at) < 24*time.Hour {
+				u.LastDay.add(c)
+			}
+		}
+	}
+	ended := current.Numbers[turned]
+	for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
+		current.Numbers[turnedWindow]: {ended, ended}} {
+		if at := begin(n).Truncate(time.Hour); !at.Before(today.AddDate(0, 0, 1-usageDays)) {
+			u.LastMonth.add(c)
+			if hour.Sub(at) < 24*time.Hour {
+				u.LastDay.add(c)
+			}
+		}
+	}
+	return u
+}
+
+// Day is the number of calls of a key on a day.
+type Day struct {
+	// Day (UTC).
+	Date string `json:"day" format:"date" example:"2026-05-01"`
+	Calls
+}
+
+// DaysOf returns the calls of each day of the last month, the earliest first, from the same items as UsageOf.
+func DaysOf(days []store.Item, current store.Item, now time.Time) []Day {
+	all := make([]Day, len(days))
+	for back, it := range days {
+		d := &all[len(days)-1-back]
+		d.Date = now.UTC().AddDate(0, 0, -back).Format(time.DateOnly)
+		for h := range 24 {
+			d.add(Calls{it.Numbers[hourOf(calls, h)], it.Numbers[hourOf(refused, h)]})
+		}
+		ended := current.Numbers[turned]
+		for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
+			current.Numbers[turnedWindow]: {ended, ended}} {
+			if begin(n).Format(time.DateOnly) == d.Date {
+				d.add(c)
+			}
+		}
+	}
+	return all
 }

@@ -1,14 +1,20 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -295,4 +301,243 @@ func (s *Store) Forget(ctx context.Context, keyID string) error {
 		return fmt.Errorf("session: forget grant: %w", err)
 	}
 	return nil
+}
+
+// Tokens returns the tokens for a code of a program, which works once, and within Grace once more for the same answer.
+func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier string) (Issued, error) {
+	return s.spend(ctx, program, code, func(of spent) bool {
+		return of.Challenge != "" && subtle.ConstantTimeCompare([]byte(redirect), []byte(of.Redirect)) == 1 &&
+			subtle.ConstantTimeCompare([]byte(Challenge(verifier)), []byte(of.Challenge)) == 1
+	}, nil)
+}
+
+// Renew returns new tokens for a refresh token, which works once, and within Grace once more for the same answer. The
+// function may reports whether the person may still grant what they have granted.
+func (s *Store) Renew(ctx context.Context, program, token string,
+	may func(context.Context, Grant) (bool, error)) (Issued, error) {
+	return s.spend(ctx, program, token, func(of spent) bool { return of.Challenge == "" }, may)
+}
+
+// spend uses a code or a refresh token up, and issues new tokens. Whatever is wrong with it, it works no more. If it
+// was used before Grace, the grant is returned with ErrReused. Of requests at the same time one uses it up, and the
+// others get the same tokens.
+func (s *Store) spend(ctx context.Context, program, token string, fits func(spent) bool,
+	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
+	err = store.Retry(func() error {
+		out, err = s.spendOnce(ctx, program, token, fits, may)
+		return err
+	})
+	return out, err
+}
+
+// spendOnce is spend without repetition. It returns store.ErrConflict if another request has changed something at the
+// same time.
+func (s *Store) spendOnce(ctx context.Context, program, token string, fits func(spent) bool,
+	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
+	var of spent
+	it, err := s.decoded(ctx, spentKey(token), &of, ErrGrant)
+	if err != nil {
+		return out, err
+	}
+	// A program that shows a code or a token of another learns nothing, and ends nothing.
+	if subtle.ConstantTimeCompare([]byte(of.Program), []byte(program)) != 1 {
+		return out, ErrGrant
+	}
+	grant, err := s.decoded(ctx, grantKey(of.KeyID), &out.Grant, ErrGrant)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	again := of.Used
+	if again && (len(of.Salt) == 0 || !now.Before(of.UsedAt.Add(Grace)) || !fits(of)) {
+		return out, ErrReused
+	}
+	good := again || now.Before(of.EndsAt) && fits(of)
+	if good && may != nil {
+		if good, err = may(ctx, out.Grant); err != nil {
+			return out, err
+		}
+	}
+	var base *credential.Credential
+	if good {
+		if base, good, err = s.lender(ctx, &out.Grant); err != nil {
+			return out, err
+		}
+	}
+	switch {
+	case again && !good:
+		return out, ErrGrant
+	case again:
+		return out, s.compose(&out, base, token, of)
+	}
+	tx := &store.Tx{}
+	if of.Used = true; good {
+		of.Salt, of.UsedAt = []byte(rand.Text()), now.UTC()
+		if err := s.issue(tx, &out, base, grant, token, of); err != nil {
+			return out, err
+		}
+	}
+	if err := it.Encode(of); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return out, fmt.Errorf("session: issue tokens: %w", err)
+	}
+	if !good {
+		return out, ErrGrant
+	}
+	return out, nil
+}
+
+// lender returns the credential of the key of a grant. It returns false if the key has ended.
+func (s *Store) lender(ctx context.Context, g *Grant) (*credential.Credential, bool, error) {
+	holder, err := s.db.Get(ctx, credential.KeyOf(g.Account, g.KeyID))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("session: read key: %w", err)
+	}
+	base, err := credential.Find(ctx, s.db, holder.Attributes[credential.SecretAttribute])
+	if errors.Is(err, store.ErrNotFound) || err == nil && base.Ended(s.now()) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("session: read credential: %w", err)
+	}
+	return base, true, nil
+}
+
+// compose sets the tokens that follow a used code or refresh token, and the scopes that they have now. The tokens are
+// derived from the used one, which only its program knows, and a salt, which only the store knows: so they can be
+// answered again, and what is stored tells neither.
+func (s *Store) compose(out *Issued, base *credential.Credential, token string, of spent) error {
+	derived := func(purpose string) ([]byte, error) {
+		return hkdf.Key(sha256.New, []byte(token), of.Salt, "program "+purpose, 64)
+	}
+	access, err := derived("access")
+	if err != nil {
+		return fmt.Errorf("session: derive token: %w", err)
+	}
+	refresh, err := derived("refresh")
+	if err != nil {
+		return fmt.Errorf("session: derive token: %w", err)
+	}
+	if out.Access, err = auth.NewKey(out.Mode, bytes.NewReader(access)); err != nil {
+		return err
+	}
+	out.Refresh = base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(refresh[:32])
+	out.AccessEndsAt = of.UsedAt.Add(AccessLifetime)
+	// The key may have been narrowed since: the answer names what the token permits now.
+	out.Scopes = slices.DeleteFunc(slices.Clone(out.Scopes), func(s auth.Scope) bool {
+		return !slices.Contains(base.Scopes, string(s))
+	})
+	for _, s := range base.Scopes {
+		if !slices.Contains(out.Scopes, auth.Scope(s)) {
+			out.Scopes = append(out.Scopes, auth.Scope(s))
+		}
+	}
+	return nil
+}
+
+// issue adds new tokens of a grant to the transaction.
+func (s *Store) issue(tx *store.Tx, out *Issued, base *credential.Credential, grant store.Item, token string,
+	of spent) error {
+	out.UsedAt = of.UsedAt
+	if err := grant.Encode(out.Grant); err != nil {
+		return err
+	}
+	tx.Replace(grant)
+	if err := s.compose(out, base, token, of); err != nil {
+		return err
+	}
+	credential.Lend(tx, auth.HashKey(out.Access), base, out.AccessEndsAt, out.By)
+	return s.keepGrant(&out.Grant, tx, out.Refresh, spent{KeyID: out.KeyID, Program: out.Program,
+		EndsAt: s.now().Add(RefreshLifetime)})
+}
+
+// DocumentLifetime is the longest time for which the document of a program is kept, whatever its headers say.
+const DocumentLifetime = 24 * time.Hour
+
+// IsDocument reports whether the id of a program is the address of a document that describes it.
+func IsDocument(id string) bool { return strings.HasPrefix(id, "https://") }
+
+// Document returns the program of a document that is kept and fresh. It returns ErrProgram if there is none.
+func (s *Store) Document(ctx context.Context, id string) (p Program, err error) {
+	_, err = s.decoded(ctx, programKey(id), &p, ErrProgram)
+	return p, err
+}
+
+// CountDocument counts a document that is fetched because a browser at the address has asked for it. It returns
+// ErrRegistrations if its network has brought too many programs in this hour.
+func (s *Store) CountDocument(ctx context.Context, address string) error {
+	tx := &store.Tx{}
+	s.countProgram(tx, address)
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return fmt.Errorf("session: count document: %w", err)
+	}
+	return nil
+}
+
+// KeepDocument keeps the program of a document for a time.
+func (s *Store) KeepDocument(ctx context.Context, p Program, fresh time.Duration) error {
+	doc, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("session: encode program: %w", err)
+	}
+	tx := &store.Tx{}
+	it, err := s.db.Get(ctx, programKey(p.ID))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		tx.Create(store.Item{Key: programKey(p.ID), Kind: ProgramKind, Doc: doc,
+			ExpireAt: s.now().Add(min(fresh, DocumentLifetime))}, store.ErrConflict)
+	case err != nil:
+		return fmt.Errorf("session: read document: %w", err)
+	default:
+		it.Doc, it.ExpireAt = doc, s.now().Add(min(fresh, DocumentLifetime))
+		tx.Replace(it)
+	}
+	// Of two requests at the same time, either has read the document.
+	if err := s.db.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("session: keep document: %w", err)
+	}
+	return nil
+}
+
+// WishLifetime is the time for which what a program asks for waits for the person.
+const WishLifetime = 30 * time.Minute
+
+func wishKey(id string) store.Key { return store.IDKey("wish#" + web.HashBearer(id)) }
+
+// KeepWish keeps what a program asks for until the person decides, and returns its id. It counts like a program of the
+// address.
+func (s *Store) KeepWish(ctx context.Context, values, address string) (string, error) {
+	id := rand.Text()
+	doc, err := json.Marshal(values)
+	if err != nil {
+		return "", fmt.Errorf("session: encode wish: %w", err)
+	}
+	tx := &store.Tx{}
+	s.countProgram(tx, address)
+	tx.Create(store.Item{Key: wishKey(id), Kind: ProgramKind, Doc: doc, ExpireAt: s.now().Add(WishLifetime)}, nil)
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return "", fmt.Errorf("session: keep wish: %w", err)
+	}
+	return id, nil
+}
+
+// Wish returns what a program asks for. It returns ErrProgram if it is not kept any more.
+func (s *Store) Wish(ctx context.Context, id string) (values string, err error) {
+	_, err = s.decoded(ctx, wishKey(id), &values, ErrProgram)
+	return values, err
+}
+
+// Source returns the host of the document that describes the program of a grant, or an empty text.
+func (g Grant) Source() string {
+	u, err := url.Parse(g.Program)
+	if err != nil || !IsDocument(g.Program) {
+		return ""
+	}
+	return u.Host // which is ASCII
 }

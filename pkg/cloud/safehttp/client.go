@@ -17,9 +17,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // The bounds of one call.
@@ -267,4 +271,247 @@ func ReadBody(resp *http.Response, keep int64) ([]byte, error) {
 		_, err = io.Copy(io.Discard, resp.Body)
 	}
 	return body, errors.Join(err, resp.Body.Close())
+}
+
+// MaxRedirects is the number of redirects that are followed for files and feeds of callers: servers of shops and
+// networks of copies redirect once or twice.
+const MaxRedirects = 5
+
+// maxDrained is the number of bytes of a redirect's body that are read so that its connection can be used again.
+const maxDrained = 4 << 10
+
+// RedirectError is the error of an address that a redirect has led to.
+type RedirectError struct {
+	// Hop is the number of the redirect, from 1.
+	Hop int
+	// Host is the host to which it leads, as its server has written it. It may be empty.
+	Host string
+	Err  error
+}
+
+// Error returns what failed, and where.
+func (e *RedirectError) Error() string { return "safehttp: " + e.where() + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RedirectError) Unwrap() error { return e.Err }
+
+func (e *RedirectError) where() string {
+	if e.Host == "" {
+		return ordinals[e.Hop-1] + " redirect: "
+	}
+	return ordinals[e.Hop-1] + " redirect, to " + e.Host + ": "
+}
+
+var ordinals = [MaxRedirects + 1]string{"First", "Second", "Third", "Fourth", "Fifth", "Sixth"}
+
+// redirected reports whether an answer leads to another address.
+func redirected(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
+		return resp.Header.Get("Location") != ""
+	}
+	return false
+}
+
+// follow returns the answer at the end of the redirects of an answer, or the error of the first one that cannot be
+// followed. Every address is checked as that of a caller is: when it is read, and when a connection to it is opened.
+func (c *Client) follow(resp *http.Response) (*http.Response, error) {
+	seen := []string{resp.Request.URL.String()}
+	for hop := 1; redirected(resp); hop++ {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDrained)
+		_ = resp.Body.Close()
+		to, err := next(resp)
+		failed := &RedirectError{Hop: hop, Err: err}
+		if to != nil {
+			failed.Host = clip(to.Host)
+		}
+		switch {
+		case err != nil:
+			return nil, failed
+		case hop > c.redirects:
+			failed.Err = blocked("The URL redirects more than %d times.", c.redirects)
+			return nil, failed
+		case slices.Contains(seen, to.String()):
+			failed.Err = blocked("The redirects lead in a circle.")
+			return nil, failed
+		}
+		if failed.Err = c.checkParts(to); failed.Err != nil {
+			return nil, failed
+		}
+		seen = append(seen, to.String())
+		req := resp.Request.Clone(resp.Request.Context())
+		req.URL, req.Host = to, ""
+		for _, secret := range []string{"Authorization", "Cookie", "Proxy-Authorization", "Www-Authenticate"} {
+			req.Header.Del(secret)
+		}
+		if resp, err = c.send(req); err != nil {
+			failed.Err = err
+			return nil, failed
+		}
+	}
+	return resp, nil
+}
+
+// next returns the address that an answer leads to, without its fragment.
+func next(resp *http.Response) (*url.URL, error) {
+	location := resp.Header.Get("Location")
+	if len(location) > maxURL {
+		return nil, blocked("The URL is longer than %d characters.", maxURL)
+	}
+	to, err := resp.Request.URL.Parse(location)
+	if err != nil {
+		return nil, blocked("The URL is not valid.")
+	}
+	to.Fragment, to.RawFragment = "", ""
+	return to, nil
+}
+
+// clip bounds a host of a message.
+func clip(host string) string {
+	const most = 100
+	return host[:min(len(host), most)]
+}
+
+// send makes one request.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	transport := c.encrypted
+	if req.URL.Scheme == "http" {
+		transport = c.plain
+	}
+	resp, err := transport.RoundTrip(req)
+	// The error around it names the refused address.
+	var refused *BlockedError
+	if errors.As(err, &refused) {
+		return nil, refused
+	}
+	return resp, err
+}
+
+// BlockedError is returned if a URL, or the address that its name resolves to, is not allowed. A retry fails until one
+// of them changes.
+type BlockedError struct {
+	// Reason is a sentence for the caller who sent the URL. It never contains the address that a name resolved to.
+	Reason string
+}
+
+// Error returns the reason.
+func (e *BlockedError) Error() string { return "safehttp: " + e.Reason }
+
+var (
+	// ErrLookup reports that a name could not be looked up now. Unlike a name that does not exist, which leads to a
+	// *BlockedError, it is worth a retry.
+	ErrLookup = errors.New("safehttp: the name could not be looked up")
+
+	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
+	ErrBodyTooLarge = errors.New("safehttp: the answer is larger than allowed")
+
+	errNotPublic = blocked("The URL's host is not a public address on the internet. Send one that the internet " +
+		"can reach.")
+)
+
+func blocked(format string, args ...any) *BlockedError {
+	return &BlockedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Describe turns an error of Do, or of reading an answer's body, into a sentence for the caller who sent the URL. It
+// says how to correct the problem, and reveals nothing about the network of the service.
+func Describe(err error) string {
+	if behind := new(RedirectError); errors.As(err, &behind) {
+		return behind.where() + Describe(behind.Err)
+	}
+	var (
+		refused *BlockedError
+		dns     *net.DNSError
+		cert    *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		timeout net.Error
+	)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refused):
+		return refused.Reason
+	case errors.Is(err, ErrBodyTooLarge):
+		return "The response was larger than allowed."
+	case errors.As(err, &dns):
+		if dns.IsNotFound {
+			return "The host name does not exist."
+		}
+		return "The host name could not be looked up."
+	case errors.As(err, &cert):
+		return "The TLS certificate of the server was not accepted: " + certificate(cert.Err)
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "The server did not speak TLS."
+	case errors.As(err, &alert):
+		return "The server ended the TLS handshake. Check its certificate, and that it takes TLS 1.2 or newer."
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "The server did not answer in time."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "The connection was refused."
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "The host could not be reached."
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "The server closed the connection before its response was complete."
+	case errors.Is(err, context.Canceled):
+		return "The request was canceled."
+	default:
+		return "The request failed: the server's response was not valid HTTP, or the connection broke."
+	}
+}
+
+// certificate says what is wrong with a certificate.
+func certificate(err error) string {
+	var (
+		name   x509.HostnameError
+		issuer x509.UnknownAuthorityError
+		bad    x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &name):
+		return "it is for another host name."
+	case errors.As(err, &issuer):
+		return "no known authority has issued it, or the server does not send the certificates between."
+	case errors.As(err, &bad) && bad.Reason == x509.Expired:
+		return "it has expired, or is not valid yet."
+	}
+	return "it is not valid for this server."
+}
+
+// localStage is the stage of the local system.
+const localStage = "local"
+
+// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It returns an error if a stage other than the local one has
+// it, because it would open the network of the functions to everybody who can create a webhook.
+func AllowLoopback(setting, stage string) (bool, error) {
+	if setting == "" {
+		return false, nil
+	}
+	allow, err := strconv.ParseBool(setting)
+	if err != nil {
+		return false, fmt.Errorf("safehttp: ALLOW_LOOPBACK_WEBHOOKS is true or false, not %q", setting)
+	}
+	if allow && stage != localStage {
+		return false, fmt.Errorf("safehttp: ALLOW_LOOPBACK_WEBHOOKS is for the stage %s alone: in the stage %q "+
+			"webhooks could reach the service's own network", localStage, stage)
+	}
+	return allow, nil
+}
+
+// InvalidURL returns the answer to the caller whose URL an error of CheckURL refuses. Param is the JSON pointer of the
+// member with the URL. Other errors are returned unchanged.
+func InvalidURL(err error, param string) error {
+	var blocked *BlockedError
+	switch {
+	case errors.As(err, &blocked):
+		return errs.Invalid(param, "%s", Describe(err))
+	case errors.Is(err, ErrLookup):
+		e := errs.Invalid(param, "The host name could not be looked up. Try again, or check its name servers.")
+		e.Cause = err
+		return e
+	default:
+		return err
+	}
 }

@@ -366,3 +366,461 @@ func (k *known) supports(c claim) bool {
 		return false
 	})
 }
+
+// assertions are the kinds of assertions that an input must make as well, with their names for callers. What an input
+// says is compared by kind: a text may say in other words what is true.
+var assertions = []struct{ kind, name string }{
+	{"health", "health claim"}, {"study", "study"}, {"super", "superlative"}, {"promise", "promise"},
+	{"scarce", "scarcity"}, {"deadline", "deadline"},
+}
+
+// inputs are the texts that the answer may draw on, divided into sentences, for the comparison of assertions. They are
+// folded when an answer first needs them.
+type inputs struct {
+	own, english *lexicon
+	facts        []string
+	folded       []string
+	english1     []string
+}
+
+func (r Rules) inputs() *inputs {
+	return &inputs{own: lexiconOf(r.Language), english: lexiconOf("en"),
+		facts: slices.Concat(r.Facts, r.Quoted, r.Unpriced)}
+}
+
+func (in *inputs) fold() {
+	if in.folded != nil {
+		return
+	}
+	in.folded = []string{""}
+	for _, fact := range in.facts {
+		for _, s := range sentences(normal(fact)) {
+			in.folded = append(in.folded, in.own.fold(s))
+			in.english1 = append(in.english1, strings.ToLower(s))
+		}
+	}
+}
+
+// assert reports whether an input makes an assertion of a kind.
+func (in *inputs) assert(kind string) bool {
+	in.fold()
+	return slices.ContainsFunc(in.folded, func(s string) bool { return in.own.has(s, kind) }) ||
+		slices.ContainsFunc(in.english1, func(s string) bool { return in.english.has(s, kind) })
+}
+
+// mention reports whether an input has a text.
+func (in *inputs) mention(text string) bool {
+	in.fold()
+	return slices.ContainsFunc(in.folded, func(s string) bool { return strings.Contains(s, text) })
+}
+
+// assertions returns the assertions of an answer that no input makes.
+func (r Rules) assertions(answer []Field, known *known) (found []Finding) {
+	in := r.inputs()
+	add := func(f Field, what, text string) {
+		found = append(found, Finding{Code: Unsupported, Path: f.Path, What: what, Text: strings.TrimSpace(text)})
+	}
+	for _, f := range answer {
+		if f.Tag {
+			continue
+		}
+		text := normal(f.Text)
+		for _, sentence := range sentences(text) {
+			folded := in.own.fold(sentence)
+			for _, a := range assertions {
+				part, ok := in.own.match(folded, a.kind)
+				if !ok || in.assert(a.kind) || a.kind == "deadline" && known.endsOn(r.Now) {
+					continue
+				}
+				add(f, a.name, part)
+			}
+			if part, ok := in.own.match(folded, "award"); ok && !in.awarded(folded) {
+				add(f, "award", part)
+			}
+			if part, ok := known.weekday(in.own, folded); ok {
+				add(f, "weekday", part)
+			}
+		}
+		if part, ok := in.quote(text, known); ok {
+			add(f, "quotation", part)
+		}
+	}
+	return found
+}
+
+// significant returns the parts of a sentence by which it is compared with another: the beginnings of its longer words,
+// and pairs of characters of scripts without spaces.
+func (l *lexicon) significant(sentence string) map[string]bool {
+	all := map[string]bool{}
+	generic := func(word string) bool {
+		for _, p := range l.patterns["award"] {
+			for _, group := range p {
+				for _, one := range group {
+					if one.text == word || one.tail && strings.HasPrefix(word, one.text) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	for word := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return !isWord(r) && !unicode.IsMark(r) }) {
+		runes := []rune(word)
+		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Hangul) {
+			for i := range len(runes) - 1 {
+				if unicode.In(runes[i], unicode.Han, unicode.Katakana, unicode.Hangul) {
+					all[string(runes[i:i+2])] = true
+				}
+			}
+			continue
+		}
+		if len(runes) >= 4 && !generic(word) {
+			all[string(runes[:min(len(runes), 5)])] = true
+		}
+	}
+	return all
+}
+
+// awarded reports whether an input names the award of a sentence: two of the significant parts of the sentence, or half
+// of them, are in one sentence of the inputs.
+func (in *inputs) awarded(sentence string) bool {
+	in.fold()
+	wanted := in.own.significant(sentence)
+	if len(wanted) == 0 {
+		return true
+	}
+	for _, s := range slices.Concat(in.folded, in.english1) {
+		shared := 0
+		for part := range in.own.significant(s) {
+			if wanted[part] {
+				shared++
+			}
+		}
+		least := 2
+		if len(wanted) < 4 {
+			least = 1
+		}
+		if in.own.spaceless() || in.own.base == "ko" {
+			least = max(3, len(wanted)/4)
+		}
+		if shared >= least {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// quoted matches a quotation with the marks of any of the languages.
+	quoted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`["“„«「『][^"“”„«»「」『』]{4,200}["”“»」』]`)
+	})
+	// personText matches the names of a person: capital letters begin two words or more.
+	personText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\p{Lu}[\p{L}'-]+(?: (?:de |von |van |da |di )?\p{Lu}[\p{L}'-]+)+`)
+	})
+)
+
+// The lengths of text before and after a quotation in which its author is named, in bytes.
+const (
+	beforeQuote = 60
+	afterQuote  = 110
+)
+
+// quote returns a quotation whose author no input names. Proverbs and grandmothers have no name.
+func (in *inputs) quote(text string, known *known) (part string, ok bool) {
+	l := in.own
+	if len(l.patterns["say"]) == 0 {
+		return "", false
+	}
+	for _, at := range quoted().FindAllStringIndex(text, -1) {
+		before := strings.ToValidUTF8(text[max(0, at[0]-beforeQuote):at[0]], "")
+		if i := strings.LastIndexAny(before, ".!?\n"); i >= 0 {
+			before = before[i+1:]
+		}
+		after := strings.ToValidUTF8(text[at[1]:min(len(text), at[1]+afterQuote)], "")
+		if i := strings.IndexAny(after, ".!?\n"); i >= 0 {
+			after = after[:i]
+		}
+		for _, window := range []string{after, before} {
+			folded := l.fold(window)
+			if !l.has(folded, "say") {
+				continue
+			}
+			title, titled := l.match(folded, "title")
+			names := personText().FindString(window)
+			switch {
+			case names != "" && !known.named(names):
+				return names, true
+			case names == "" && titled && !in.mention(title):
+				return strings.TrimSpace(window), true
+			}
+		}
+	}
+	return "", false
+}
+
+// named reports whether half of the words of a name are in the inputs.
+func (k *known) named(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWord(r) })
+	n := 0
+	for _, word := range words {
+		if k.said[word] || k.said[strings.TrimSuffix(word, "s")] {
+			n++
+		}
+	}
+	return 2*n >= len(words)
+}
+
+var (
+	bracesText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{[^{}]{0,60}\}\}|\$\{[^{}]{1,60}\}|%[A-Z]{2,}_?[A-Z]+%`)
+	})
+	bracketText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\[<【]` +
+			`([^\[\]<>【】\n]{2,48})[\]>】]`)
+	})
+)
+
+// The part of a text in which a model presents its answer, and the number of words of a placeholder.
+const (
+	prefaceAt      = 80
+	prefaceTo      = 70
+	maxPlaceholder = 5
+)
+
+// leaks returns the parts of an answer that are not for readers: placeholders, what a model says about itself or its
+// answer, and instructions. They are never right, unless an input has them.
+func (r Rules) leaks(answer []Field) (found []Finding) {
+	in := r.inputs()
+	for _, f := range answer {
+		text := normal(f.Text)
+		folded := in.own.fold(text)
+		part := bracesText().FindString(text)
+		if part == "" {
+			part = in.placeholder(text)
+		}
+		for _, l := range []*lexicon{in.own, in.english} {
+			if part == "" {
+				part = l.leak(folded)
+			}
+		}
+		if part != "" && !in.mention(in.own.fold(part)) {
+			found = append(found, Finding{Code: Unfinished, Path: f.Path, Text: part})
+		}
+	}
+	return found
+}
+
+// leak returns a part of a text in which a model speaks of itself, or presents its answer.
+func (l *lexicon) leak(folded string) string {
+	if part, ok := l.match(folded, "leak"); ok {
+		return part
+	}
+	for _, p := range l.patterns["preface"] {
+		for _, one := range p[0] {
+			from, to, ok := l.find(folded, one)
+			if !ok || from > prefaceAt {
+				continue
+			}
+			rest := folded[from:min(len(folded), to+prefaceTo)]
+			i := strings.IndexByte(rest, ':')
+			if i >= 0 && !strings.ContainsAny(rest[len(one.text):max(i, len(one.text))], ".?") {
+				return folded[from:to]
+			}
+		}
+	}
+	return ""
+}
+
+// placeholder returns a part in brackets that somebody was to fill in.
+func (in *inputs) placeholder(text string) string {
+	for _, m := range bracketText().FindAllStringSubmatch(text, -1) {
+		inner := in.own.fold(m[1])
+		if len(strings.Fields(inner)) > maxPlaceholder || strings.Contains(inner, "bio") {
+			continue
+		}
+		for _, l := range []*lexicon{in.own, in.english} {
+			if l.has(inner, "placeholder") {
+				return m[0]
+			}
+		}
+	}
+	return ""
+}
+
+// weekdays returns the days of the week that a sentence names, with the places of their names. Inputs may write them
+// short, where a word of the same form may stand for something else.
+func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
+	for day := range 7 {
+		for _, kind := range []string{"day", "briefday"} {
+			if kind == "briefday" && !short {
+				continue
+			}
+			for _, p := range l.patterns[fmt.Sprint(kind, day)] {
+				for _, one := range p[0] {
+					if from, to, ok := l.find(sentence, one); ok {
+						days = append(days, dayAt{day, from, to})
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(days, func(a, b dayAt) int { return a.from - b.from })
+	return days
+}
+
+// dayAt is a day of the week, from Sunday, and its place in a sentence.
+type dayAt struct{ day, from, to int }
+
+// listed are the words and signs between days that are not the two ends of a range.
+var listed = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
+	" ו", "और", "和", "와 ", "과 "}
+
+// longestRange is the longest text between the two days of a range, in bytes.
+const longestRange = 24
+
+// week adds the days of an input. Monday to Friday are five days.
+func (k *known) week(l *lexicon, text string) {
+	for _, s := range sentences(text) {
+		days := l.weekdays(l.fold(s), true)
+		for i, d := range days {
+			k.days[d.day] = true
+			if i+1 == len(days) || days[i+1].from < d.to {
+				continue
+			}
+			between := l.fold(s)[d.to:days[i+1].from]
+			if len(between) > longestRange || slices.ContainsFunc(listed, func(w string) bool {
+				return strings.Contains(between, w)
+			}) {
+				continue
+			}
+			for day := d.day; day != days[i+1].day; day = (day + 1) % 7 {
+				k.days[day] = true
+			}
+		}
+	}
+}
+
+// weekday returns the day of the week on which a sentence asks people to come, if no input names it: neither itself nor
+// by a date.
+func (k *known) weekday(l *lexicon, sentence string) (part string, ok bool) {
+	if !l.has(sentence, "open") || l.has(sentence, "closed") {
+		return "", false
+	}
+	for _, d := range l.weekdays(sentence, false) {
+		if !k.days[d.day] && !slices.ContainsFunc(k.dates, func(o date) bool { return k.falls(o, d.day) }) {
+			return sentence[d.from:d.to], true
+		}
+	}
+	return "", false
+}
+
+// falls reports whether a date may fall on a day of the week.
+func (k *known) falls(d date, day int) bool {
+	years := []int{d.year}
+	if d.year == 0 {
+		years = []int{k.now.Year(), k.now.Year() + 1}
+	}
+	return d.day > 0 && slices.ContainsFunc(years, func(y int) bool {
+		return int(time.Date(y, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday()) == day
+	})
+}
+
+// endsOn reports whether the inputs have the day of a time, or one date twice: the end of an offer is the day of
+// publication then.
+func (k *known) endsOn(now time.Time) bool {
+	return k.twice || slices.ContainsFunc(k.dates, func(d date) bool {
+		return d.day == now.Day() && d.month == int(now.Month())
+	})
+}
+
+// nearPrice is the longest text between a price and the word before it, in bytes.
+const nearPrice = 14
+
+// swapped returns two prices of which the earlier one is said to be the present one: it was 103, and is now 129.
+func (s *scan) swapped() (part string, ok bool) {
+	var was, now *claim
+	for i, c := range s.found {
+		if c.kind != aPrice || len(c.keys) == 0 {
+			continue
+		}
+		before := s.shown[:c.from]
+		if at := strings.LastIndexAny(before, ".!?\n"); at >= 0 {
+			before = before[at+1:]
+		}
+		before = s.words.fold(strings.ToValidUTF8(before[max(0, len(before)-2*nearPrice):], ""))
+		switch {
+		case s.words.near(before, "old"):
+			was = &s.found[i]
+		case s.words.near(before, "new"):
+			now = &s.found[i]
+		}
+	}
+	if was == nil || now == nil {
+		return "", false
+	}
+	a, currencyA := priceOf(was.keys[0])
+	b, currencyB := priceOf(now.keys[0])
+	if currencyA != currencyB || a >= b || len(was.keys) > 1 && len(now.keys) != len(was.keys) {
+		return "", false
+	}
+	return was.text + " and " + now.text, true
+}
+
+// near reports whether a text ends with a phrase of a kind, and little after it.
+func (l *lexicon) near(text, kind string) bool {
+	for _, p := range l.patterns[kind] {
+		for _, one := range p[0] {
+			if i := strings.LastIndex(text, one.text); i >= 0 && len(text)-i-len(one.text) <= nearPrice/2 &&
+				l.begins(text, i) && l.ends(text, i+len(one.text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func priceOf(key string) (amount int64, currency string) {
+	_, _ = fmt.Sscanf(key, "%s %d", &currency, &amount)
+	return amount, currency
+}
+
+// hashtag returns a reduction that a hashtag states and no input has, such as #sale70.
+func (k *known) hashtag(l *lexicon, tag string) (part string, ok bool) {
+	text := l.eastern(l.fold(normal(strings.TrimPrefix(tag, "#"))), true)
+	plain := strings.ReplaceAll(text, "_", "")
+	for _, p := range l.patterns["half"] {
+		for _, one := range p[0] {
+			if strings.Contains(plain, strings.ReplaceAll(one.text, " ", "")) {
+				return tag, !k.keys[aPercentage]["% 50"]
+			}
+		}
+	}
+	for _, at := range figureText().FindAllStringIndex(plain, -1) {
+		v := valuesOf(plain[at[0]:at[1]])
+		if len(v) == 0 || v[0] >= 100 || v[0] < 1 || k.keys[aPercentage][fmt.Sprintf("%% %.6g", v[0])] {
+			continue
+		}
+		before, after := plain[:at[0]], plain[at[1]:]
+		if strings.HasPrefix(after, "%") || slices.ContainsFunc(l.dealWords(), func(w string) bool {
+			return strings.HasPrefix(after, w) || w != "off" && len(w) > 3 && strings.HasSuffix(before, w) ||
+				after == "" && l.spaceless() && strings.HasSuffix(before, w)
+		}) {
+			return tag, true
+		}
+	}
+	return "", false
+}
+
+// dealWords are the words for a lower price, and for a part of a hundred.
+func (l *lexicon) dealWords() (all []string) {
+	for _, from := range []*lexicon{l, lexiconOf("en")} {
+		for _, p := range from.patterns["deal"] {
+			for _, one := range p[0] {
+				all = append(all, strings.ReplaceAll(one.text, " ", ""))
+			}
+		}
+	}
+	return all
+}

@@ -10,10 +10,18 @@
 package guard
 
 import (
+	"encoding/base64"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/money"
@@ -204,3 +212,400 @@ func Listed(found []Finding) (all []string) {
 
 // Reasons lists findings in one sentence without its end, each once.
 func Reasons(found []Finding) string { return strings.Join(Listed(found), "; ") }
+
+// common are frequent words of languages that share a script. A word may be in several lists.
+var common = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for tag, words := range map[string]string{
+		"en": "the and you your is are of to for with that this it in on we our have has not but from what when how " +
+			"will can be as at was they more all if just out about so up them who why here there been",
+		"de": "der die das und ist nicht ein eine einen du ihr wir mit für auf den dem des sie es im zu von auch " +
+			"sich wie aber oder wenn dein deine euer eure nur noch schon mehr aus bei nach über wird sind hat kann " +
+			"einer einem was",
+		"es": "el la los las que y de en un una es para con por tu tus se lo más pero como nuestro nuestra su sus te " +
+			"del al si cuando porque este esta todo también hay está son qué sin nos le ya muy",
+		"fr": "le la les et des est une un pour dans vous votre vos que qui avec sur pas ne plus nous notre ce cette " +
+			"ses son sa mais ou du au aux en il elle on tout par sont comme vous c'est quand sans",
+		"it": "il lo la gli le che e di un una è per con non più sono della del dei nella nel tuo tua nostro nostra " +
+			"ma come anche si ci questo questa da al alla se quando dove perché tutto ogni",
+		"pt": "o a os as que e de um uma é para com não seu sua mais por do da dos das no na em você nosso nossa mas " +
+			"como se ao este esta isso quando são também tem muito pelo até",
+		"nl": "de het een en van is niet je jouw wij we met voor op dat die te zijn ook maar als om er aan bij naar " +
+			"uit wat hoe meer wordt kan heeft onze deze dit",
+		"pl": "i w na nie się jest z do to że jak dla po od ale co czy tak twój nasz nasze są już tylko przez gdy " +
+			"lub ich może tego który która",
+		"tr": "ve bir bu için ile çok daha ama gibi ne her olan kadar en sen siz biz değil var da de mi ya",
+		"sv": "och att det som en är på för med inte du vi av den till har om ett din vår så men från kan eller när",
+		"ru": "и в не на что с как это для из по но вы мы вас ваш все уже так или только от до бы если когда где он " +
+			"она они есть чтобы за у к о же",
+		"uk": "і в не на що з як це для із по але ви ми вас ваш все вже так або тільки від до якщо коли де він вона " +
+			"вони є щоб за у та й",
+		"bg": "и в не на че с как това за от по но вие ние ви вашия всичко вече така или само до ако когато къде той " +
+			"тя те е да се са ще",
+	} {
+		all[tag] = map[string]bool{}
+		for word := range strings.FieldsSeq(words) {
+			all[tag][word] = true
+		}
+	}
+	return all
+})
+
+// scripts are the tables of letters for scripts that have several.
+var scripts = map[string][]string{"Jpan": {"Han", "Hiragana", "Katakana"}, "Kore": {"Hangul", "Han"}, "Hans": {"Han"},
+	"Hant": {"Han"}, "Latn": {"Latin"}, "Cyrl": {"Cyrillic"}, "Arab": {"Arabic"}, "Hebr": {"Hebrew"},
+	"Deva": {"Devanagari"}, "Grek": {"Greek"}, "Thai": {"Thai"}, "Geor": {"Georgian"}, "Armn": {"Armenian"},
+	"Beng": {"Bengali"}, "Taml": {"Tamil"}, "Telu": {"Telugu"}, "Ethi": {"Ethiopic"}, "Khmr": {"Khmer"},
+	"Laoo": {"Lao"}, "Mymr": {"Myanmar"}, "Sinh": {"Sinhala"}, "Gujr": {"Gujarati"}, "Guru": {"Gurmukhi"},
+	"Knda": {"Kannada"}, "Mlym": {"Malayalam"}}
+
+// The least texts whose language is judged: the number of letters for the script, and the number of frequent words of
+// another language.
+const (
+	leastLetters = 30
+	leastCommon  = 5
+)
+
+// language returns a finding if an answer is in another script or language. Names may be in any.
+func (r Rules) language(answer []Field) []Finding {
+	tag, err := language.Parse(r.Language)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, f := range answer {
+		if f.Tag {
+			continue
+		}
+		all = append(all, f.Text)
+		if found := r.languageOf(tag, f.Path, f.Text); found != nil {
+			return found
+		}
+	}
+	return r.languageOf(tag, "", strings.Join(all, "\n"))
+}
+
+func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
+	text = bare(normal(text))
+	script, _ := tag.Script()
+	if own, letters := share(text, scripts[script.String()]); letters >= leastLetters && 3*own < letters {
+		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
+	}
+	base, _ := tag.Base()
+	if foreignLetters(base.String(), text) {
+		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
+	}
+	expected := common()[base.String()]
+	if expected == nil {
+		return nil
+	}
+	// Of each other language: the words that only it has, and those that only the expected one has.
+	theirs, ours := map[string]int{}, map[string]int{}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
+	}) {
+		for other, words := range common() {
+			switch {
+			case words[word] && !expected[word]:
+				theirs[other]++
+			case expected[word] && !words[word]:
+				ours[other]++
+			}
+		}
+	}
+	for other, n := range theirs {
+		if n >= leastCommon && n > 2*ours[other] {
+			return []Finding{{Language, path, "is not in the language " + r.Language, text}}
+		}
+	}
+	return nil
+}
+
+// letters tell languages of one script apart: those that only other languages have, and those of the language alone.
+var letters = map[string]struct{ foreign, own string }{
+	"uk": {"ыэъё", "іїєґ"},
+	"ru": {"іїєґў", "ыэъё"},
+	"ar": {"پچژگکی", "ةيكىإأ"},
+	"fa": {"ةيكى", "پچژگکی"},
+}
+
+// The least numbers of characters by which languages of one script are told apart.
+const (
+	leastForeign = 4
+	leastKana    = 6
+	leastHan     = 20
+)
+
+// foreignLetters reports whether a text has the letters of another language that is written in the script of its own.
+func foreignLetters(base, text string) bool {
+	if l, ok := letters[base]; ok {
+		foreign, own := 0, 0
+		for _, r := range strings.ToLower(text) {
+			switch {
+			case strings.ContainsRune(l.foreign, r):
+				foreign++
+			case strings.ContainsRune(l.own, r):
+				own++
+			}
+		}
+		return foreign >= leastForeign && foreign > 2*own
+	}
+	if base != "ja" && base != "zh" {
+		return false
+	}
+	kana, han := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Hiragana):
+			kana++
+		case unicode.Is(unicode.Han, r):
+			han++
+		}
+	}
+	if base == "ja" {
+		return kana == 0 && han >= leastHan && !unicode.In(firstOf(text, unicode.Katakana), unicode.Katakana)
+	}
+	return kana >= leastKana && 3*kana > han
+}
+
+// firstOf returns the first character of a text that is of a script, or 0.
+func firstOf(text string, script *unicode.RangeTable) rune {
+	for _, r := range text {
+		if unicode.Is(script, r) {
+			return r
+		}
+	}
+	return 0
+}
+
+// bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages.
+func bare(text string) string {
+	if strings.ContainsAny(text, "@([") {
+		text = mailText().ReplaceAllString(text, " ")
+	}
+	for _, l := range slices.Backward(platform.Links(text)) {
+		text = text[:l.Start] + " " + text[l.End:]
+	}
+	if strings.Contains(text, "@") {
+		text = handleText().ReplaceAllString(text, " ")
+	}
+	for _, t := range slices.Backward(platform.WrittenTags(text)) {
+		text = text[:t.Start] + " " + text[t.End:]
+	}
+	return text
+}
+
+// share returns the number of letters of the given tables, or of all tables if there is none, and of all letters.
+func share(text string, tables []string) (own, letters int) {
+	for _, r := range text {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		letters++
+		for _, name := range tables {
+			if unicode.Is(unicode.Scripts[name], r) {
+				own++
+			}
+		}
+	}
+	if len(tables) == 0 {
+		own = letters
+	}
+	return own, letters
+}
+
+// endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
+var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
+	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию ья ье " +
+	"ью а я о е у ю ы и й ь")
+
+// leastStem is the shortest stem of a Russian word.
+const leastStem = 3
+
+// stem returns the stem of a word in Cyrillic: without its longest ending, as long as three letters stay. Two words are
+// forms of one word if their stems are the same. The rule is simpler than a dictionary: лучший matches лучше, but not
+// улучшить, and скидка matches скидок, whose о is fleeting.
+func stem(word string) string {
+	for _, ending := range endings {
+		if s, ok := strings.CutSuffix(word, ending); ok && utf8.RuneCountInString(s) >= leastStem {
+			return s
+		}
+	}
+	r := []rune(word)
+	if n := len(r); n > leastStem+1 && (r[n-2] == 'о' || r[n-2] == 'е') && !strings.ContainsRune("аеиоуыэюя", r[n-3]) {
+		return string(append(r[:n-2:n-2], r[n-1]))
+	}
+	return word
+}
+
+// forbidden returns the forbidden words of an answer, and the competitors that it names.
+func (r Rules) forbidden(answer []Field) (found []Finding) {
+	l := lexiconOf(r.Language)
+	texts := make([][]string, len(answer))
+	for i, f := range answer {
+		texts[i] = wordsOf(normal(f.Text))
+	}
+	for _, list := range []struct {
+		phrases []string
+		what    string
+	}{{r.Forbidden, ""}, {r.Competitors, "competitor"}} {
+		for _, phrase := range list.phrases {
+			wanted := wordsOf(normal(phrase))
+			for i := range wanted {
+				wanted[i] = plainWord(wanted[i])
+			}
+			for i, f := range answer {
+				if l.said(texts[i], wanted, f.Tag) {
+					found = append(found, Finding{Code: Forbidden, Path: f.Path, What: list.what, Text: phrase})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// longTag is the length from which a word counts inside of a hashtag, in characters.
+const longTag = 4
+
+// said reports whether a text has the wanted words in a row, or a hashtag has them within.
+func (l *lexicon) said(text, wanted []string, tag bool) bool {
+	if len(wanted) == 0 {
+		return false
+	}
+	joined := strings.Join(wanted, "")
+	if spaceless(joined) {
+		all := strings.Join(text, "")
+		if strings.Contains(all, joined) {
+			return true
+		}
+		stem, ok := strings.CutSuffix(joined, "い")
+		return ok && !unicode.Is(unicode.Hiragana, lastRune(stem)) && slices.ContainsFunc(
+			[]string{"く", "かっ", "けれ", "さ"}, func(ending string) bool { return strings.Contains(all, stem+ending) })
+	}
+	if tag && utf8.RuneCountInString(joined) >= longTag &&
+		strings.HasPrefix(plainWord(strings.Join(text, "")), joined) {
+		return true
+	}
+	for i := range len(text) - len(wanted) + 1 {
+		n := 0
+		for n < len(wanted) && l.sameWord(plainWord(text[i+n]), wanted[n]) {
+			n++
+		}
+		if n == len(wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastRune(text string) rune {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return r
+}
+
+// spaceless reports whether a word is of a script without spaces between words.
+func spaceless(word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	return unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+}
+
+// Signature stands for a text in comparisons: the share of equal bytes of two signatures estimates how much the texts
+// have in common, and does not tell what they say.
+type Signature string
+
+// Past is an earlier text of the channel.
+type Past struct {
+	ID string
+	Signature
+}
+
+// The size of signatures in bytes, the length of the pieces of texts that they compare in letters, the shortest text
+// that is compared, and the share of common pieces from which a text repeats another.
+const (
+	signatureSize = 96
+	shingle       = 5
+	denseShingle  = 2 // in scripts without spaces, whose characters are words
+	leastText     = 40
+	repeated      = 0.5
+)
+
+// MaxPast is the number of earlier texts that an answer is compared with.
+const MaxPast = 200
+
+// Sign returns the signature of an answer, empty if it is too short to be compared. It is a MinHash of one byte for
+// each hash: the smallest hash of all pieces.
+func Sign(answer []Field) Signature {
+	var letters []rune
+	dense := 0
+	for _, f := range answer {
+		if f.Tag {
+			continue
+		}
+		for _, r := range strings.ToLower(normal(f.Text)) {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				letters = append(letters, r)
+				if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+					dense++
+				}
+			}
+		}
+	}
+	size, least := shingle, leastText
+	if 2*dense > len(letters) {
+		size, least = denseShingle, leastText/2
+	}
+	if len(letters) < least {
+		return ""
+	}
+	smallest := [signatureSize]uint64{}
+	for i := range smallest {
+		smallest[i] = math.MaxUint64
+	}
+	for i := range len(letters) - size + 1 {
+		h := fnv.New64a()
+		h.Write([]byte(string(letters[i : i+size])))
+		for n, seed := 0, h.Sum64(); n < signatureSize; n++ {
+			seed += 0x9e3779b97f4a7c15 // splitmix64
+			x := seed
+			x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+			x = (x ^ x>>27) * 0x94d049bb133111eb
+			smallest[n] = min(smallest[n], x^x>>31)
+		}
+	}
+	raw := make([]byte, signatureSize)
+	for n, h := range smallest {
+		raw[n] = byte(h)
+	}
+	return Signature(base64.RawStdEncoding.EncodeToString(raw))
+}
+
+// Like returns the estimated share of the pieces that two texts have in common, from 0 to 1.
+func (s Signature) Like(o Signature) float64 {
+	a, errA := base64.RawStdEncoding.DecodeString(string(s))
+	b, errB := base64.RawStdEncoding.DecodeString(string(o))
+	if errA != nil || errB != nil || len(a) != len(b) || len(a) == 0 {
+		return 0
+	}
+	equal := 0.0
+	for i := range a {
+		if a[i] == b[i] {
+			equal++
+		}
+	}
+	const chance = 1.0 / 256
+	return max(0, (equal/float64(len(a))-chance)/(1-chance))
+}
+
+// repeats returns a finding if the answer nearly repeats an earlier text.
+func (r Rules) repeats(answer []Field) []Finding {
+	if len(r.Past) == 0 {
+		return nil
+	}
+	signature := Sign(answer)
+	for _, p := range r.Past {
+		if signature.Like(p.Signature) >= repeated {
+			return []Finding{{Code: Repetitive, Text: p.ID}}
+		}
+	}
+	return nil
+}

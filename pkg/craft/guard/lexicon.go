@@ -2,6 +2,8 @@ package guard
 
 import (
 	"embed"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
 )
 
 // wordLists has a list of words for each language. It is read when a text in the language is first checked.
@@ -248,4 +251,254 @@ func sentences(text string) (all []string) {
 		all, from = append(all, text[from:end]), end
 	}
 	return append(all, text[from:])
+}
+
+// normal returns a text in one form: compatibility characters such as full-width ones are replaced, invisible ones are
+// removed, and digits, spaces and dashes of all scripts become those of ASCII.
+func normal(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < unicode.MaxASCII:
+			return r
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		case unicode.Is(unicode.Nd, r):
+			return '0' + digit(r)
+		case unicode.Is(unicode.Zs, r):
+			return ' '
+		case unicode.Is(unicode.Pd, r), r == '−':
+			return '-'
+		case r == '٫':
+			return '.'
+		case r == '٬', r == '’', r == 'ʼ':
+			return '\''
+		case r == '٪':
+			return '%'
+		}
+		return r
+	}, norm.NFKC.String(text))
+}
+
+// digit returns the value of a decimal digit: the digits of a script are in a row from zero.
+func digit(r rune) rune {
+	for zero := r; ; zero-- {
+		if !unicode.Is(unicode.Nd, zero-1) || r-zero == 9 {
+			return (r - zero) % 10
+		}
+	}
+}
+
+// confusable has letters of Cyrillic and Greek that look like Latin ones.
+var confusable = strings.NewReplacer("а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i",
+	"ѕ", "s", "ј", "j", "к", "k", "м", "m", "т", "t", "в", "b", "н", "h", "ο", "o", "α", "a", "ε", "e", "ι", "i")
+
+// plainWord returns a word in lower case, with ё as е. A word that mixes Latin letters with look-alikes is Latin.
+func plainWord(word string) string {
+	word = strings.ReplaceAll(strings.ToLower(word), "ё", "е")
+	latin, other := false, false
+	for _, r := range word {
+		if unicode.IsLetter(r) {
+			latin, other = latin || unicode.Is(unicode.Latin, r), other || !unicode.Is(unicode.Latin, r)
+		}
+	}
+	if latin && other {
+		return confusable.Replace(word)
+	}
+	return word
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
+	})
+}
+
+// inflections are the endings that the forms of one word may differ by. The stem of a word is what is left without its
+// first ending that fits, as long as three letters stay.
+var inflections = map[string]string{
+	"en": "est er ing ed es s ly 's",
+	"de": "eren erer eres erem ere sten ster stes stem ste er es en em e s n st",
+	"es": "ísimos ísimas ísimo ísima itos itas ito ita os as es o a e",
+	"pt": "íssimos íssimas íssimo íssima inhos inhas inho inha os as es o a e",
+	"it": "issimi issime issimo issima hi he i e o a",
+	"fr": "ères ère es s e",
+	"pl": "szego szemu szych szymi szym szej szą szy sze sza iego iemu iej ich imi im ego emu ej ych ymi ym ą ę ie " +
+		"owi ów om ach ami em y i e a o u",
+	"uk": "ішого ішому ішими ішій ішою ішої ішим іших іший іша іше іші шого шому шими шій шої шим ших ший ша ше ші " +
+		"ого ому ими ій ою ої им их ий а е і у и о",
+	"hi": "ियों ियाँ ों ें ा ी े ो",
+	"ko": "하고 한데 하게 합니다 하지 해서 해요 한 해 할 하",
+	"he": "ים ות ה ת י",
+	"ar": "ات ون ين ان ها هم ا ه ة ي",
+}
+
+// suffixes are the endings that may follow one another in Turkish.
+var suffixes = strings.Fields("lar ler ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı yi yu yü ya ye nı ni " +
+	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca ce ça " +
+	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
+
+// particles may follow a Korean word without a space between them.
+var particles = strings.Fields("은 는 이 가 을 를 의 에 에서 에게 로 으로 와 과 도 만 보다 까지 부터 라고 이라고 이나 나 처럼 입니다 이에요 예요")
+
+// sameWord reports whether a word of a text is the forbidden one or a form of it. Both are plain.
+func (l *lexicon) sameWord(word, forbidden string) bool {
+	if word == forbidden {
+		return true
+	}
+	if unicode.Is(unicode.Cyrillic, first(forbidden)) {
+		if stem(word) == stem(forbidden) || stem(strings.TrimSuffix(word, "ле")) == stem(forbidden) {
+			return true
+		}
+	}
+	word, forbidden = l.fold(word), l.fold(forbidden)
+	switch l.base {
+	case "tr":
+		rest, ok := strings.CutPrefix(word, forbidden)
+		return ok && agglutinated(rest)
+	case "ko":
+		if rest, ok := strings.CutPrefix(word, forbidden); ok && slices.Contains(particles, rest) {
+			return true
+		}
+	case "ar":
+		word, forbidden = strings.ReplaceAll(word, "ى", "ي"), strings.ReplaceAll(forbidden, "ى", "ي")
+		word = unprefixed(word, "وال فال بال كال ال لل و ف ب ل ك")
+	case "he":
+		word = unprefixed(word, "שה מה וה בה לה ה ו ב ל מ ש כ")
+	case "pl":
+		word, forbidden = polish.Replace(word), polish.Replace(forbidden)
+	}
+	endings := strings.Fields(inflections[l.base])
+	return len(endings) > 0 && (inflected(word, forbidden, endings) || l.base == "fr" &&
+		inflected(word, strings.TrimSuffix(forbidden, "er"), []string{"ère", "ères"}) &&
+		strings.HasSuffix(forbidden, "er"))
+}
+
+// polish writes a letter that changes before an ending without its sign.
+var polish = strings.NewReplacer("ń", "n", "ś", "s", "ź", "z", "ć", "c")
+
+func first(word string) rune {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r
+}
+
+// inflected reports whether a word is the stem of the forbidden one with another ending or none.
+func inflected(word, forbidden string, endings []string) bool {
+	for _, base := range append([]string{""}, endings...) {
+		stem, ok := strings.CutSuffix(forbidden, base)
+		if !ok || utf8.RuneCountInString(stem) < leastStem {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(word, stem); ok && (rest == "" || slices.Contains(endings, rest)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unprefixed returns a word without the first of the prefixes that it has, as long as three letters stay.
+func unprefixed(word, prefixes string) string {
+	for prefix := range strings.FieldsSeq(prefixes) {
+		if rest, ok := strings.CutPrefix(word, prefix); ok && utf8.RuneCountInString(rest) >= leastStem {
+			return rest
+		}
+	}
+	return word
+}
+
+// agglutinated reports whether a text is a row of Turkish endings.
+func agglutinated(rest string) bool {
+	return rest == "" || slices.ContainsFunc(suffixes, func(s string) bool {
+		after, ok := strings.CutPrefix(rest, s)
+		return ok && agglutinated(after)
+	})
+}
+
+var (
+	mailText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[\p{L}\d._%+-]+(?:@|\s?(?:\(at\)|\[at\])\s?)[\p{L}\d-]+(?:\.[\p{L}\d-]+)+`)
+	})
+	handleText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@[\p{L}\d_][\p{L}\d_.]*[\p{L}\d_]`)
+	})
+	// spelledDomain matches a domain whose point is a word.
+	spelledDomain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([\p{L}\d-]{3,})\sdot\s(shop|store|online|net|org|io)\b`)
+	})
+	// hiddenPoint matches a point in brackets, by which an address is hidden.
+	hiddenPoint = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\p{L}\d])(?:\[\.\]|\(\.\))([\p{L}\d])`)
+	})
+	phoneText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\+?\(?\d(?:[ ().\-/]{0,3}\d){6,17}`)
+	})
+)
+
+// addressOf returns the canonical form of a link: its host and path.
+func addressOf(link string) string {
+	address := strings.ToLower(strings.TrimRight(link, "*_"))
+	for _, prefix := range []string{"https://", "http://", "www."} {
+		address = strings.TrimPrefix(address, prefix)
+	}
+	host, path, _ := strings.Cut(address, "/")
+	if path = strings.TrimRight(path, "/"); path != "" {
+		return host + "/" + path
+	}
+	return host
+}
+
+// covers reports whether one of the addresses of the inputs is an address, or leads on from it.
+func covers(known []string, address string) bool {
+	for _, k := range known {
+		host, _, _ := strings.Cut(k, "/")
+		if k == address || host == address || strings.HasSuffix(host, "."+address) {
+			return true
+		}
+	}
+	return false
+}
+
+// The numbers of digits of a telephone number, and of the part that identifies it whatever the prefix for the country.
+const (
+	leastPhone = 7
+	samePhone  = 7
+)
+
+// phoneOf returns the digits of a telephone number, or false if the digits are another number.
+func phoneOf(text string) (digits string, ok bool) {
+	digits = strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, strings.Replace(text, "(0)", "", 1)) // as in +49 (0)30
+	international := strings.HasPrefix(text, "+") || strings.HasPrefix(text, "00")
+	if len(digits) < leastPhone || !international && grouped(text) {
+		return "", false
+	}
+	if len(digits) == len("88005553535") && digits[0] == '8' { // the prefix inside Russia
+		digits = digits[1:]
+	}
+	return strings.TrimLeft(digits, "0"), true
+}
+
+// grouped reports whether digits are a number in groups of thousands, or a plain number.
+func grouped(text string) bool {
+	groups := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if len(groups) == 1 {
+		return !strings.HasPrefix(text, "0") && len(text) < 10
+	}
+	for _, g := range groups[1:] {
+		if len(g) != 3 {
+			return false
+		}
+	}
+	return len(groups[0]) < 3 || groups[len(groups)-1] == "000"
+}
+
+func samePhones(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return len(b) >= samePhone && strings.HasSuffix(a, b)
 }

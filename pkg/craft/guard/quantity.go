@@ -330,3 +330,481 @@ func sentenceAt(text string, at int) string {
 	}
 	return text
 }
+
+// measure is a unit: what it measures, and how many of the base unit it is.
+type measure struct {
+	of     string
+	factor float64
+}
+
+// units are the words for units and for what is counted, in all languages: an input may be in another language than the
+// answer.
+var units = sync.OnceValue(func() lookup[measure] {
+	return table[measure]{
+		{"mass", 1e-3}: "mg milligram* миллиграмм* мг",
+		{"mass", 1}: "g gr gram grams gramm gramos gramo gramme grammes grammi grammo gramas grama грамм* г гр 克" +
+			" gram gramy gramów грам* غرام* جرام* גרם ग्राम グラム* 그램* กรัม",
+		{"mass", 1e3}: "kg kilo kilos kilogram* kilogramm* kilogramo* kilogramme* chilo chili килограмм*" +
+			" кг kilogramów 公斤" +
+			" кілограм* كيلو* كغ קילו* किलो* キロ* 킬로* กิโล*",
+		{"mass", 453.592}: "lb lbs",
+		{"mass", 28.3495}: "oz ounce ounces",
+		{"mass", 1e6}:     "tonne tonnes tonnen tonelada* тонн тонны тонна",
+
+		{"length", 1e-3}: "mm millimet* milímetro* millimetr* миллиметр* мм",
+		{"length", 1e-2}: "cm centimet* zentimeter* centímetro* centimetr* сантиметр* см" +
+			" см santim* سم سنتيمتر* सेमी センチ* 센티*",
+		{"length", 1}: "m meter meters metre metres metern metro metros mètre mètres metri metrów метр" +
+			" метра метров м" +
+			" метри metre متر* מטר* मीटर メートル* 미터*",
+		{"length", 1e3}: "km kilomet* kilómetro* kilomètre* chilometr* quilómetro* километр* км" +
+			" кілометр* kilometre* كيلومتر* किलोमीटर",
+		{"length", .0254}: "inch inches zoll pulgada* pouce pouces pollici дюйм*",
+		{"length", .3048}: "ft feet foot",
+		{"length", 1609}:  "mile miles meile* milla millas миль мили миля",
+
+		{"area", 1}: "m² m2 sqm quadratmeter* м² кв.м",
+
+		{"volume", 1e-3}: "ml millilit* milliliter* mililitro* миллилитр* мл" +
+			" мілілітр* مل मिली* ミリリットル* 밀리*",
+		{"volume", 1e-2}: "cl centilit*",
+		{"volume", 1}: "l liter liters litre litres litern litro litros litri литр* л litrów" +
+			" літр* لتر* ליטר* लीटर リットル* 리터*",
+		{"volume", 3.78}: "gallon gallons",
+
+		{"time", 1}: "sec secs second seconds sek sekunde* segundo* seconde* secondi secondo секунд* сек 秒",
+		{"time", 60}: "min mins minute* minuten minuto* minut минут* мин minutos minuti" +
+			" хвилин* dakika* دقيقة دقائق דקות דקה मिनट 分* 分鐘* 분",
+		{"time", 3600}: "h hr hrs hour hours std stunde* hora horas heure heures ora ore час часа часов" +
+			" часам ч godzin* uur" +
+			" годин* saat* ساعة ساعات שעות שעה घंटे घंटा 時間* 小时* 시간*",
+		{"time", 86400}: "day days tag tage tagen día días jour jours giorno giorni dia dias день дня" +
+			" дней дни dni dzień dagen" +
+			" днів день doba gün günlük يوم يوما أيام ימים יום दिन दिनों 日間* 天* 일간*",
+		{"time", 604800}: "week weeks woche* semana* semaine* settiman* недел* tygodni* weken" +
+			" тижн* hafta* أسبوع* أسابيع שבועות שבוע हफ़्ते हफ्ते सप्ताह 週間* 주일*",
+		{"time", 2629800}: "month months monat* mes meses mois mese mesi mês месяц* miesi* maand*" +
+			" місяц* aylık شهر* أشهر חודש* महीने महीना ヶ月* か月* 个月* 개월* เดือน",
+		{"time", 31557600}: "year years yr yrs jahr* año años an ans année années anno anni ano anos год" +
+			" года лет году lat jaar" +
+			" рік роки років року yıl* سنة سنوات عام أعوام שנה שנים שנות साल वर्ष 年* 년* năm ปี",
+
+		{"speed", 1}:       "km/h kmh kph км/ч км/час",
+		{"speed", 1.609}:   "mph",
+		{"temperature", 1}: "°c °f ° grad celsius graus gradi degré degrés degree degrees градус*",
+		{"data", 1}:        "mb мб",
+		{"data", 1e3}:      "gb гб",
+		{"data", 1e6}:      "tb тб",
+		{"power", 1}:       "watt watts ватт w вт",
+		{"power", 1e3}:     "kw квт",
+		{"power", 735}:     "hp ps cv ch л.с",
+		{"energy", 1}:      "kwh квтч wh mah мач",
+		{"nutrition", 1}:   "kcal calorie* kalorien caloría* calorías калори* ккал",
+		{"screen", 1}:      "mp megapixel* мп мегапиксел* px pixel* пиксел*",
+		{"tension", 1}:     "volt v вольт",
+
+		{"customers", 1}: "customer* client* kunde* kundin* cliente* клиент* покупател* clientes " +
+			"shoppers buyers käufer* comprador* acheteur* klientów klanten" +
+			" клієнт* покупц* müşteri* عميل عملاء زبون زبائن לקוחות ग्राहक* お客* 顧客* 顾客* 位顾客* 多位顾客* 位客户*" +
+			" 多位客户* 多名顾客* 客户* 고객* 명의 khách ลูกค้า",
+		{"people", 1}: "people person persons persona personas personnes personne personen menschen" +
+			" leute gens persone pessoas " +
+			"человек людей людям osób mensen" +
+			" kişi* شخص* أشخاص אנשים लोग लोगों 人* 名* 多人* 명* คน",
+		{"users", 1}: "user users nutzer* usuario* utilisateur* utent* usuário* пользовател* użytkownik* gebruiker*",
+		{"followers", 1}: "follower* subscriber* abonnent* seguidor* suscriptor* abonné* iscritti" +
+			" подписчик* obserwując* " +
+			" volgers",
+		{"reviews", 1}: "review reviews rating ratings bewertung* rezension* reseña* opinion* avis" +
+			" recension* avaliações отзыв* " +
+			"оценок opinii",
+		{"stars", 1}: "star stars stern sterne sternen sternchen estrella* étoile* stelle estrela*" +
+			" звезд* звёзд* gwiazd* sterren",
+		{"countries", 1}: "country countries land länder ländern país* pays paesi стран страны странах" +
+			" krajów krajach landen",
+		{"stores", 1}: "store stores shop shops filiale* läden tienda* magasin* boutique* negozi lojas" +
+			" магазин* sklep* " +
+			"winkels location* standort*",
+		{"awards", 1}:    "award awards preise auszeichnung* premio* prix premi prêmio* наград* приз nagród",
+		{"studies", 1}:   "study studies studie* estudio* étude* studi исследован*",
+		{"employees", 1}: "employee* mitarbeiter* empleado* employé* salarié* dipendent* сотрудник* pracownik*",
+		{"experts", 1}: "expert experts experten experto* esperti эксперт* doctor* dentist* ärzte*" +
+			" médico* médecin* врач* " +
+			"dermatolog*",
+		{"orders", 1}:    "order orders bestellung* pedido* commande* ordini заказ* zamówie*",
+		{"downloads", 1}: "download* téléchargement* descarga* скачиван* загруз*",
+		{"pieces", 1}: "piece pieces pcs stück pièce* pieza* unidades pezzi peças шт штук штуки предмет*" +
+			" sztuk stuks artikel* " +
+			"exemplar* экземпляр*",
+		{"colors", 1}: "color colors colour colours farben color* colore* couleur* colori cores цвет" +
+			" цвета цветов цветах kolorów",
+		{"sizes", 1}:  "size sizes größen talla tallas taille* tailles taglie размер* rozmiar*",
+		{"guests", 1}: "guest guests visitor* besucher* gäste* visitante* visiteur* ospiti гостей посетител* gości",
+		{"students", 1}: "student* schüler* alumno* élève* étudiant* studenti студент* ученик*" +
+			" teilnehmer* participant* участник*",
+		{"patients", 1}: "patient* paciente* pazient* пациент*",
+		{"members", 1}:  "member members mitglied* miembro* membre* membri участников członk* leden",
+		{"cities", 1}:   "city cities städte* ciudad* ville* città городах городов miast",
+		{"views", 1}:    "view views aufruf* vista* vue vues visualizzazion* просмотр* wyświetle*",
+	}.index()
+})
+
+// percents are the words for a part of a hundred.
+var percents = sync.OnceValue(func() lookup[bool] {
+	return table[bool]{true: "percent per-cent pct prozent* procent* porcentaje* pourcent percento процент* проц" +
+		" відсот* بالمئة بالمائة אחוז אחוזים प्रतिशत फ़ीसदी फीसदी パーセント* 퍼센트* 프로 เปอร์เซ็นต์"}.index()
+})
+
+// counted are the dimensions of what is counted, whose noun may follow an adjective.
+func (m measure) counted() bool { return m.factor == 1 && !physical[m.of] }
+
+var physical = map[string]bool{"mass": true, "length": true, "area": true, "volume": true, "time": true, "speed": true,
+	"temperature": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
+	"tension": true}
+
+// fewPeople is the number of people below which their number is a manner of speech.
+const fewPeople = 10
+
+// unitOf returns the unit that a word names. Single letters name units in their usual case only.
+func unitOf(word string) (m measure, ok bool) {
+	switch word {
+	case "G", "M", "H", "K", "P":
+		return m, false
+	}
+	return units().of(strings.Trim(strings.ToLower(word), ".-"))
+}
+
+// figure matches a number in digits, with or without separators of thousands and decimals.
+const figure = `\d{1,3}(?:[., ']\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?`
+
+// valuesOf returns the values that a number in digits may have: a separator may be of thousands or of decimals.
+func valuesOf(text string) (all []float64) {
+	add := func(s string) {
+		if v, err := strconv.ParseFloat(s, 64); err == nil {
+			all = append(all, v)
+		}
+	}
+	bare := strings.NewReplacer(" ", "", "'", "", ",", "", ".", "")
+	last := strings.LastIndexAny(text, ".,")
+	if last < 0 {
+		add(bare.Replace(text))
+		return all
+	}
+	head, tail := text[:last], text[last+1:]
+	if len(tail) == 3 && len(head) <= 3 || strings.Count(text, text[last:last+1]) > 1 {
+		add(bare.Replace(text))
+	}
+	if strings.Count(text, text[last:last+1]) == 1 {
+		add(bare.Replace(head) + "." + tail)
+	}
+	if len(tail) == 3 && strings.ContainsAny(head, " '.,") {
+		add(bare.Replace(text))
+	}
+	return all
+}
+
+// magnitudes multiply the number before them. Those that end with * are the beginnings of words.
+var magnitudes = sync.OnceValue(func() lookup[float64] {
+	return table[float64]{
+		1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend" +
+			" тисяч* ألف آلاف אלף אלפים हज़ार हजार nghìn ngàn",
+		1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões" +
+			" milion* млн миллион* мільйон* milyon" +
+			" مليون ملايين מיליון",
+		1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
+	}.index()
+})
+
+// numerals are numbers in words that may stand before a unit.
+var numerals = sync.OnceValue(func() lookup[float64] {
+	return table[float64]{
+		2:    "two zwei dos deux due duas dois два две двух twee",
+		3:    "three drei tres trois tre três три трех трёх drie",
+		4:    "four vier cuatro quatre quattro quatro четыре четырех четырёх",
+		5:    "five fünf cinco cinq cinque пять пяти vijf",
+		6:    "six sechs seis sei шесть шести zes",
+		7:    "seven sieben siete sept sette sete семь семи zeven",
+		8:    "eight acht ocho huit otto oito восемь восьми",
+		9:    "nine neun nueve neuf nove девять девяти negen",
+		10:   "ten zehn diez dix dieci dez десять десяти tien",
+		12:   "twelve zwölf doce douze dodici doze двенадцать двенадцати twaalf",
+		15:   "fifteen fünfzehn quince quinze quindici пятнадцать пятнадцати vijftien",
+		20:   "twenty zwanzig veinte vingt venti vinte двадцать двадцати twintig",
+		25:   "twenty-five fünfundzwanzig veinticinco vingt-cinq venticinque",
+		30:   "thirty dreißig treinta trente trenta trinta тридцать тридцати dertig",
+		40:   "forty vierzig cuarenta quarante quaranta quarenta сорок сорока veertig",
+		50:   "fifty fünfzig cincuenta cinquante cinquanta cinquenta пятьдесят пятидесяти vijftig",
+		60:   "sixty sechzig sesenta soixante sessanta sessenta шестьдесят шестидесяти zestig",
+		70:   "seventy siebzig setenta soixante-dix settanta семьдесят семидесяти zeventig",
+		75:   "seventy-five fünfundsiebzig",
+		80:   "eighty achtzig ochenta quatre-vingt quatre-vingts ottanta oitenta восемьдесят восьмидесяти tachtig",
+		90:   "ninety neunzig noventa quatre-vingt-dix novanta девяносто negentig",
+		100:  "hundred hundert einhundert cien cent cento cem сто ста honderd",
+		200:  "zweihundert doscientos doscientas duecento duzentos двести двухсот",
+		300:  "dreihundert trescientos trescientas trecento trezentos триста трехсот трёхсот",
+		500:  "fünfhundert quinientos quinientas cinquecento quinhentos пятьсот пятисот",
+		1000: "thousand tausend eintausend mil mille тысяча тысячу",
+	}.index()
+})
+
+// table has the words for values, divided by spaces. A word with * matches all words that begin with it.
+type table[V comparable] map[V]string
+
+// lookup finds the value of a word.
+type lookup[V comparable] struct {
+	whole, begins map[string]V
+	longest       int // of the beginnings, in bytes
+}
+
+func (t table[V]) index() lookup[V] {
+	l := lookup[V]{whole: map[string]V{}, begins: map[string]V{}}
+	for v, words := range t {
+		for word := range strings.FieldsSeq(words) {
+			if head, ok := strings.CutSuffix(word, "*"); ok {
+				l.begins[head] = v
+				l.longest = max(l.longest, len(head))
+				continue
+			}
+			l.whole[word] = v
+		}
+	}
+	return l
+}
+
+// of returns the value of a word in lower case, and reports whether it has one.
+func (l lookup[V]) of(word string) (v V, ok bool) {
+	if v, ok = l.whole[word]; ok {
+		return v, true
+	}
+	for n := min(len(word), l.longest); n > 0; n-- {
+		if v, ok = l.begins[word[:n]]; ok {
+			return v, true
+		}
+	}
+	return v, false
+}
+
+// value returns the value of one number word, which may be written with its prefix or joined of several.
+func (l *lexicon) value(word string) (v float64, ok bool) {
+	word = l.fold(word)
+	if v, ok = l.numbers.of(word); ok {
+		return v, true
+	}
+	if p := prefixes[l.base]; p != "" {
+		r, size := utf8.DecodeRuneInString(word)
+		if strings.ContainsRune(p, r) && len(word) > 3*size {
+			return l.numbers.of(word[size:])
+		}
+	}
+	if l.joined {
+		return l.compound(word)
+	}
+	return 0, false
+}
+
+// compound returns the value of a number that is one word, such as neunundachtzig.
+func (l *lexicon) compound(word string) (float64, bool) {
+	var sum numberSum
+	for rest := word; rest != ""; {
+		found := 0
+		for n := len(rest); n > 1 && found == 0; n-- {
+			if v, ok := l.numbers.whole[rest[:n]]; ok && sum.add(v, l.base) {
+				found = n
+			}
+		}
+		if found == 0 {
+			after, ok := strings.CutPrefix(rest, "und")
+			if !ok || l.base != "de" || rest == word {
+				return 0, false
+			}
+			rest, sum.joined = after, true
+			continue
+		}
+		rest = rest[found:]
+	}
+	return sum.total + sum.current, sum.parts > 0
+}
+
+// numberSum adds the parts of a number.
+type numberSum struct {
+	total, current float64
+	parts          int
+	joined         bool
+}
+
+// add adds a part, and reports false if it begins another number.
+func (s *numberSum) add(v float64, base string) bool {
+	low := float64(int(s.current) % 100)
+	switch {
+	case v >= 1000:
+		s.total, s.current = s.total+max(s.current, 1)*v, 0
+	case v == 100 && s.current < 10:
+		s.current = max(s.current, 1) * v
+	case base == "fr" && v == 20 && low == 4:
+		s.current += 76
+	case base == "fr" && (low == 60 || low == 80) && v < 20:
+		s.current += v
+	case low == 0 && s.current != 0 || s.current == 0 && (s.parts == 0 || s.total > 0):
+		s.current += v
+	case low >= 20 && int(low)%10 == 0 && v < 10:
+		s.current += v
+	case s.joined && low > 0 && low < 10 && v >= 20 && v < 100:
+		s.current += v
+	default:
+		return false
+	}
+	s.parts, s.joined = s.parts+1, false
+	return true
+}
+
+// number returns the value of the number words that begin at word i of a text, and how many words they are. The words
+// of inputs may be foreign.
+func (l *lexicon) number(text string, words [][]int, i int, foreign bool) (v float64, n int) {
+	var sum numberSum
+	for k := i; k < len(words); k++ {
+		word := l.fold(text[words[k][0]:words[k][1]])
+		if k > i {
+			if gap := text[words[k-1][1]:words[k][0]]; gap != " " && gap != "-" {
+				return sum.total + sum.current, n
+			}
+			if l.join[word] && k+1 < len(words) {
+				sum.joined = true
+				continue
+			}
+			sum.joined = sum.joined || l.base == "ar" && strings.HasPrefix(word, "و")
+		}
+		part, ok := l.value(word)
+		if !ok && (foreign || len(l.numbers.whole) == 0) {
+			part, ok = numerals().of(word)
+		}
+		if !ok || !sum.add(part, l.base) {
+			break
+		}
+		n = k - i + 1
+	}
+	return sum.total + sum.current, n
+}
+
+// hanDigits are the numbers of Chinese and Japanese.
+const hanDigits = "〇零一二三四五六七八九十百千万两兩"
+
+// hanValue returns the value of a number in Chinese or Japanese characters.
+func hanValue(text string) float64 {
+	return eastValue(text, "〇一二三四五六七八九", "十百千万")
+}
+
+// koreanValue returns the value of a Sino-Korean number.
+func koreanValue(text string) float64 {
+	return eastValue(text, "영일이삼사오육칠팔구", "십백천만")
+}
+
+func eastValue(text, digits, powers string) (total float64) {
+	section, one := 0.0, 0.0
+	for _, r := range strings.NewReplacer("零", "〇", "两", "二", "兩", "二").Replace(text) {
+		if i := strings.IndexRune(digits, r); i >= 0 {
+			one = one*10 + float64(i/len("一"))
+			continue
+		}
+		switch p := strings.IndexRune(powers, r) / len("一"); p {
+		case 3:
+			total, section, one = total+max(section+one, 1)*10000, 0, 0
+		default:
+			section, one = section+max(one, 1)*[]float64{10, 100, 1000}[p], 0
+		}
+	}
+	return total + section + one
+}
+
+var (
+	hanNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([` + hanDigits + `]+)(\s?(?:%|パーセント|円|元|块|塊|月|日|号|時|点半|点钟|点|割|成|折|年|个月|か月|ヶ月|` +
+			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店))`)
+	})
+	koreanNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
+	})
+	koreanDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([일이삼사오육칠팔구십유시]+)월\s?([일이삼사오육칠팔구십]+)일`)
+	})
+	koreanHour = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(한|두|세|네|다섯|여섯|일곱|여덟|아홉|열한|열두|열)\s?시(\s?반|에|부터|까지)`)
+	})
+	// hanHour matches an hour that is not a few points: the part of the day is before it.
+	hanHour = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`((?:上午|下午|早上|晚上|夜里|凌晨|中午|傍晚|早晨)\s?)([` + hanDigits + `]+)([点點])`)
+	})
+	percentOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`百分之(\d+(?:\.\d+)?|[` + hanDigits + `]+)`)
+	})
+	tenths = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(割引き?|割|成|折)`) })
+	// percentBefore is the form of Turkish, whose number follows.
+	percentBefore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)
+	})
+)
+
+// eastern writes the numbers of a text in Chinese, Japanese or Korean in digits, where they are dates, times, amounts
+// or parts of a hundred. Others, such as a hundred reasons, are a manner of speech.
+func (l *lexicon) eastern(text string, answer bool) string {
+	switch l.base {
+	case "ja", "zh":
+		text = percentOf().ReplaceAllStringFunc(text, func(m string) string {
+			n := strings.TrimPrefix(m, "百分之")
+			if n[0] > '9' {
+				n = fmt.Sprintf("%g", hanValue(n))
+			}
+			return n + "%"
+		})
+		text = hanHour().ReplaceAllStringFunc(text, func(m string) string {
+			n := hanHour().FindStringSubmatch(m)
+			return fmt.Sprintf("%s%g%s", n[1], hanValue(n[2]), n[3])
+		})
+		counted := l.has(text, "warranty") || strings.Contains(text, "客")
+		text = hanNumber().ReplaceAllStringFunc(text, func(m string) string {
+			n := hanNumber().FindStringSubmatch(m)
+			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
+			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
+			if answer && idiom || unit == "成" && v >= 10 || unit == "折" && v >= 100 {
+				return m
+			}
+			if unit == "折" && v > 10 {
+				v /= 10
+			}
+			return fmt.Sprintf("%g", v) + strings.NewReplacer("块", "元", "塊", "元").Replace(n[2])
+		})
+		return tenths().ReplaceAllStringFunc(text, func(m string) string {
+			n := tenths().FindStringSubmatch(m)
+			v := valuesOf(n[1])[0]
+			if n[2] == "折" {
+				v = 10 - v
+			}
+			if v <= 0 || v >= 10 {
+				return m
+			}
+			return fmt.Sprintf("%g%%", 10*v) + strings.TrimPrefix(strings.TrimPrefix(n[2], "割"), "成")
+		})
+	case "ko":
+		text = koreanDate().ReplaceAllStringFunc(text, func(m string) string {
+			d := koreanDate().FindStringSubmatch(m)
+			month := strings.NewReplacer("유", "육", "시", "십").Replace(d[1])
+			return fmt.Sprintf("%g월 %g일", koreanValue(month), koreanValue(d[2]))
+		})
+		text = koreanHour().ReplaceAllStringFunc(text, func(m string) string {
+			n := slices.Index(strings.Fields("- 한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두"),
+				koreanHour().FindStringSubmatch(m)[1])
+			return fmt.Sprintf("%d시%s", n, koreanHour().FindStringSubmatch(m)[2])
+		})
+		return koreanNumber().ReplaceAllStringFunc(text, func(m string) string {
+			n := koreanNumber().FindStringSubmatch(m)
+			if strings.TrimSpace(n[2]) == "원" && !strings.ContainsAny(n[1], "십백천만") {
+				return m // as in the word for a garden
+			}
+			if v := koreanValue(n[1]); !answer || v >= fewInWords || strings.ContainsAny(n[2], "퍼프원") ||
+				l.has(text, "warranty") {
+				return fmt.Sprintf("%g", v) + n[2]
+			}
+			return m
+		})
+	}
+	return text
+}

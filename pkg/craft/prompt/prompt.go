@@ -8,14 +8,20 @@ package prompt
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
 	"time"
 
+	"golang.org/x/text/language"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
@@ -238,3 +244,494 @@ func data(v any) string {
 	}
 	return strings.TrimSpace(b.String())
 }
+
+// Channel is the profile of a factory.
+type Channel struct {
+	Name, Type                  string
+	Description, Audience, Tone string
+	Topics                      []string
+	// Settings are those of its type that matter to a writer.
+	Settings map[string]any
+}
+
+// kinds names the channels of factories.
+var kinds = map[string]string{
+	"blogger": "a personal blog", "seller": "an online shop", "expert": "an expert who shares knowledge",
+	"brand": "a brand", "news": "a news channel", "entertainment": "an entertainment channel", "musician": "a musician",
+}
+
+// said are sentences about the settings, with a place for the value. Settings that are absent say nothing.
+var said = map[string]string{
+	"persona":        "The person who speaks: %s.",
+	"style":          "The kind of blog: %s.",
+	"shop_name":      "The shop is called %s.",
+	"currency":       "Its prices are in %s.",
+	"call_to_action": "Its call to action is %q.",
+	"field":          "Its field is %s.",
+	"credentials":    "What the expert may name as credentials: %s.",
+	"brand_name":     "The brand is called %s.",
+	"slogan":         "Its slogan is %q; use it seldom.",
+	"voice_rules":    "Rules of its voice: %s.",
+	"region":         "It reports on the country with the code %s.",
+	"sources":        "The sources that it names: %s.",
+	"max_age_hours":  "It reports nothing that is older than %s hours.",
+	"formats":        "Its running formats: %s.",
+	"artist_name":    "The artist is called %s.",
+	"genres":         "The genres of the music: %s.",
+	"mood":           "The mood of the music: %s.",
+}
+
+// choices are sentences about the values of settings that have few. Other values say nothing.
+var choices = map[string]map[string]string{
+	"first_person": {"true": "It is written in the first person.", "false": "It avoids the first person."},
+	"show_prices":  {"false": "It names no prices."},
+	"depth": {
+		"beginner":     "Its readers are beginners: explain each term.",
+		"intermediate": "Its readers know the basics.",
+		"advanced":     "Its readers are of the trade: explain no basics.",
+	},
+	"cite_sources": {"true": "Where it states what somebody else has found, it names who, as far as the message says " +
+		"so."},
+	"fact_check": {"true": "It publishes only statements whose source stands in the message."},
+	"humor": {
+		"none": "It makes no jokes.", "light": "Its humor is light and friendly.",
+		"dry": "Its humor is dry: the joke is told with a straight face.", "absurd": "Its humor is absurd.",
+		"sarcastic": "Its humor is sarcastic, and never aimed at the reader.",
+	},
+	"age_rating": {
+		"all": "It is suitable for children of all ages.", "12": "It is suitable from the age of 12.",
+		"16": "It is suitable from the age of 16.", "18": "Its readers are adults.",
+	},
+}
+
+// emojis are sentences about the emojis of a voice.
+var emojis = map[string]string{"none": "Its texts have no emojis.",
+	"few":  "Its texts have one or two emojis, where they say something.",
+	"many": "Its texts have many emojis."}
+
+// Sentences returns the profile in sentences. Settings that it does not know are left out: colors and files are for
+// pictures.
+func (c Channel) Sentences() string {
+	kind := kinds[c.Type]
+	if kind == "" {
+		kind = "a channel"
+	}
+	all := []string{fmt.Sprintf("The channel is %q, %s.", c.Name, kind)}
+	add := func(format, value string) {
+		if value = strings.TrimRight(strings.TrimSpace(value), "."); value != "" {
+			all = append(all, fmt.Sprintf(format, value))
+		}
+	}
+	add("It is about: %s.", c.Description)
+	add("Its readers: %s.", c.Audience)
+	add("Its tone is %s.", c.Tone)
+	add("Its topics are %s.", strings.Join(c.Topics, ", "))
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		add(said[name], words(c.Settings[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(choices)) {
+		if sentence := choices[name][words(c.Settings[name])]; sentence != "" {
+			all = append(all, sentence)
+		}
+	}
+	voice, _ := c.Settings["voice"].(map[string]any)
+	add("It addresses its readers with %q, in every text.", words(voice["address"]))
+	if sentence := emojis[words(voice["emoji"])]; sentence != "" {
+		all = append(all, sentence)
+	}
+	add("Words and phrases of its own, of which a text has one at most, where it fits: %s.", words(voice["we_say"]))
+	add("It never says: %s.", words(voice["we_never_say"]))
+	add("It never names its competitors: %s.", words(voice["competitors"]))
+	add("It never uses these words: %s.", words(c.Settings["forbidden_words"]))
+	return strings.Join(all, "\n")
+}
+
+// words returns a setting as a text.
+func words(setting any) string {
+	switch v := setting.(type) {
+	case nil:
+		return ""
+	case []any:
+		all := make([]string, len(v))
+		for i, one := range v {
+			all[i] = words(one)
+		}
+		return strings.Join(all, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Target is a platform as a writer needs to know it.
+type Target struct {
+	Label string
+	// Caption is the greatest length of a caption in Unit, 0 if none is shown. It includes hashtags.
+	Caption int
+	// Unit is the unit in which the platform counts, and so do the guards.
+	Unit platform.Unit
+	// Title is the greatest length of a title in characters, 0 if the platform has none.
+	Title int
+	// Tags is the number of hashtags that posts have there, 0 if it takes none.
+	Tags int
+	// Apart reports whether hashtags are apart from the caption.
+	Apart bool
+	platform.Habits
+}
+
+// The usual numbers of a text whose platforms are unknown, and the most hashtags of any text.
+const (
+	usualCaption = 1500
+	usualTitle   = 80
+	mostHashtags = 5
+)
+
+// WordOfTag is the greatest length of a hashtag that prompts ask for, in characters.
+const WordOfTag = 20
+
+// spareForEmojis is the part of a length that prompts leave out for emojis, on platforms that count them as several
+// characters. For example, 10 means a tenth.
+const spareForEmojis = 10
+
+// TargetOf returns a platform for posts of a kind. It returns false if the platform does not take the kind.
+func TargetOf(c platform.Capabilities, kind platform.Kind) (Target, bool) {
+	rule, ok := c.Kinds[kind]
+	if !ok {
+		return Target{}, false
+	}
+	t := Target{Label: c.Label, Caption: rule.Caption.Max, Unit: cmp.Or(rule.Caption.Unit, platform.Runes),
+		Title: rule.Title.Max, Tags: min(c.Hashtags.Max, cmp.Or(c.Habits.Hashtags, mostHashtags)),
+		Apart: c.Hashtags.Tags, Habits: c.Habits}
+	if kind == platform.KindStory {
+		t.Habits = platform.Habits{}
+	}
+	return t, true
+}
+
+// Length says in words how long a caption may be, in the unit of the platform.
+func (t Target) Length() string {
+	text := t.Unit.Name()
+	if rule := t.Unit.Rule(); rule != "" {
+		text += " (" + rule + ")"
+	}
+	return text
+}
+
+// Room returns the number of characters of a language that a caption may have beside a number of hashtags, 0 if the
+// platform shows no caption. A text of letters of the language that keeps it has no more units than the platform takes.
+func (t Target) Room(tag string, hashtags int) int {
+	if t.Caption == 0 {
+		return 0
+	}
+	each := t.Unit.PerCharacter(scriptOf(tag))
+	units := t.Caption
+	if !t.Apart && hashtags > 0 {
+		units -= 2 + hashtags*(WordOfTag*each+2) // an empty line, and a space and a # for each
+	}
+	if each == 1 && (t.Unit == platform.Weighted || t.Unit == platform.EmojiBytes) {
+		units -= units / spareForEmojis
+	}
+	return max(units/each, 1)
+}
+
+// scriptOf returns the script in which a language is written. Vietnamese has one of its own: its letters with two marks
+// are beyond the Latin letters that X counts as one.
+func scriptOf(tag string) string {
+	t := language.Make(tag)
+	if base, _ := t.Base(); base.String() == "vi" {
+		return "Viet"
+	}
+	script, _ := t.Script()
+	if s := script.String(); s != "Zzzz" {
+		return s
+	}
+	return "Latn" // nothing is known of the language, such as of a private one
+}
+
+// Limits are lengths in characters, which every platform takes.
+type Limits struct {
+	Caption, Title int
+	// FirstLine is the number of characters that all platforms show before a reader opens a caption, 0 if there is no
+	// such number.
+	FirstLine int
+	// Hashtags is the most hashtags, and LeastHashtags what is worth their while.
+	Hashtags, LeastHashtags int
+}
+
+// Strictest returns the limits of a text in a language that all targets take.
+func Strictest(targets []Target, tag string) Limits {
+	l := Limits{Caption: usualCaption, Title: usualTitle, Hashtags: mostHashtags}
+	for _, t := range targets {
+		if t.Title > 0 {
+			l.Title = min(l.Title, t.Title)
+		}
+		if t.FirstLine > 0 && (l.FirstLine == 0 || t.FirstLine < l.FirstLine) {
+			l.FirstLine = t.FirstLine
+		}
+		l.Hashtags = min(l.Hashtags, t.Tags)
+	}
+	for _, t := range targets {
+		if room := t.Room(tag, l.Hashtags); room > 0 {
+			l.Caption = min(l.Caption, room)
+		}
+	}
+	l.LeastHashtags = (l.Hashtags + 1) / 2
+	return l
+}
+
+// Divide divides platforms into those that a text is written for, and the short ones, whose texts are derived from it:
+// those whose captions have less than two thirds of the text that is usual on the roomiest one.
+func Divide(targets []Named, tag string) (main []Target, short []Named) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	for _, t := range targets {
+		main = append(main, t.Target)
+	}
+	most := roomiest(main, tag).usual(tag)
+	main = main[:0]
+	for _, t := range targets {
+		if room := t.Room(tag, t.Tags); room > 0 && 3*room < 2*most {
+			short = append(short, t)
+		} else {
+			main = append(main, t.Target)
+		}
+	}
+	return main, short
+}
+
+// roomiest returns the platform on which the longest captions are usual.
+func roomiest(targets []Target, tag string) Target {
+	return slices.MaxFunc(targets, func(a, b Target) int { return cmp.Compare(a.usual(tag), b.usual(tag)) })
+}
+
+// usual returns the length of a caption that is usual, as far as there is room for it.
+func (t Target) usual(tag string) int { return min(t.Most, t.Room(tag, t.Tags)) }
+
+// news is the type of channels that inform: its texts have no hooks and calls to action that fight neutrality.
+const news = "news"
+
+// beats are the steps of a text, by the type of its channel and its task. A pair without beats makes no sense: see
+// Makes.
+var beats = sync.OnceValue(func() (all map[string]map[Task]string) {
+	raw, err := files.ReadFile("templates/beats.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("prompt: beats: %v", err)) // the file is part of the program
+	}
+	return all
+})
+
+// Makes reports whether texts of a task make sense for a type of channel. An unknown type takes all.
+func Makes(of string, t Task) bool {
+	rows, known := beats()[of]
+	return !known || rows[t] != ""
+}
+
+// Beats returns the steps of the text, for the template.
+func (w Writing) Beats() string { return beats()[w.Type][w.Task] }
+
+// Neutral reports whether the channel informs: its text has neither hooks that tease nor calls to action.
+func (w Writing) Neutral() bool { return w.Type == news }
+
+// HookKind is the kind of a first line.
+type HookKind string
+
+// HookKinds are the kinds of first lines that a writer names.
+var HookKinds = []HookKind{"number", "question", "contradiction", "scene", "mistake", "claim", "quote", "news"}
+
+// Topics is the task of the topics of a plan.
+const Topics Task = "topics"
+
+// Planning is the request for the topics of a plan.
+type Planning struct {
+	Language string        `json:"-"`
+	Channel  string        `json:"channel"`
+	Brief    string        `json:"brief,omitempty"`
+	Slots    []TopicWanted `json:"slots"`
+	// Avoid are topics that may not be repeated.
+	Avoid []string `json:"avoid,omitempty"`
+}
+
+// TopicWanted is a slot without a topic.
+type TopicWanted struct {
+	Slot     int    `json:"slot"`
+	Type     string `json:"content_type"`
+	Day      string `json:"day"`
+	Season   string `json:"season,omitempty"`
+	Occasion string `json:"occasion,omitempty"`
+	Pillar   string `json:"pillar,omitempty"`
+	Goal     string `json:"goal,omitempty"`
+	Campaign string `json:"campaign,omitempty"`
+	// About is what the campaign is about.
+	About string `json:"campaign_about,omitempty"`
+	// Product is the name of the product that it presents.
+	Product string `json:"product,omitempty"`
+}
+
+// Prompt returns the prompt for the topics of a plan.
+func (p Planning) Prompt() Prompt {
+	return Prompt{Version: Version(Topics), System: render("topics.tmpl", p), User: data(p)}
+}
+
+// Excerpt is the task of choosing scenes of a long video for a short one.
+const Excerpt Task = "excerpt"
+
+// ExcerptTokens is the most that the answer to an Excerpting takes.
+const ExcerptTokens = 600
+
+// Excerpting is the request to choose scenes of a video for a short one.
+type Excerpting struct {
+	Language string `json:"language"`
+	// Request is what the short video is to be about, and Channel the profile of the channel in sentences.
+	Request string `json:"request"`
+	Channel string `json:"channel"`
+	Title   string `json:"title,omitempty"`
+	// Scenes are those of the video, in their order.
+	Scenes []ExcerptScene `json:"scenes"`
+	// Least and Most bound the seconds of the chosen scenes together.
+	Least int `json:"-"`
+	Most  int `json:"-"`
+	// Whole reports whether the scenes are shown as they are. Otherwise the writer retells them.
+	Whole bool `json:"-"`
+}
+
+// ExcerptScene is a scene of the video.
+type ExcerptScene struct {
+	Number int `json:"number"`
+	// Seconds is the time that its words take.
+	Seconds float64 `json:"seconds"`
+	OriginScene
+	// Used reports whether another short video has it already.
+	Used bool `json:"used,omitempty"`
+}
+
+// Prompt returns the prompt that chooses the scenes.
+func (e Excerpting) Prompt() Prompt {
+	return Prompt{Version: Version(Excerpt), System: render("excerpt.tmpl", e), User: data(e)}
+}
+
+// Reply is the task of a suggested reply to a comment.
+const Reply Task = "reply"
+
+// ReplyTokens is the most that the answer to a Replying takes, and ReplyRead the most that its prompt takes.
+const (
+	ReplyTokens = 600
+	ReplyRead   = 4000
+)
+
+// Replying is the request for a suggested reply to a comment on a post of a channel.
+type Replying struct {
+	// Channel is the profile of the channel in sentences, and Language that of its texts.
+	Channel, Language string
+	// Platform is the name of the platform, and Limit the most characters of the reply.
+	Platform string
+	Limit    int
+	// Post is the text of the post. Author and Comment are those of the comment: a stranger has written them.
+	Post, Author, Comment string
+	// Problems are those of the last answer, in the service's words.
+	Problems []string
+}
+
+// Prompt returns the prompt.
+func (r Replying) Prompt() Prompt {
+	return Prompt{Version: Version(Reply), System: render("reply.tmpl", r), User: data(struct {
+		Channel  string   `json:"channel"`
+		Post     string   `json:"post"`
+		Author   string   `json:"author,omitempty"`
+		Comment  string   `json:"comment"`
+		Problems []string `json:"problems,omitempty"`
+	}{r.Channel, r.Post, r.Author, r.Comment, r.Problems})}
+}
+
+// Adapt is the task of wording a post anew for platforms.
+const Adapt Task = "adapt"
+
+// Adapting is the request to word a post anew for platforms.
+type Adapting struct {
+	Language string `json:"-"`
+	// Channel is the profile of the channel in sentences.
+	Channel  string   `json:"channel"`
+	Title    string   `json:"title"`
+	Caption  string   `json:"caption"`
+	Hashtags []string `json:"hashtags"`
+	// Facts are what the writer of the post knew.
+	Facts Facts `json:"facts"`
+	// Targets are the platforms, by their names in Names.
+	Names   []string `json:"-"`
+	Targets []Target `json:"-"`
+}
+
+// Named is a platform with its name in answers and its limits in characters.
+type Named struct {
+	Name string
+	Target
+	Limits Limits
+}
+
+// Naming returns a platform for texts of a language.
+func Naming(name string, t Target, language string) Named {
+	return Named{name, t, Strictest([]Target{t}, language)}
+}
+
+// Platforms returns the platforms with their limits, for the template.
+func (a Adapting) Platforms() (all []Named) {
+	for i, t := range a.Targets {
+		all = append(all, Naming(a.Names[i], t, a.Language))
+	}
+	return all
+}
+
+// TagLength returns the greatest length of a hashtag, for the template.
+func (Adapting) TagLength() int { return WordOfTag }
+
+// Prompt returns the prompt that words the post anew.
+func (a Adapting) Prompt() Prompt {
+	return Prompt{Version: Version(Adapt), System: render("adapt.tmpl", a), User: data(a)}
+}
+
+// The tasks of advice.
+const (
+	Proposals Task = "proposals"
+	Architect Task = "architect"
+)
+
+// Proposing is the request for proposals of a diagnosis.
+type Proposing struct {
+	Language string
+	// Schema is the JSON Schema of a patch.
+	Schema string
+	// Most is the number of proposals, and the others are the lengths of their members in characters.
+	Most, Title, Rationale, Effect int
+	// Data is the message of the user, which is encoded as JSON.
+	Data any
+}
+
+// Prompt returns the prompt for proposals.
+func (p Proposing) Prompt() Prompt {
+	return Prompt{Version: Version(Proposals), System: render("proposals.tmpl", p), User: data(p.Data)}
+}
+
+// ArchitectRubric says what a good reply of the architect does. It is part of its prompt, and evaluations judge replies
+// by it.
+var ArchitectRubric = []string{
+	"knows the goal, or asks for it before it drafts",
+	"rests on figures and settings that tools have returned, and says where they are too few",
+	"drafts what can be applied as it is: concrete subjects, facts of the user alone, and no placeholder",
+	"answers the question that was asked, in few words",
+	"names the next step of the user",
+}
+
+// Conversing is the occasion of a conversation with the architect.
+type Conversing struct {
+	Today string // YYYY-MM-DD
+	// About says what the chat is about, in the service's words.
+	About string
+}
+
+// Criteria returns the rubric, for the template.
+func (Conversing) Criteria() []string { return ArchitectRubric }
+
+// System returns the system prompt of the architect.
+func (c Conversing) System() string { return render("architect.tmpl", c) }

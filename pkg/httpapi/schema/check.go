@@ -4,6 +4,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -365,4 +366,324 @@ func isMultiple(v, of float64) bool {
 	const exact = 1e-9
 	n := v / of
 	return math.Abs(n-math.Round(n)) <= exact*max(1, math.Abs(n))
+}
+
+// Known describes the resource of an operation, to explain the refusal of a member.
+type Known struct {
+	// Answer is the type of the resource.
+	Answer reflect.Type
+	// Fixed are members that cannot be sent, of the resource or not, with the alternative to each.
+	Fixed map[string]string
+}
+
+// has reports whether the resource has a member of that name.
+func (k Known) has(name string) bool {
+	if k.Answer == nil || k.Answer.Kind() != reflect.Struct {
+		return false
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(k.Answer), func(f reflect.StructField) bool {
+		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return member == name
+	})
+}
+
+// maxHints bounds the unknown members for which the nearest known one is looked for.
+const maxHints = 20
+
+// unexpected explains the refusal of a member of the object at a JSON pointer.
+func (w *walk) unexpected(s *huma.Schema, name, at string) string {
+	how := w.known.Fixed[name]
+	switch {
+	case w.first:
+		return ""
+	case at != w.top || how == "" && !w.known.has(name):
+		members := slices.Sorted(maps.Keys(s.Properties))
+		if w.hints++; w.hints > maxHints {
+			name = "" // which is near to none
+		}
+		return Unknown("is not a member", name, "The members are ", members)
+	case w.patch && how != "":
+		return "cannot be changed: " + how
+	case w.patch:
+		return "cannot be changed"
+	case how != "":
+		return "cannot be set here: " + how
+	}
+	return "cannot be set here; leave it out"
+}
+
+// longestSample bounds a sample in a message, in bytes.
+const longestSample = 120
+
+// missing returns the message about a member that is required and was not sent: with all values of a closed list, or
+// with a value of the member, if there is one that is short.
+func (c *Checker) missing(member *huma.Schema) string {
+	if member.Type == huma.TypeArray {
+		if items := c.resolve(member.Items); items != nil && len(items.Enum) > 0 {
+			return isRequired + ": a list of " + valuesOf(items.Enum)
+		}
+	}
+	if len(member.Enum) > 0 {
+		return isRequired + ": one of " + valuesOf(member.Enum)
+	}
+	text, err := json.Marshal(c.sample(member))
+	if err != nil || string(text) == "null" || len(text) > longestSample {
+		return isRequired
+	}
+	return isRequired + ", such as " + string(text)
+}
+
+// valuesOf lists the values of an enumeration.
+func valuesOf(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// show asks for a sample of a schema, or returns an empty text if there is none.
+func (c *Checker) show(s *huma.Schema) string {
+	sample := c.sample(s)
+	text, err := json.Marshal(sample)
+	if sample == nil || err != nil {
+		return ""
+	}
+	return ": send " + string(text)
+}
+
+// sample returns a value by the examples of a schema and its required members, or nil if some have none.
+func (c *Checker) sample(s *huma.Schema) any {
+	s = c.resolve(s)
+	switch {
+	case s == nil:
+		return nil
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case len(s.Required) == 0:
+		return nil
+	}
+	object := map[string]any{}
+	for _, name := range s.Required {
+		if object[name] = c.sample(s.Properties[name]); object[name] == nil {
+			return nil
+		}
+	}
+	return object
+}
+
+// Replace huma's texts about invalid values. It copies them into its schemas, so they must be set before any is made.
+func init() {
+	for text, ours := range map[*string]string{
+		&validation.MsgExpectedBoolean:                "must be true or false",
+		&validation.MsgExpectedNumber:                 "must be a number",
+		&validation.MsgExpectedInteger:                "must be an integer",
+		&validation.MsgExpectedString:                 "must be a string",
+		&validation.MsgExpectedArray:                  "must be an array",
+		&validation.MsgExpectedObject:                 "must be an object",
+		&validation.MsgExpectedArrayItemsUnique:       "must not list a value twice",
+		&validation.MsgExpectedOneOf:                  mustBeOneOf + "%s",
+		&validation.MsgExpectedMinimumNumber:          "must be at least %.15g",
+		&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %.15g",
+		&validation.MsgExpectedMaximumNumber:          "must be at most %.15g",
+		&validation.MsgExpectedExclusiveMaximumNumber: "must be less than %.15g",
+		&validation.MsgExpectedNumberBeMultipleOf:     "must be a multiple of %v",
+		&validation.MsgExpectedMinLength:              tooShort + "the shortest length is %d",
+		&validation.MsgExpectedMaxLength:              "is too long: the longest length is %d",
+		&validation.MsgExpectedBePattern:              "must be %s",
+		&validation.MsgExpectedMatchPattern:           mustMatch + "%s",
+		&validation.MsgExpectedMinItems:               "has too few entries: the fewest are %d",
+		&validation.MsgExpectedMaxItems:               "has too many entries: the most are %d",
+		&validation.MsgExpectedMinProperties:          "has too few members: the fewest are %d",
+		&validation.MsgExpectedMaxProperties:          "has too many members: the most are %d",
+		&validation.MsgExpectedRFC3339DateTime:        MustBeTime,
+		&validation.MsgExpectedRFC3339Date:            "must be a day, written as 2026-05-01",
+		&validation.MsgExpectedPropertyNameInObject:   isRequired,
+	} {
+		*text = ours
+	}
+}
+
+const (
+	isRequired  = "is required"
+	mustBe      = "must be "
+	mustBeOneOf = mustBe + "one of "
+	mustMatch   = "must match the pattern "
+	tooShort    = "is too short: "
+)
+
+// The messages about numbers and times that package json refuses.
+const (
+	MustBeInteger = "must be an integer, written without fraction and exponent"
+	MustBeTime    = "must be a time with its zone, written as 2026-05-01T12:00:00Z or 2026-05-01T14:00:00+02:00"
+)
+
+// Refine completes a message of huma's without repeating the value: by the type of a value of the wrong type, and by
+// the value of an enumeration that is close.
+func Refine(message string, sent any) string {
+	switch message {
+	case validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
+		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject:
+		kind := kindOf(sent)
+		if kind == "a number" && message == validation.MsgExpectedInteger {
+			return MustBeInteger
+		}
+		return message + ", not " + kind
+	case mustMatch + format.OneLine:
+		return "must not have control characters, such as line breaks"
+	}
+	if sent == "" && strings.HasPrefix(message, tooShort) {
+		return "must not be empty"
+	}
+	if names, ok := strings.CutPrefix(message, mustBeOneOf); ok {
+		value, _ := sent.(string) // of another type it is near to none
+		return text.NotOneOf(value, strings.Split(names, ", "))
+	}
+	return message
+}
+
+// kindOf names the JSON type of a value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	default:
+		return "a number"
+	}
+}
+
+// listed bounds the names that a message lists.
+const listed = 16
+
+// Unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
+// they are few.
+func Unknown(message, name, list string, known []string) string {
+	hint := text.NearestHint(name, known)
+	message += hint
+	if len(known) > listed {
+		if hint == "" {
+			message += "; leave it out"
+		}
+		return message
+	}
+	if hint == "" {
+		message += "."
+	}
+	if len(known) == 0 {
+		return message + " " + list + "none"
+	}
+	return message + " " + list + strings.Join(known, ", ")
+}
+
+// Ruled is a body with rules that its schema does not state. Their violations are reported together with violations of
+// the schema, so the rules must accept a body with missing members. A body that fits the schema is left to its
+// operation.
+type Ruled interface{ Rules() error }
+
+// AddRules adds the violated rules of a body of a type to the faults that were found.
+func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []errs.Detail {
+	if body.Kind() == reflect.Pointer {
+		body = body.Elem()
+	}
+	v := reflect.New(body).Interface()
+	ruled, ok := v.(Ruled)
+	if !ok {
+		return found
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return found // reported already
+	}
+	text, err := json.Marshal(c.strip(c.root, tree))
+	if err != nil {
+		return found
+	}
+	// A member of the wrong type is omitted. It is reported already.
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, v); err != nil && !errors.As(err, &wrong) {
+		return found
+	}
+	err = ruled.Rules()
+	if err == nil {
+		return found
+	}
+	e := errs.As(err)
+	if e.Details == nil {
+		e = errs.InvalidFields(errs.Detail{Param: e.Param, Message: e.Message})
+	}
+	told := slices.Clone(found)
+	for _, d := range e.Details[:min(len(e.Details), maxProblems)] {
+		// A rule knows the other members: it says 10 to 60 of a short video where the schema says at most 180.
+		same := slices.IndexFunc(found, func(p errs.Detail) bool { return p.Param == d.Param && ofForm(p.Message) })
+		if same >= 0 {
+			found[same] = d
+			continue
+		}
+		if !slices.ContainsFunc(told, func(p errs.Detail) bool { return isWithin(p.Param, d.Param) }) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// Strip returns a body without the members that the schema does not know.
+func (c *Checker) Strip(tree any) any { return c.strip(c.root, tree) }
+
+// strip returns a value without the members that its schema does not know, and without the entries above the most. The
+// decoder would take one for another that differs in case.
+func (c *Checker) strip(s *huma.Schema, value any) any {
+	if s = c.resolve(s); s != nil && len(s.OneOf) > 0 {
+		s = c.alternative(s, value)
+	}
+	if s == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		known := map[string]any{}
+		for name, member := range v {
+			one := s.Properties[name]
+			if one == nil {
+				one, _ = s.AdditionalProperties.(*huma.Schema)
+			}
+			if one != nil || s.AdditionalProperties != false {
+				known[name] = c.strip(one, member)
+			}
+		}
+		return known
+	case []any:
+		v = bounded(s, v)
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = c.strip(s.Items, item)
+		}
+		return items
+	}
+	return value
+}
+
+// isWithin reports whether a fault at a JSON pointer concerns a member, a part of it, or a value that contains it.
+func isWithin(at, member string) bool {
+	shorter, longer := at, member
+	if len(longer) < len(shorter) {
+		shorter, longer = longer, shorter
+	}
+	rest, ok := strings.CutPrefix(longer, shorter)
+	return ok && strings.HasPrefix(at, "/") && (rest == "" || rest[0] == '/')
+}
+
+// ofForm reports whether a message is about the bounds or the form of a value, or says no more than that it is missing.
+// Of a value of the wrong type rules see nothing.
+func ofForm(message string) bool {
+	return message == isRequired || strings.HasPrefix(message, mustBe) && !slices.ContainsFunc([]string{
+		validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
+		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject,
+	}, func(text string) bool { return strings.HasPrefix(message, text) })
 }

@@ -7,8 +7,11 @@
 package compose
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +24,8 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/text"
+	"github.com/content-automation/api/pkg/media/picture"
+	"github.com/content-automation/api/pkg/media/probe"
 )
 
 // Engine composes. It is safe for concurrent use.
@@ -280,4 +285,400 @@ func (r *run) subtitles(stage Stage, name string, s *text.Script) (string, error
 		return "", err
 	}
 	return fmt.Sprintf("ass=filename=%s.ass:fontsdir=%s.fonts", name, name), nil
+}
+
+// Code is the reason for which a composition failed.
+type Code string
+
+// The codes.
+const (
+	// CodeInvalid reports an invalid description.
+	CodeInvalid Code = "invalid_input"
+	// CodeUnreadable reports an input that is broken or of the wrong type.
+	CodeUnreadable Code = "input_unreadable"
+	// CodeTooLarge reports an input with too many pixels, or one that plays too long.
+	CodeTooLarge Code = "input_too_large"
+	// CodeTooShort reports a clip or track that is too short.
+	CodeTooShort Code = "input_too_short"
+	// CodeSilent reports a narration or track without sound.
+	CodeSilent Code = "input_silent"
+	// CodeTextTooLong reports a text that does not fit even in the smallest letters.
+	CodeTextTooLong Code = "text_too_long"
+	// CodeScript reports a text whose script the fonts lack.
+	CodeScript Code = "unsupported_script"
+	// CodeCanceled reports that the context has ended.
+	CodeCanceled Code = "canceled"
+	// CodeInternal reports any other error. A retry may succeed.
+	CodeInternal Code = "internal"
+)
+
+// Stage is the part of the work that failed.
+type Stage string
+
+// The stages.
+const (
+	StageInputs  Stage = "inputs"  // reading the parts
+	StageSound   Stage = "sound"   // mixing and normalizing
+	StagePicture Stage = "picture" // drawing and encoding
+	StageJoin    Stage = "join"    // joining scenes and sound
+)
+
+// Error is the error of a failed composition.
+type Error struct {
+	Code  Code
+	Stage Stage
+	// About names the part of the description, as a JSON pointer such as /scenes/2/clip. It is empty if the error
+	// concerns none of them.
+	About string
+	// Message describes the problem and its solution, for callers.
+	Message string
+	Err     error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("compose: %s: %s: %s", e.Stage, e.Code, e.Message)
+	if e.About != "" {
+		s = fmt.Sprintf("compose: %s: %s of %s: %s", e.Stage, e.Code, e.About, e.Message)
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func internal(stage Stage, err error) *Error {
+	return &Error{Code: CodeInternal, Stage: stage, Message: "The media could not be composed. Try again.", Err: err}
+}
+
+func invalid(about, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalid, Stage: StageInputs, About: about, Message: fmt.Sprintf(format, args...)}
+}
+
+func unreadable(stage Stage, about string, err error) *Error {
+	return &Error{Code: CodeUnreadable, Stage: stage, About: about, Message: "The file is broken, or not of the type " +
+		"that is needed here. Replace it.", Err: err}
+}
+
+// ofRun returns the error of a run of ffmpeg.
+func ofRun(stage Stage, about string, err error) *Error {
+	switch {
+	case ffmpeg.IsKind(err, ffmpeg.Canceled):
+		return &Error{Code: CodeCanceled, Stage: stage, Message: "The composition was canceled.", Err: err}
+	case ffmpeg.IsKind(err, ffmpeg.Unreadable):
+		return unreadable(stage, about, err)
+	}
+	e := internal(stage, err)
+	e.About = about
+	return e
+}
+
+// ofText returns the error of laying out a text.
+func ofText(about string, err error) *Error {
+	e := &Error{Stage: StagePicture, About: about, Err: err}
+	switch {
+	case errors.Is(err, text.ErrTooLong):
+		e.Code, e.Message = CodeTextTooLong, "The text is too long for its place. Shorten it."
+	case errors.Is(err, text.ErrScript):
+		e.Code, e.Message = CodeScript, "There is no font for the script of the text. Write it in another script, or "+
+			"turn it off."
+	case errors.Is(err, text.ErrEmpty):
+		e.Code, e.Message = CodeInvalid, "The text has no character that can be shown. Change it."
+	default:
+		return internal(StagePicture, err)
+	}
+	return e
+}
+
+// The bounds of an input. Beyond them, decoding would take more memory or time than the function has.
+const (
+	maxClipPixels = 4096 * 2304
+	maxClip       = 10 * time.Minute
+	maxSound      = 15 * time.Minute
+	maxBytes      = 1 << 30
+)
+
+// demuxers are ffmpeg's names for the formats of pkg/media/probe. ffmpeg reads an input only in the given format.
+var demuxers = map[string]string{
+	"video/mp4": "mov", "audio/mpeg": "mp3", "audio/wav": "wav",
+}
+
+// codecs are the permitted codecs of inputs.
+var codecs = map[media.Type][]string{
+	media.Video: {"h264", "hevc", "av1", "vp9", "mpeg4"},
+	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
+}
+
+type input struct {
+	ffmpeg.Input
+	// about is the location of the part in the description.
+	about string
+	// width and height are those that are seen, and length is that of what is seen or heard.
+	width, height int
+	length        time.Duration
+	movie         media.Movie // of a clip
+	sound         bool        // of a clip
+}
+
+// openPicture reads the headers of a part that is a picture, and refuses one that takes too much to decode.
+func openPicture(path, about string) (input, error) {
+	in := input{about: about}
+	content, err := readPicture(path, about)
+	if err != nil {
+		return in, err
+	}
+	p, err := picture.Open(content)
+	if err == nil {
+		in.width, in.height = p.Width, p.Height
+		err = p.Check()
+	}
+	return in, ofPicture(about, err)
+}
+
+// open inspects a recording or a video, and refuses one of another type or one that is too large.
+func (r *run) open(ctx context.Context, path, about string, want media.Type) (input, error) {
+	in := input{about: about}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return in, internal(StageInputs, err)
+	}
+	info, err := probeFile(abs)
+	switch {
+	case errors.Is(err, errSize):
+		return in, tooLarge(about)
+	case errors.Is(err, probe.ErrUnsupported):
+		return in, unreadable(StageInputs, about, err)
+	case err != nil:
+		e := internal(StageInputs, err)
+		e.About = about
+		return in, e
+	case info.Type != want || demuxers[info.MIMEType] == "":
+		return in, unreadable(StageInputs, about, errors.New("it is "+info.MIMEType))
+	}
+	in.Input = ffmpeg.Input{Path: abs, Format: demuxers[info.MIMEType]}
+	in.width, in.height, in.length, in.movie = info.Width, info.Height, info.Duration, info.Movie
+	if want == media.Video {
+		in.Options = upright
+	}
+	if in.exceeds(want) {
+		return in, tooLarge(about)
+	}
+	streams, usage, err := r.tool.Inspect(ctx, in.Input)
+	r.usage.Add(usage)
+	if err != nil {
+		return in, ofRun(StageInputs, about, err)
+	}
+	codec := streams.VideoCodec
+	if want == media.Audio {
+		codec = streams.AudioCodec
+	}
+	if !slices.Contains(codecs[want], codec) {
+		return in, unreadable(StageInputs, about, errors.New("its codec is "+codec))
+	}
+	in.sound = streams.AudioCodec != ""
+	return in, nil
+}
+
+func probeFile(path string) (probe.Info, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return probe.Info{}, err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return probe.Info{}, err
+	}
+	if !stat.Mode().IsRegular() {
+		return probe.Info{}, &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	}
+	if stat.Size() > maxBytes {
+		return probe.Info{}, errSize
+	}
+	return probe.Read(f, stat.Size())
+}
+
+var errSize = errors.New("the file is too large")
+
+func tooLarge(about string) *Error {
+	return &Error{Code: CodeTooLarge, Stage: StageInputs, About: about,
+		Message: "The file has too many bytes or pixels, or plays too long. Use a smaller one."}
+}
+
+// exceeds reports whether the input is larger than can be worked on.
+func (in input) exceeds(t media.Type) bool {
+	if t == media.Video {
+		return in.width*in.height > maxClipPixels || in.length > maxClip
+	}
+	return in.length > maxSound
+}
+
+// joined is the file that mux writes.
+const joined = "final.mp4"
+
+// mux joins an encoded picture with the sound. The index comes first, so that players can begin before they have the
+// whole file. There is no edit list: Instagram refuses one.
+func (r *run) mux(ctx context.Context, format, picture string) error {
+	in := ffmpeg.Input{Path: r.path(picture), Format: format}
+	if format == "concat" {
+		in.Options = []string{"-safe", "0"}
+	}
+	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
+		Inputs: []ffmpeg.Input{in, {Path: r.path(soundFile), Format: "aac"}},
+		Output: []string{"-map", "0:v", "-map", "1:a", "-c", "copy", "-movflags", "+faststart+negative_cts_offsets",
+			"-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", joined},
+	})
+	return err
+}
+
+// poster delivers a frame of a video as a picture.
+func (r *run) poster(ctx context.Context, video string, at time.Duration, width, height int) error {
+	const name = "poster.jpg"
+	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
+		Inputs: []ffmpeg.Input{{Path: video, Format: "mov",
+			Options: []string{"-ss", fmt.Sprintf("%.3f", at.Seconds())}}},
+		Output: []string{"-map", "0:v", "-frames:v", "1", "-vf", toJPEG, "-q:v", "2", "-update", "1", "-f", "image2",
+			name},
+	})
+	if err != nil {
+		return err
+	}
+	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width,
+		Height: height})
+}
+
+// Frame returns the first frame of a video as a JPEG, which is at most as wide as a thumbnail. A failure is an *Error.
+func (e *Engine) Frame(ctx context.Context, video string) ([]byte, error) {
+	path, err := filepath.Abs(video)
+	if err != nil {
+		return nil, internal(StageInputs, err)
+	}
+	info, err := probeFile(path)
+	if err != nil {
+		return nil, unreadable(StageInputs, "", err)
+	}
+	in := input{Input: ffmpeg.Input{Path: path, Format: "mov", Options: upright}, width: info.Width,
+		height: info.Height, movie: info.Movie}
+	width := min(in.width, media.ThumbnailWidth)
+	height := max(in.height*width/max(in.width, 1), 2)
+	var out bytes.Buffer
+	_, err = e.tool.Run(ctx, ffmpeg.Job{Dir: e.scratch, Stdout: &out, Inputs: []ffmpeg.Input{in.Input},
+		Filter: in.pictures(0) + in.inside(width, height) + "," + toJPEG + "[out]",
+		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "4", "-f", "mjpeg", "pipe:1"}})
+	if err != nil {
+		return nil, ofRun(StageInputs, "", err)
+	}
+	return out.Bytes(), nil
+}
+
+// encoder returns the options that encode a picture in a form that all platforms accept: H.264 High, with a key frame
+// every two seconds, and no frame that refers beyond it.
+//
+// The frames of a draft are hardly analyzed: those of its stills have one quality, as nothing in them moves that could
+// exceed the rate.
+func encoder(q Quality, still bool, rate int) []string {
+	preset, quality := "veryfast", []string{"-crf", "21"}
+	switch {
+	case q == Draft && still:
+		preset, quality = "ultrafast", []string{"-qp", "24"}
+	case q == Draft:
+		preset, quality = "ultrafast", []string{"-crf", "25"}
+	}
+	fps := q.fps()
+	options := []string{
+		"-r", fmt.Sprint(fps), "-c:v", "libx264", "-preset", preset, quality[0], quality[1], "-profile:v", "high",
+		"-level:v", "4.1", "-pix_fmt", "yuv420p", "-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate),
+		"-g", fmt.Sprint(2 * fps), "-keyint_min", fmt.Sprint(2 * fps), "-sc_threshold", "0", "-flags", "+cgop",
+		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
+		"-video_track_timescale", "15360",
+	}
+	if q == Draft {
+		// 8x8dct is the minimum of the profile High. Several threads would wait for each other more than they encode.
+		options = append(options, "-x264-params", "8x8dct=1:psy=0:threads=1:lookahead-threads=1")
+	}
+	return options
+}
+
+// Theme is the manner of headings, captions and texts on pictures.
+type Theme string
+
+// The themes. The empty one is Calm.
+const (
+	Calm      Theme = "calm"      // texts on plates with round corners, which fade in
+	Bold      Theme = "bold"      // large texts on the main color, which slide in, and outlined captions
+	Editorial Theme = "editorial" // texts with serifs on paper, which are unveiled
+)
+
+// Themes are all of the themes, the default first.
+var Themes = []Theme{Calm, Bold, Editorial}
+
+// paper is the ground of texts in the theme Editorial.
+var paper = canvas.Color{R: 250, G: 247, B: 240}
+
+// theme returns the theme of a brand, or Calm.
+func (b *Brand) theme() Theme {
+	if b == nil || b.Theme == "" {
+		return Calm
+	}
+	return b.Theme
+}
+
+// font returns the family of a brand, or that of its theme.
+func (b *Brand) font() string {
+	switch {
+	case b == nil:
+		return ""
+	case b.Font != "":
+		return b.Font
+	case b.Theme == Bold:
+		return "montserrat"
+	case b.Theme == Editorial:
+		return "lora"
+	}
+	return ""
+}
+
+// panel returns the color of the panels and boxes that texts lie on, of which the theme Calm has its own.
+func (b *Brand) panel(calm canvas.Color) canvas.Color {
+	switch b.theme() {
+	case Bold:
+		return b.color()
+	case Editorial:
+		return paper
+	}
+	return calm
+}
+
+// themed returns the layout of a card in the theme of its brand: Bold has no text on a picture, and Editorial a box.
+func (c card) themed() card {
+	switch theme := c.brand.theme(); {
+	case c.whole || c.text == "" || c.layout == closing:
+	case theme != Calm && c.lifted:
+		c.layout = boxed
+	case theme == Bold && c.layout != split:
+		c.layout, c.maxEm = split, c.maxEm*1.1
+	case theme == Editorial && c.layout == cover:
+		c.layout = boxed
+	}
+	return c
+}
+
+// moving returns the motion with which the text of a scene appears, and the size of its letters and the roundness of
+// its plate relative to those of Calm.
+func (b *Brand) moving(left, top, right, bottom float64, rtl bool) text.Motion {
+	m := text.Motion{Left: left, Top: top, Right: right, Bottom: bottom, RTL: rtl}
+	switch b.theme() {
+	case Bold:
+		if m.Kind, m.From = text.Slides, left-right; rtl {
+			m.From = right - left
+		}
+	case Editorial:
+		m.Kind = text.Unveils
+	default:
+		m.Kind = text.Fades
+	}
+	return m
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -374,4 +378,466 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
+}
+
+// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
+func (f *videoRun) extend(lengths []int) {
+	last, missing := len(lengths)-1, 0
+	if f.Length > 0 {
+		least, _ := timeline.Bounds(f.Length)
+		missing = timeline.Frames(least)
+	}
+	for _, n := range lengths {
+		missing -= n
+	}
+	if s := f.scenes[last]; !s.still {
+		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(s.input.length)))-lengths[last])
+	}
+	lengths[last] += max(missing, 0)
+}
+
+// even moves the ends of scenes to the nearest earlier frame of the video, and returns the last end.
+func (q Quality) even(lengths []int) (before int) {
+	end := 0
+	for i, n := range lengths {
+		end += n
+		at := end / q.every() * q.every()
+		lengths[i], before = at-before, at
+	}
+	return before
+}
+
+// setLengths sets the lengths of the scenes, and of the cross-fades between them.
+func (f *videoRun) setLengths(lengths []int) {
+	for i := range f.scenes {
+		s := &f.scenes[i]
+		s.length = lengths[i]
+		if i > 0 && f.Fade && f.Quality == Full && !f.hooked(i) {
+			s.before = fadeFrames
+			f.scenes[i-1].after = fadeFrames
+		}
+	}
+}
+
+// hooked reports whether the intro is shown before a scene: before the second one of a video with a narration, whose
+// first one is the hook, or else before the first one.
+func (f *videoRun) hooked(n int) bool {
+	first := 0
+	if f.Narration != "" && len(f.Scenes) > 1 {
+		first = 1
+	}
+	return f.intro.frames > 0 && n == first
+}
+
+// shift moves the written captions that are said after the intro by its length. None is lost, or too short to be read.
+func (f *videoRun) shift(intro time.Duration) {
+	at := time.Duration(0)
+	if f.hooked(1) {
+		at = timeline.Time(f.scenes[0].length)
+	}
+	hook, rest := f.written[:f.before], f.written[f.before:]
+	for i := range hook {
+		hook[i].To = min(hook[i].To, at)
+	}
+	for i := range rest {
+		c := &rest[i]
+		c.From, c.To = max(c.From, at)+intro, max(c.To, at)+intro
+	}
+	f.written = slices.Concat(timeline.Readable(hook), timeline.Readable(rest))
+}
+
+// shot is a part of a scene with a view of its own. It begins with a hard cut.
+type shot struct {
+	// begin is the first frame, from the beginning of what is seen of the scene.
+	begin int
+	move  Move
+}
+
+const (
+	leastShot  = 26 // the least length of a shot, in frames
+	mostShots  = 4  // the greatest number of shots of a scene
+	shotWindow = 18 // frames by which a cut may be moved to the beat of the voice
+	perCuts    = 10 * timeline.FPS
+	punch      = 0.8 // the visible part of a picture in a nearer shot
+	detail     = 0.62
+)
+
+// views are the views of the shots after the first one of a picture that may be cropped: nearer, a detail, wide again.
+var views = [][]Move{
+	{{View{0.1, 0.1, punch}, View{0.12, 0.12, punch - 0.04}}, {View{0.08, 0.3, detail}, View{0.2, 0.3, detail}},
+		Moves[2]},
+	{{View{0.3, 0.1, detail}, View{0.2, 0.12, detail}}, {View{0.1, 0.1, punch}, View{0.08, 0.08, punch + 0.04}},
+		Moves[0]},
+}
+
+// wholeViews are those of a picture that stays whole.
+var wholeViews = []Move{{View{0.06, 0.06, Zoom}, View{0.05, 0.05, Zoom + 0.02}},
+	{View{0, 0, 1}, View{0.02, 0.02, 0.96}}}
+
+// cut divides the scenes into shots, so that pictures change as often as the video wants. The cuts between shots are
+// where a caption begins: on the beat of the voice.
+func (f *videoRun) cut(lengths []int) {
+	begin := 0
+	for n := range f.scenes {
+		s := &f.scenes[n]
+		first := Moves[n%len(Moves)]
+		if s.whole {
+			first = Centered[n%len(Centered)]
+		}
+		s.shots = []shot{{0, first}}
+		count := min((lengths[n]*f.Cuts+perCuts/2)/perCuts, mostShots, lengths[n]/leastShot)
+		for i := 1; i < count; i++ {
+			at := f.beat(begin+lengths[n]*i/count) - begin
+			last := s.shots[len(s.shots)-1].begin
+			if at < last+leastShot || at > lengths[n]-leastShot {
+				continue
+			}
+			move := wholeViews[(i-1)%len(wholeViews)]
+			if !s.whole {
+				set := views[n%len(views)]
+				move = set[(i-1)%len(set)]
+			}
+			s.shots = append(s.shots, shot{at, move})
+		}
+		begin += lengths[n]
+	}
+}
+
+// beat returns the frame near another at which a caption begins, or that one.
+func (f *videoRun) beat(frame int) int {
+	best := frame
+	off := shotWindow + 1
+	for _, c := range f.cues {
+		at := timeline.Frames(c.From)
+		if d := max(at-frame, frame-at); d < off {
+			best, off = at, d
+		}
+	}
+	return best / f.Quality.every() * f.Quality.every()
+}
+
+// shown returns the shots with their lengths, in frames of what is seen of a scene.
+func (s scene) shown() (all []shot, lengths []int) {
+	for i, one := range s.shots {
+		if i > 0 {
+			one.begin += s.before / 2
+		}
+		all = append(all, one)
+		if i > 0 {
+			lengths = append(lengths, one.begin-all[i-1].begin)
+		}
+	}
+	return all, append(lengths, s.seen()-all[len(all)-1].begin)
+}
+
+// crop returns the filter that cuts a view out of frames of the size of the video, and enlarges it to that size.
+func (f *videoRun) crop(v View) string {
+	if v.Size >= 1 {
+		return "null"
+	}
+	part := func(of int, size float64) int { return int(float64(of)*size) &^ 1 }
+	return fmt.Sprintf("crop=%d:%d:%d:%d,scale=%d:%d:flags=bicubic,setsar=1", part(f.width, v.Size),
+		part(f.height, v.Size), part(f.width, v.X), part(f.height, v.Y), f.width, f.height)
+}
+
+// cuts returns the filters that show count frames of a scene from the frame begin on in its shots. Each of them is a
+// part of the frames with the filter of its view. n is the number of the input, which names the links. A still, which
+// is one frame, is repeated for each shot.
+func (f *videoRun) cuts(n int, s scene, begin, count int) string {
+	shots, lengths := s.shown()
+	every, fps := f.Quality.every(), f.Quality.fps()
+	var parts, names, filters []string
+	for i, one := range shots {
+		from, to := max(one.begin-begin, 0)/every, min(one.begin+lengths[i]-begin, count)/every
+		if to <= from {
+			continue
+		}
+		in, out := fmt.Sprintf("[shot%d_%d]", n, i), fmt.Sprintf("[cut%d_%d]", n, i)
+		view := one.move.From
+		frames := fmt.Sprintf("trim=start_frame=%d:end_frame=%d", from, to)
+		switch {
+		case s.still:
+			frames = fmt.Sprintf("%s,loop=loop=-1:size=1:start=0,trim=end_frame=%d", f.crop(view), to-from)
+		case i == 0 || view.Size >= 1:
+		default:
+			frames += "," + f.crop(view)
+		}
+		names, parts = append(names, in), append(parts, out)
+		filters = append(filters, fmt.Sprintf("%s%s,setpts=N/(%d*TB)%s", in, frames, fps, out))
+	}
+	return fmt.Sprintf("split=%d%s;%s;%sconcat=n=%d:v=1:a=0,setpts=N/(%d*TB),fps=%d", len(names),
+		strings.Join(names, ""),
+		strings.Join(filters, ";"), strings.Join(parts, ""), len(parts), fps, fps)
+}
+
+// feed writes count frames of the still of a scene, in its shots, from the frame begin of the scene on.
+func (f *videoRun) feed(w io.Writer, still *Still, s scene, begin, count int) error {
+	shots, lengths := s.shown()
+	for i, one := range shots {
+		from, to := max(one.begin, begin), min(one.begin+lengths[i], begin+count)
+		if to <= from {
+			continue
+		}
+		err := still.Write(w, f.width, f.height, one.move, from-one.begin, to-from, lengths[i])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode encodes a scene with its captions, up to the end of the cross-fade into the next one, whose own file begins
+// after it. It returns the file and its number of frames.
+//
+// Scenes are encoded one by one, so that memory does not grow with their number, and joined without encoding them
+// again.
+func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, err error) {
+	s := f.scenes[n]
+	frames = s.length - s.before/2 + s.after/2
+	graph := f.prepare(0, s, s.before, frames) + "[v0]"
+	in, err := f.source(ctx, n, s.before, frames)
+	if err != nil {
+		return "", 0, err
+	}
+	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
+		f.report(10 + 85*(f.intro.frames+f.encoded+min(done*f.Quality.every(), frames))/f.frames)
+	}}
+	last := "[v0]"
+	if s.after > 0 {
+		next := f.scenes[n+1]
+		in, err := f.source(ctx, n+1, 0, s.after)
+		if err != nil {
+			return "", 0, err
+		}
+		job.Inputs = append(job.Inputs, in)
+		// The filter xfade would convert all frames to 4:4:4 and back.
+		graph += ";" + f.prepare(1, next, 0, s.after) +
+			fmt.Sprintf(",format=yuva420p,fade=t=in:s=0:n=%d:alpha=1,setpts=PTS+%d/(%d*TB)[v1]", s.after,
+				frames-s.after, timeline.FPS)
+		graph += ";[v0][v1]overlay=format=yuv420:eof_action=pass[v2]"
+		last = "[v2]"
+	}
+	if f.logo != nil {
+		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe",
+			Options: []string{"-framerate", fmt.Sprint(f.Quality.fps())}})
+		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1,
+			f.logo.at.X, f.logo.at.Y)
+		last = "[v3]"
+	}
+	script := text.NewScript(f.width, f.height)
+	if err := f.end(script, n, frames); err != nil {
+		return "", 0, err
+	}
+	f.script(script, f.encoded, frames)
+	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
+		return "", 0, err
+	}
+	price, err := f.offer(script, n, frames)
+	if err == nil {
+		err = f.onScreen(script, n, frames, price)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)
+	if err != nil {
+		return "", 0, err
+	}
+	job.Filter = graph + fmt.Sprintf(
+		";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]",
+		last, captions)
+	name = fmt.Sprintf("scene%03d.mp4", n)
+	count := frames / f.Quality.every()
+	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(count)},
+		append(encoder(f.Quality, s.still, f.rate()), "-f", "mp4", name)...)
+	report, err := f.ffmpeg(ctx, StagePicture, s.about, job)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case report.Frames < count:
+		return "", 0, f.endsEarly(n, report.Frames)
+	}
+	f.encoded += frames
+	return name, frames, nil
+}
+
+// endsEarly returns the error of a scene that has fewer frames than it should.
+func (f *videoRun) endsEarly(n, got int) *Error {
+	about := f.scenes[n].about
+	if s := f.scenes[n]; s.after > 0 && got >= s.length-s.before/2-s.after/2 {
+		about = f.scenes[n+1].about // the next scene, which faded in, was too short
+	}
+	return &Error{Code: CodeTooShort, Stage: StagePicture, About: about,
+		Message: "The clip ends before its scene. Use a longer one."}
+}
+
+// source returns the input for frames of a scene, beginning with the frame begin.
+func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
+	s := f.scenes[n]
+	in := s.Input
+	switch {
+	case s.still && f.Quality == Draft:
+		return f.drawnStill(ctx, n)
+	case f.Quality == Draft:
+		in.Options = append(in.Options, "-skip_loop_filter", "all", "-threads", "1")
+		return in, nil
+	case !s.still:
+		return in, nil
+	}
+	still, err := f.still(ctx, n)
+	if err != nil {
+		return in, err
+	}
+	return ffmpeg.Input{
+		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
+			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
+		Feed: func(w io.Writer) error { return f.feed(w, still, s, begin, count) },
+	}, nil
+}
+
+// drawnStill returns the input of a picture in the size of a draft.
+func (f *videoRun) drawnStill(ctx context.Context, n int) (ffmpeg.Input, error) {
+	name, size := fmt.Sprintf("still%03d.raw", n), image.Pt(f.width, f.height)
+	in := f.drawn(name, size)
+	in.Options = append(in.Options, "-framerate", fmt.Sprint(f.Quality.fps()))
+	if _, err := os.Stat(in.Path); err == nil {
+		return in, nil // the scene before has faded into it
+	}
+	img, err := f.shown(ctx, n, size)
+	if err != nil {
+		return in, err
+	}
+	if n > 1 { // a scene fades from the one before it at most
+		_ = os.Remove(f.path(fmt.Sprintf("still%03d.raw", n-2)))
+	}
+	return in, f.write(StagePicture, name, img.Pix)
+}
+
+// shown draws the picture of a scene in a size: the whole of it on a ground, or the middle of it.
+func (f *videoRun) shown(ctx context.Context, n int, size image.Point) (*image.RGBA, error) {
+	if f.Scenes[n].Whole {
+		return f.ground(ctx, n, size)
+	}
+	return f.canvas(ctx, f.Scenes[n].Picture, f.scenes[n].about, size)
+}
+
+// still returns a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
+// may fade from it.
+func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
+	if f.stills[n] != nil {
+		return f.stills[n], nil
+	}
+	width, height := f.stillSize()
+	img, err := f.shown(ctx, n, image.Pt(width, height))
+	if err != nil {
+		return nil, err
+	}
+	still, err := StillOf(img)
+	if err != nil {
+		return nil, internal(StagePicture, err)
+	}
+	delete(f.stills, n-2)
+	f.stills[n] = still
+	return still, nil
+}
+
+// cover returns the filters that scale a picture so that it covers a size, and crop the rest.
+func (in input) cover(width, height int) string {
+	return fmt.Sprintf(
+		"scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,"+
+			"crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
+}
+
+// prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame
+// begin of its scene.
+func (f *videoRun) prepare(n int, s scene, begin, count int) string {
+	all, fps, hold := s.pictures(n), f.Quality.fps(), maxHold/f.Quality.every()
+	begin, count = begin/f.Quality.every(), count/f.Quality.every()
+	switch {
+	case s.still && f.Quality == Full: // the input already has these frames
+		return all + "null"
+	case s.still && len(s.shots) > 1:
+		return all + s.cover(f.width, f.height) + "," + f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
+	case s.still:
+		// A picture is decoded and scaled once.
+		return all + s.cover(f.width, f.height) +
+			fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, fps, fps)
+	}
+	fit := s.covering(f.width, f.height)
+	if s.whole {
+		fit = s.input.whole(n, f.width, f.height) + fmt.Sprintf(",fps=%d", fps) // overlay loses the last frame
+	}
+	if slow := s.slow(); slow > 1 {
+		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
+	}
+	shown := fmt.Sprintf("fps=%d", fps)
+	if len(s.shots) > 1 {
+		shown = f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
+	}
+	return all + fmt.Sprintf("%s,%s,tpad=stop_mode=clone:stop=%d,"+
+		"trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
+		timed(fps), fit, hold, begin, begin+count, shown)
+}
+
+// slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last
+// frame stays for a while. If frames are still missing, encoding fails.
+func (s scene) slow() float64 {
+	need := timeline.Time(s.seen()).Seconds()
+	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
+}
+
+// script draws the captions within frames of the video, with times relative to the scene's own file.
+func (f *videoRun) script(s *text.Script, begin, count int) {
+	if !f.Captions {
+		return
+	}
+	from, to := timeline.Time(begin), timeline.Time(begin+count)
+	for _, c := range f.cues {
+		if c.From < to && c.To > from {
+			f.draw(s, c, text.Span{From: from, To: to})
+		}
+	}
+}
+
+// The areas of the headline of a cover. That of a portrait video is inside the part that the grids of Instagram (3:4),
+// TikTok and YouTube show, and that of a landscape one beside the length that YouTube writes into its corner.
+var (
+	coverPortrait  = image.Rect(84, 330, 1080-84, 1920-360)
+	coverLandscape = image.Rect(110, 80, 1920-110, 1080-120)
+)
+
+// cover delivers the poster of a video: its headline over the picture of its first scene, with the mark of the brand. A
+// video without a headline, or with one that cannot be shown, has a frame as its poster.
+func (f *videoRun) cover(ctx context.Context) (bool, error) {
+	first := f.Scenes[0]
+	if f.Headline == "" {
+		return false, nil
+	}
+	path := first.Picture
+	if path == "" {
+		path = f.path("cover.png")
+		in := f.scenes[0].input
+		in.Options = append([]string{"-ss", "0.3"}, in.Options...)
+		_, err := f.ffmpeg(ctx, StagePicture, in.about, ffmpeg.Job{Inputs: []ffmpeg.Input{in.Input},
+			Filter: in.pictures(0) + in.inside(in.width, in.height) + "," + toRGB + "[out]",
+			Output: []string{"-map", "[out]", "-frames:v", "1", "-update", "1", "-f", "image2", "cover.png"}})
+		if err != nil {
+			return false, err
+		}
+	}
+	c := card{about: "/headline", name: "poster", layout: cover, size: f.full(), area: coverPortrait, maxEm: 132,
+		text: f.Headline, lang: f.Language, brand: f.Brand, whole: first.Whole && first.Picture != "", notice: f.Notice,
+		lifted: true}
+	if f.Format == Landscape {
+		c.area, c.maxEm = coverLandscape, 140
+	}
+	err := f.card(ctx, path, c)
+	if unfit(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.deliver("poster.jpg", File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg",
+		Width: c.size.X, Height: c.size.Y})
 }

@@ -6,9 +6,14 @@ package provenance
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/xml"
 	"errors"
+	"image"
+	"image/color"
 	"io"
+	"math/bits"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -209,3 +214,181 @@ func joined(list, more string) string {
 	}
 	return strings.Join(all, ", ")
 }
+
+// Model is a generative model, as manifests name it.
+type Model struct {
+	// Name is that for people, and ID that of the catalog.
+	Name, ID string
+	// Maker is the provider that runs it.
+	Maker string
+}
+
+// Relation is the relation of an ingredient to the file.
+type Relation string
+
+// The relations of ingredients that the service writes (C2PA 2.4).
+const (
+	Parent    Relation = "parentOf"    // the file is a changed version of it
+	Component Relation = "componentOf" // the file has it as one of its parts
+)
+
+// Ingredient is a file that another is made of.
+type Ingredient struct {
+	Title    string
+	MIMEType string
+	Relation Relation
+	// Model has made it, or is nil for a file of the caller.
+	Model *Model
+	File  io.ReadSeeker
+}
+
+// Claim is what a manifest says of a file.
+type Claim struct {
+	Title  string
+	Source Source
+	// Models are those that have made parts of it, texts included.
+	Models []Model
+	// Prompt is the version of the prompt of the texts. It may be empty.
+	Prompt      string
+	Ingredients []Ingredient
+}
+
+// Signature is the state of a file's signature.
+type Signature string
+
+// The states of the signatures of files.
+const (
+	None      Signature = "none"      // the file has no manifest of its own
+	Valid     Signature = "valid"     // the signature holds, and its certificate is trusted
+	Untrusted Signature = "untrusted" // the signature holds, of a certificate that nobody vouches for
+	Invalid   Signature = "invalid"   // the file or its manifest was changed, or the manifest is broken
+)
+
+// Report is what a file's manifest says.
+type Report struct {
+	Signature Signature `json:"signature"`
+	// Signer is the name in the certificate, Generator the software that has made the manifest, and Signed the kind of
+	// origin that the manifest states.
+	Signer    string `json:"signer,omitempty"`
+	Generator string `json:"generator,omitempty"`
+	Signed    Source `json:"signed_source,omitempty"`
+	// Facts are what the file's own manifest says, and what those of its ingredients say.
+	Facts []Fact `json:"facts,omitempty"`
+	// Problems are the codes of what is wrong (C2PA 2.4, status codes).
+	Problems []string `json:"problems,omitempty"`
+}
+
+// Fact is one thing that a manifest says.
+type Fact struct {
+	// Kind says what the name is of: action, model or ingredient.
+	Kind string `json:"kind"`
+	// Name is that of the action, of the model or of the ingredient.
+	Name string `json:"name"`
+	// By is the software that has acted, and As the relation of an ingredient.
+	By string `json:"by,omitempty"`
+	As string `json:"as,omitempty"`
+	// Source is the kind of origin that an action states.
+	Source Source `json:"source,omitempty"`
+}
+
+// Reader reads the manifests of files, and trusts some issuers.
+type Reader interface {
+	// Read reads the manifest of a file, and checks its signature.
+	Read(ctx context.Context, mimeType string, file io.ReadSeeker) (Report, error)
+}
+
+// Signer signs files in the name of the operator.
+type Signer interface {
+	// Sign writes a signed copy of a file, and returns the name in the certificate: for test, a test certificate. The
+	// name is empty if there is no certificate, and nothing is written then.
+	Sign(ctx context.Context, test bool, claim Claim, mimeType string, from io.ReadSeeker, to io.ReadWriteSeeker) (
+		signer string, err error)
+}
+
+// Inspection is what was found out about the origin of a file that came in.
+type Inspection struct {
+	Statement
+	Report
+	// SHA256 is the hash of the file as it came, and Likeness that of the picture, or empty.
+	SHA256   string `json:"sha256"`
+	Likeness string `json:"likeness,omitempty"`
+}
+
+// Unchecked is the problem of a manifest that nothing was there to check.
+const Unchecked = "unchecked"
+
+// Inspect finds out what a file says of its origin. Without a reader, manifests are not checked.
+func Inspect(ctx context.Context, r Reader, mimeType string, file io.ReaderAt, size int64) (i Inspection, err error) {
+	i.Signature = None
+	found, err := Read(ctx, file, size)
+	if errors.Is(err, ErrUnsupported) {
+		return i, nil
+	}
+	if err != nil {
+		return i, err
+	}
+	i.Statement = found.Statement
+	switch {
+	case !found.Manifest:
+	case r == nil:
+		i.Report = Report{Signature: Untrusted, Problems: []string{Unchecked}}
+	default:
+		i.Report, err = r.Read(ctx, mimeType, io.NewSectionReader(file, 0, size))
+	}
+	return i, err
+}
+
+// Likeness is a hash of what a picture shows: 64 bits, of which each tells whether one of 8 x 8 areas is brighter than
+// the next one (a difference hash). It hardly changes if the picture is encoded anew, scaled, or loses its metadata.
+type Likeness uint64
+
+// MaxDistance is the largest distance of two hashes that are of the same picture.
+const MaxDistance = 6
+
+// The grid of areas, and the points of each side of an area at which the picture is sampled.
+const (
+	likeColumns, likeRows = 9, 8
+	likePoints            = 8
+)
+
+// LikenessOf returns the hash of a picture. It is 0 for one that shows too little to be told from others.
+func LikenessOf(img image.Image) (hash Likeness) {
+	b := img.Bounds()
+	if b.Dx() < likeColumns || b.Dy() < likeRows {
+		return 0
+	}
+	var light [likeRows][likeColumns]int
+	for y := range likeRows * likePoints {
+		for x := range likeColumns * likePoints {
+			px := b.Min.X + (2*x+1)*b.Dx()/(2*likeColumns*likePoints)
+			py := b.Min.Y + (2*y+1)*b.Dy()/(2*likeRows*likePoints)
+			light[y/likePoints][x/likePoints] += int(color.GrayModel.Convert(img.At(px, py)).(color.Gray).Y)
+		}
+	}
+	for _, row := range light {
+		for i := range likeColumns - 1 {
+			hash <<= 1
+			if row[i] < row[i+1] {
+				hash |= 1
+			}
+		}
+	}
+	if n := bits.OnesCount64(uint64(hash)); n < MaxDistance || n > 64-MaxDistance {
+		return 0
+	}
+	return hash
+}
+
+// Distance returns the number of areas in which two hashes differ.
+func (h Likeness) Distance(other Likeness) int { return bits.OnesCount64(uint64(h ^ other)) }
+
+// Bands returns the four quarters of the hash. Two hashes of a distance below four share one of them.
+func (h Likeness) Bands() (all [4]uint16) {
+	for i := range all {
+		all[i] = uint16(h >> (16 * i))
+	}
+	return all
+}
+
+// String returns the hash in hexadecimal, without zeros at its beginning.
+func (h Likeness) String() string { return strconv.FormatUint(uint64(h), 16) }

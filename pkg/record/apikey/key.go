@@ -2,10 +2,15 @@
 package apikey
 
 import (
+	"context"
+	"errors"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -124,4 +129,114 @@ func Read(it *store.Item, now time.Time) (Record, error) {
 		r.State = Expired
 	}
 	return r, nil
+}
+
+// Mandate is the mandate of a key as callers see it.
+type Mandate struct {
+	// Id of the mandate: that of the key, and the version of the key that has set it. The audit log names it.
+	ID string `json:"id" example:"key_01h455vb4pex5vsknk084sn02q:3"`
+	// Credits that the key may spend on a day (UTC), with the keys that it has created. Null: no limit of a day.
+	CreditsADay *int64 `json:"credits_a_day"`
+	// Platforms that it may publish to. Null: all.
+	Platforms []string `json:"platforms" nullable:"true"`
+	// Hours of each day in which nothing of it is published. Work that spends is permitted. Null: none.
+	QuietHours *auth.QuietHours `json:"quiet_hours"`
+	// Acts that only people do. publish: schedule, publish and approve content. spend: spend credits. delete: delete,
+	// disconnect and empty the sandbox. invite: open the account to others by an address, a secret, a right or a copy.
+	NeedsPerson []auth.Act `json:"needs_person" nullable:"false"`
+	// Time from which on the key does nothing any more. Null: none.
+	Until *resource.Time `json:"until"`
+}
+
+// MandateID returns the id of a mandate that a version of a key sets.
+func MandateID(keyID string, version int64) string {
+	return keyID + ":" + strconv.FormatInt(version, 10)
+}
+
+// Terms returns the mandate as it is checked, or nil for nil.
+func (m *Mandate) Terms() *auth.Mandate {
+	if m == nil {
+		return nil
+	}
+	t := &auth.Mandate{ID: m.ID, CreditsADay: m.CreditsADay, Platforms: m.Platforms, QuietHours: m.QuietHours,
+		NeedsPerson: m.NeedsPerson}
+	if m.Until != nil {
+		t.Until = &m.Until.Time
+	}
+	return t
+}
+
+// Limits returns the limits of the key that count for the keys that it has made.
+func (r *Record) Limits() auth.KeyLimit {
+	return auth.KeyLimit{Key: r.ID, Limit: r.SpendLimit, Mandate: r.Mandate.Terms()}
+}
+
+// MostMakers bounds the keys through which a key can be made: each of them is a write of every transaction that spends.
+const MostMakers = 4
+
+// MakersOf returns the limits of the keys that have made a key, and the items that it has read for it. Known are items
+// of keys that were read already.
+func MakersOf(ctx context.Context, db *store.DB, account tenant.Account, ids []string,
+	known ...store.Item) (all []auth.KeyLimit, items []store.Item, err error) {
+	var keys []store.Key
+	found := map[string]store.Item{}
+	for _, it := range known {
+		found[it.SK] = it
+	}
+	for _, maker := range ids {
+		if _, ok := found[maker]; !ok {
+			keys = append(keys, credential.KeyOf(account, maker))
+		}
+	}
+	if len(keys) > 0 {
+		if items, err = db.GetAll(ctx, keys...); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, it := range items {
+		found[it.SK] = it
+	}
+	for _, maker := range ids {
+		var r Record
+		if it := found[maker]; it.Kind != "" {
+			err = it.Decode(&r)
+		}
+		r.ID = maker // also of a key that is gone
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, r.Limits())
+	}
+	return all, items, nil
+}
+
+// maxDepth bounds the keys that are followed from a key to who made the first of them.
+const maxDepth = 100
+
+// RootOf returns the id of the person who has made a key, directly or through other keys, or operator. Keys that were
+// made before it was stored are followed from maker to maker.
+func RootOf(ctx context.Context, db *store.DB, account tenant.Account, r *Record) (string, error) {
+	root, by := r.Root, r.CreatedBy
+	for range maxDepth {
+		if root != "" {
+			return root, nil
+		}
+		if !id.Valid(id.APIKey, by) {
+			return by, nil
+		}
+		it, err := db.Get(ctx, credential.KeyOf(account, by))
+		if errors.Is(err, store.ErrNotFound) {
+			return by, nil // nobody's: no person and no key has its id
+		}
+		if err != nil {
+			return "", err
+		}
+		var maker Record
+		if err := it.Decode(&maker); err != nil {
+			return "", err
+		}
+		root, by = maker.Root, maker.CreatedBy
+	}
+	return "", errs.New(errs.InvalidState, "The key was made through more than %d other keys. Create it anew.",
+		maxDepth)
 }

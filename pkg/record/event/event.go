@@ -5,17 +5,22 @@ package event
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	nearest "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -334,4 +339,133 @@ func (s *stored) render(ctx context.Context, signer *media.Signer) (Event, error
 	}
 	e.Data.Object, err = json.Marshal(members)
 	return e, err
+}
+
+// CheckFields refuses fields that no object of the events has that the patterns match.
+func CheckFields(chosen, patterns []string) error {
+	if len(chosen) == 0 {
+		return nil
+	}
+	var known []string
+	for _, t := range Types {
+		if slices.ContainsFunc(patterns, func(p string) bool { return Pattern(p).Matches(t.Type) }) {
+			known = append(known, Members(t.Type)...)
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for i, name := range chosen {
+		if !slices.Contains(known, name) {
+			return errs.Invalid("/fields/"+strconv.Itoa(i), "is %q, which is no member of data.object of these "+
+				"event_types%s", name, nearest.NearestHint(name, known))
+		}
+	}
+	return nil
+}
+
+// everything is the pattern that matches every event.
+const everything = "*"
+
+// Pattern chooses events: by type, by area (content.*), or all (*).
+type Pattern string
+
+// Patterns returns all patterns: everything, the areas and the types.
+func Patterns() []string {
+	all := []string{everything}
+	for _, t := range Types {
+		if area := areaPattern(t.Type); !slices.Contains(all, area) {
+			all = append(all, area)
+		}
+	}
+	for _, t := range Types {
+		all = append(all, string(t.Type))
+	}
+	return all
+}
+
+// areaPattern returns the pattern of a type's area.
+func areaPattern(t Type) string {
+	area, _, _ := strings.Cut(string(t), ".")
+	return area + ".*"
+}
+
+// Matches reports whether the pattern chooses events of the type.
+func (p Pattern) Matches(t Type) bool {
+	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
+}
+
+// Readable returns the types that the patterns choose and the scopes permit reading. It reports whether these are all
+// that the patterns choose. An empty list of patterns chooses all types.
+func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all bool) {
+	all = true
+	for _, known := range Types {
+		chosen := len(patterns) == 0 ||
+			slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(known.Type) })
+		switch {
+		case !chosen:
+		case known.Type.Readable(scopes):
+			readable = append(readable, known.Type)
+		default:
+			all = false
+		}
+	}
+	return readable, all
+}
+
+// Prefixes returns prefixes of the types that the patterns choose, in alphabetical order, or nil if they choose all.
+// The prefix of a single type is the type itself: no type begins with another.
+func Prefixes(patterns []Pattern) []string {
+	if slices.Contains(patterns, everything) {
+		return nil
+	}
+	var all []string
+	for _, p := range patterns {
+		all = append(all, strings.TrimSuffix(string(p), "*"))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+//go:embed samples.json
+var samplesJSON []byte
+
+// samples reads the table when it is first needed.
+var samples = sync.OnceValue(func() map[Type]json.RawMessage {
+	var m map[Type]json.RawMessage
+	if err := json.Unmarshal(samplesJSON, &m); err != nil {
+		panic(fmt.Sprintf("event: samples.json: %v", err))
+	}
+	return m
+})
+
+// SampleObject returns an example of the resource that a type of event carries.
+func SampleObject(t Type) json.RawMessage { return samples()[t] }
+
+// Members returns the names of the members of the resource that a type of event carries, in alphabetical order.
+func Members(t Type) []string {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(SampleObject(t), &object); err != nil {
+		panic(fmt.Sprintf("event: sample of %s: %v", t, err)) // a test reads it
+	}
+	return slices.Sorted(maps.Keys(object))
+}
+
+// Sample returns an example of an event. Its id is a function of the arguments.
+func Sample(t Type, o tenant.Owner, at time.Time) Event {
+	return Event{
+		ID: id.Derived(id.Event, at, string(t), string(o.Account), string(o.Mode)), Type: t,
+		CreatedAt: resource.Instant(at), AccountID: o.Account, Mode: o.Mode,
+		APIVersion: apiVersion, Data: Data{Object: SampleObject(t)},
+	}
+}
+
+// sampleKind is the kind of a sample's item. The relay ignores it.
+const sampleKind = "sample_event"
+
+// NewSample makes the item of an example that is sent to one webhook. It is read like any event, but it is neither
+// listed nor delivered by itself.
+func NewSample(now time.Time, o tenant.Owner, t Type) (store.Item, error) {
+	it, err := New(now, o, t, SampleObject(t), nil)
+	it.Kind, it.Listed, it.Parent = sampleKind, store.Key{}, store.Key{}
+	return it, err
 }

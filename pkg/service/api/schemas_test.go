@@ -37,7 +37,7 @@ func TestNamesOfSchemasReadWell(t *testing.T) {
 	}
 	for name := range Document().Components.Schemas.Map() {
 		if why := bad(name); why != "" {
-			t.Errorf("the schema %s %s: name it in pkg/httpapi/humafix/names.go or in enumNames", name, why)
+			t.Errorf("the schema %s %s: name it in pkg/httpapi/schema/registry.go or in enumNames", name, why)
 		}
 	}
 	for _, name := range []string{"listAllPublicationsOrderBy", "ContentCountOf", "OwnMediaVerifyCreate"} {

@@ -1,10 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -346,4 +350,413 @@ func decide(r *request) error {
 		return r.showItem(http.StatusUnprocessableEntity, message)
 	}
 	return r.redirect(approvalsPath + "?done=" + strings.TrimPrefix(action, "/"))
+}
+
+const (
+	approvalsPath   = "/settings/approvals"
+	reviewLinksPath = "/settings/review-links"
+)
+
+func addApprovals(open func(string, func(*request) error)) {
+	open("GET "+approvalsPath, listApprovals)
+	open("GET "+reviewLinksPath, func(r *request) error { return r.showReviewLinks(http.StatusOK, "") })
+	open("GET "+reviewLinksPath+"/new", guarded("", func(r *request) error {
+		return r.showNewReviewLink(http.StatusOK, "")
+	}))
+	open("POST "+reviewLinksPath, guarded(reviewLinksPath+"/new", createReviewLink))
+	open("GET "+reviewLinksPath+"/{id}/delete", func(r *request) error {
+		var l reviewLink
+		if err := r.api.get(r.Context(), r.apiPath("review-links"), nil, &l); err != nil {
+			return err
+		}
+		return r.confirm(http.StatusOK, confirmation{Title: "Delete the review link", Active: approvalsPath,
+			Subject: cmp.Or(l.Name, l.ID), Back: reviewLinksPath,
+			Text: "The page ends at once. Whoever has its address sees nothing any more."}, "")
+	})
+	open("POST "+reviewLinksPath+"/{id}/delete", func(r *request) error {
+		err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("review-links"), r.once(), nil, nil)
+		if message, other := r.form(err); other != nil {
+			return other
+		} else if message != "" {
+			return r.showReviewLinks(http.StatusConflict, message)
+		}
+		return r.redirect(reviewLinksPath + "?done=deleted")
+	})
+}
+
+// approvalStates are the states of the queue.
+var approvalStates = []choice{{"pending,changes_requested", "All"}, {"pending", "pending"},
+	{"changes_requested", "changes_requested"}}
+
+// listApprovals shows the items that wait for a decision. What is being generated is not shown yet.
+func listApprovals(r *request) error {
+	given, query := r.filters("factory_id", "profile_id", "approval")
+	if given["approval"] == "" {
+		query.Set("approval", approvalStates[0].Value)
+	}
+	query.Set("state", "generated,scheduled")
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	var all []content
+	next, err := r.api.list(r.Context(), "/v1/content-items", query, &all)
+	message, err := form(err)
+	if err != nil {
+		return err
+	}
+	var pictures []mediaFile
+	for _, c := range all {
+		if p := c.Picture(); p != nil {
+			pictures = append(pictures, *p)
+		}
+	}
+	r.permitMedia(pictures...)
+	v := r.view("Approvals", approvalsPath)
+	v.Error = message
+	v.Notice = map[string]string{
+		"approve":         "The item is approved.",
+		"request-changes": "Changes are requested. The item stays here until it is approved.",
+	}[r.URL.Query().Get("done")]
+	v.Data = map[string]any{"Items": all, "More": r.more(next), "Filters": given, "Names": n, "States": approvalStates}
+	return r.show(http.StatusOK, "approvals", v)
+}
+
+// reviewLink is a review link as the API answers it.
+type reviewLink struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	ItemIDs   []string  `json:"content_item_ids"`
+	ProfileID *string   `json:"profile_id"`
+	FactoryID *string   `json:"factory_id"`
+	May       string    `json:"may"`
+	ExpiresAt time.Time `json:"expires_at"`
+	State     string    `json:"state"`
+	URL       *string   `json:"url"`
+}
+
+// mays are what people may do on the page of a link.
+var mays = []choice{{"view", "Look at the content"}, {"decide", "Also approve it and request changes"}}
+
+func (r *request) showReviewLinks(status int, message string) error {
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	var all []reviewLink
+	next, err := r.api.list(r.Context(), "/v1/review-links", cursor(r), &all)
+	if err != nil {
+		return err
+	}
+	v := r.view("Review links", approvalsPath)
+	v.Error = message
+	v.Notice = map[string]string{"deleted": "The review link is deleted."}[r.URL.Query().Get("done")]
+	v.Data = map[string]any{"Links": all, "More": r.more(next), "Names": n}
+	return r.show(status, "review-links", v)
+}
+
+// linkDraft is what the form of a review link has.
+type linkDraft struct {
+	Name, Factory, May, Days string
+	Items                    []content
+}
+
+// Has reports whether there are chosen items. Otherwise a factory is chosen.
+func (d linkDraft) Has() bool { return len(d.Items) > 0 }
+
+// mostChosen is the number of items that a review link can have.
+const mostChosen = 50
+
+// showNewReviewLink shows the form of a link. The queue passes the chosen items on in its address.
+func (r *request) showNewReviewLink(status int, message string) error {
+	_ = r.ParseForm() // a form that cannot be read is empty
+	d := linkDraft{Name: r.FormValue("name"), Factory: r.FormValue("factory_id"), May: r.FormValue("may"),
+		Days: r.FormValue("days")}
+	if d.May == "" {
+		d.May = mays[1].Value
+	}
+	if d.Days == "" {
+		d.Days = "7"
+	}
+	for i, id := range r.Form["item"] {
+		if i == mostChosen {
+			message = "A review link has at most 50 items. The others are left out."
+			break
+		}
+		var c content
+		switch err := r.api.get(r.Context(), "/v1/content-items/"+url.PathEscape(id), nil, &c); {
+		case missing(err):
+		case err != nil:
+			return err
+		default:
+			d.Items = append(d.Items, c)
+		}
+	}
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	v := r.view("Create a review link", approvalsPath)
+	v.Error = message
+	v.Data = map[string]any{"Draft": d, "Names": n, "Mays": mays}
+	return r.show(status, "review-link-new", v)
+}
+
+func createReviewLink(r *request) error {
+	body := map[string]any{"may": r.PostFormValue("may")}
+	if name := strings.TrimSpace(r.PostFormValue("name")); name != "" {
+		body["name"] = name
+	}
+	days, err := strconv.Atoi(r.PostFormValue("days"))
+	if err != nil || days < 1 || days > 30 {
+		return r.showNewReviewLink(http.StatusUnprocessableEntity, "A review link is valid for 1 to 30 days.")
+	}
+	// The days count from the time at which the form was opened, so that a repeat of the form is the same call.
+	opened, err := strconv.ParseInt(r.PostFormValue("opened"), 10, 64)
+	if err != nil {
+		opened = r.site.Now().Unix()
+	}
+	body["expires_at"] = time.Unix(opened, 0).UTC().AddDate(0, 0, days).Format(time.RFC3339)
+	if items := r.PostForm["item"]; len(items) > 0 {
+		body["content_item_ids"] = items
+	} else {
+		body["factory_id"] = r.PostFormValue("factory_id")
+	}
+	var made reviewLink
+	err = r.api.change(r.Context(), http.MethodPost, "/v1/review-links", r.once(), body, &made)
+	if message, other := r.form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showNewReviewLink(http.StatusUnprocessableEntity, message)
+	}
+	v := r.view("The review link", approvalsPath)
+	v.Data = made
+	return r.show(http.StatusOK, "review-link-made", v)
+}
+
+const (
+	experimentsPath = "/settings/experiments"
+	monthsPath      = "/settings/factory-months"
+)
+
+func addExperiments(open func(string, func(*request) error)) {
+	open("GET "+experimentsPath, showExperiments)
+	open("GET "+experimentsPath+"/{id}", showExperiment)
+	open("GET "+monthsPath, showFactoryMonth)
+}
+
+// armResult is what is known of an arm as the API answers it.
+type armResult struct {
+	Factor   string   `json:"factor"`
+	Arm      string   `json:"arm"`
+	Assigned int      `json:"assigned"`
+	N        int      `json:"n"`
+	Estimate *float64 `json:"estimate"`
+	Lower    *float64 `json:"lower"`
+	Upper    *float64 `json:"upper"`
+}
+
+// experimentLook has the results of an experiment at a time.
+type experimentLook struct {
+	At      time.Time   `json:"at"`
+	Results []armResult `json:"results"`
+}
+
+// experimentOfAPI is an experiment as the API answers it.
+type experimentOfAPI struct {
+	ID        string `json:"id"`
+	FactoryID string `json:"factory_id"`
+	Question  string `json:"question"`
+	State     string `json:"state"`
+	Posts     int    `json:"posts"`
+	Needed    int    `json:"needed_posts"`
+	Metric    struct {
+		Name     string `json:"name"`
+		Platform string `json:"platform"`
+		After    int    `json:"after_hours"`
+	} `json:"metric"`
+	StartedAt *time.Time       `json:"started_at"`
+	Results   []armResult      `json:"results"`
+	Winners   []armResult      `json:"winners"`
+	History   []experimentLook `json:"history"`
+}
+
+// experimentStates are the states of experiments, in their order.
+var experimentStates = []string{"draft", "running", "decided", "inconclusive", "stopped"}
+
+func showExperiments(r *request) error {
+	given, query := r.filters("factory_id", "state")
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	var all []experimentOfAPI
+	next, err := r.api.list(r.Context(), "/v1/experiments", query, &all)
+	refused, err := form(err)
+	if err != nil {
+		return err
+	}
+	v := r.view("Experiments", experimentsPath)
+	v.Error = refused
+	v.Data = map[string]any{"Experiments": all, "More": r.more(next), "Filters": given, "Names": n,
+		"States": experimentStates}
+	return r.show(http.StatusOK, "experiments", v)
+}
+
+func showExperiment(r *request) error {
+	var e experimentOfAPI
+	if err := r.api.get(r.Context(), r.apiPath("experiments"), nil, &e); err != nil {
+		return err
+	}
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	v := r.view(e.Question, experimentsPath)
+	v.Data = map[string]any{"Experiment": e, "Names": n, "Intervals": intervalsOf(e, v)}
+	return r.show(http.StatusOK, "experiment", v)
+}
+
+// intervals is the chart of an arm: its interval at each look.
+type intervals struct {
+	Factor, Arm string
+	SVG         template.HTML
+	Rows        []intervalRow
+}
+
+// intervalRow is a look, for those who do not see the picture.
+type intervalRow struct {
+	Day                    string
+	N                      int
+	Estimate, Lower, Upper string
+}
+
+// cases writes an effect as the part of cases in which a post of the arm does better.
+func cases(effect float64) string { return strconv.FormatFloat(100*(0.5+effect), 'f', 0, 64) + " %" }
+
+// intervalsOf returns the charts of the arms of an experiment that are compared with a first one.
+func intervalsOf(e experimentOfAPI, v *view) (all []intervals) {
+	for _, now := range e.Results {
+		first := slices.IndexFunc(e.Results, func(o armResult) bool { return o.Factor == now.Factor })
+		if e.Results[first].Arm == now.Arm {
+			continue
+		}
+		one := intervals{Factor: now.Factor, Arm: now.Arm}
+		var looks []experimentLook
+		for _, look := range e.History {
+			same := func(o armResult) bool { return o.Factor == now.Factor && o.Arm == now.Arm }
+			i := slices.IndexFunc(look.Results, same)
+			if i < 0 || look.Results[i].Estimate == nil {
+				continue
+			}
+			o := look.Results[i]
+			looks = append(looks, experimentLook{look.At, []armResult{o}})
+			one.Rows = append(one.Rows, intervalRow{v.ShortDay(look.At), o.N, cases(*o.Estimate), cases(*o.Lower),
+				cases(*o.Upper)})
+		}
+		if len(looks) > 0 {
+			one.SVG = drawIntervals(looks, v.T("Share of cases in which %s does better", now.Arm), v)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// drawIntervals draws the interval of each look, with its estimate, around the line of no difference. All texts are
+// escaped.
+func drawIntervals(looks []experimentLook, label string, v *view) template.HTML {
+	const height = chartHeight - chartBottom - 16
+	y := func(effect float64) float64 { return 8 + (0.5-effect)*height }
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
+		template.HTMLEscapeString(label))
+	for _, effect := range []float64{-0.5, -0.25, 0, 0.25, 0.5} {
+		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y(effect),
+			y(effect))
+		fmt.Fprintf(&out, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y(effect)+4, cases(effect))
+	}
+	step := min(float64(chartWidth-chartLeft)/float64(len(looks)), 40)
+	for i, look := range looks {
+		o, x := look.Results[0], chartLeft+float64(i)*step
+		title := template.HTMLEscapeString(fmt.Sprintf("%s: %s (%s–%s)", v.ShortDay(look.At), cases(*o.Estimate),
+			cases(*o.Lower), cases(*o.Upper)))
+		left, wide, top := x+step*0.2, step*0.6, y(*o.Upper)
+		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`, left, top,
+			wide, max(y(*o.Lower)-top, 1))
+		fmt.Fprintf(&out, `<title>%s</title></rect>`, title)
+		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5,
+			wide)
+		if (len(looks)-1-i)%max(1, (len(looks)+3)/5) == 0 {
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
+				anchor(i, len(looks)), template.HTMLEscapeString(v.ShortDay(look.At)))
+		}
+	}
+	out.WriteString(`</svg>`)
+	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+}
+
+// monthFigures are what the month of a factory may show.
+var monthFigures = []choice{{"views", "Views"}, {"likes", "Likes"}, {"comments", "Comments"}, {"shares", "Shares"},
+	{"saves", "Saves"}, {"published", "Publications"}, {"cost_credits", "Credits"}}
+
+func showFactoryMonth(r *request) error {
+	n, err := r.names()
+	if err != nil {
+		return err
+	}
+	given := url.Values{"factory_id": {r.URL.Query().Get("factory_id")}}
+	factory := given.Get("factory_id")
+	if factory == "" && len(n.Factories) > 0 {
+		factory = n.Factories[0].ID
+	}
+	now := r.site.Now().UTC()
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	var months []string
+	for back := range 12 {
+		months = append(months, first.AddDate(0, -back, 0).Format("2006-01"))
+	}
+	if at, err := time.Parse("2006-01", r.URL.Query().Get("month")); err == nil {
+		first = at
+	}
+	figure := chosenOf(r, "figure", monthFigures, "views")
+	v := r.view("Months of factories", monthsPath)
+	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
+		"Figures": monthFigures, "Figure": figure}
+	if factory != "" {
+		chart, err := factoryMonth(r, v, factory, first, figure)
+		if v.Error, err = form(err); err != nil {
+			return err
+		}
+		data["Chart"] = chart
+	}
+	v.Data = data
+	return r.show(http.StatusOK, "factory-month", v)
+}
+
+// factoryMonth draws a figure of a factory by day and platform.
+func factoryMonth(r *request, v *view, factory string, first time.Time, figure string) (d Drawn, err error) {
+	last := first.AddDate(0, 1, -1)
+	var answer struct {
+		Series []map[string]any `json:"series"`
+	}
+	err = r.api.get(r.Context(), "/v1/factories/"+url.PathEscape(factory)+"/analytics", url.Values{
+		"from": {first.Format(time.DateOnly)}, "to": {last.Format(time.DateOnly)}, "timezone": {"UTC"},
+		"group_by": {"day,platform"}}, &answer)
+	if err != nil {
+		return d, err
+	}
+	c := newChart(first, last.Day(), figure)
+	for _, row := range answer.Series {
+		day, _ := row["day"].(string)
+		at, err := time.Parse(time.DateOnly, day)
+		value, _ := row[figure].(float64)
+		name, _ := row["platform"].(string)
+		if name == "" {
+			name = v.T("All platforms")
+		}
+		if err == nil {
+			c.add(name, at, int64(value))
+		}
+	}
+	return c.done(v), nil
 }

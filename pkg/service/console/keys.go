@@ -388,3 +388,274 @@ func revokeWith(r *request, created bool) error {
 	path := r.apiPath("api-keys") + "?include_created=" + strconv.FormatBool(created)
 	return r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil)
 }
+
+// editedKey returns the key of the page, and what the form has for it: the key itself before the form was sent.
+func editedKey(r *request) (k key, d keyDraft, err error) {
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return k, d, err
+	}
+	if r.Method == http.MethodPost {
+		return k, r.draft(), nil
+	}
+	d = keyDraft{Name: k.Name, IPs: strings.Join(k.IPs, ", "), Kind: k.Kind, Scopes: k.Scopes,
+		Expires: dayOf(k.ExpiresAt), Mandate: mandateDraftOf(k.Mandate)}
+	if k.SpendLimit != nil {
+		d.Limit = strconv.FormatInt(*k.SpendLimit, 10)
+	}
+	return k, d, nil
+}
+
+// dayOf returns the day of a time, or an empty text.
+func dayOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+func editKey(r *request) error {
+	k, d, err := editedKey(r)
+	if err != nil {
+		return err
+	}
+	return showKeyEdit(r, k, d, nil)
+}
+
+func showKeyEdit(r *request, k key, d keyDraft, found fieldErrors) error {
+	v := r.view("Edit the key", keysPath)
+	v.mend(found)
+	version := r.PostFormValue("version")
+	if version == "" {
+		version = strconv.FormatInt(k.Version, 10)
+	}
+	data := map[string]any{"Key": k, "Draft": d, "Rows": rowsOf(d.Scopes), "Presets": presets, "Version": version,
+		"Preset": r.URL.Path}
+	if err := addMandate(r, data, d.Mandate); err != nil {
+		return err
+	}
+	v.Data = data
+	return r.show(faulty(found), "key-edit", v)
+}
+
+// changesOf returns the patch of a key that a form asks for, or what to mend in it.
+func changesOf(k key, d keyDraft) (patch map[string]any, found fieldErrors) {
+	patch = map[string]any{}
+	if d.Name != k.Name {
+		patch["name"] = d.Name
+	}
+	if len(d.Scopes) == 0 {
+		return nil, about("scopes", mends["/scopes"].text)
+	}
+	if !sameScopes(d.Scopes, k.Scopes) {
+		patch["scopes"] = d.Scopes
+	}
+	if ips := d.ranges(); !slices.Equal(ips, k.IPs) {
+		patch["ip_allow_list"] = ips
+	}
+	switch day, err := time.Parse(time.DateOnly, d.Expires); {
+	case d.Expires == dayOf(k.ExpiresAt):
+	case d.Expires == "":
+		patch["expires_at"] = nil
+	case err != nil:
+		return nil, about("expires", mends["/expires_at"].text)
+	default:
+		patch["expires_at"] = day.Format(time.RFC3339)
+	}
+	limit, err := d.limit()
+	switch before := k.SpendLimit; {
+	case err != nil:
+		return nil, about("limit", mends["/spend_limit_credits"].text)
+	case limit == nil && before != nil:
+		patch["spend_limit_credits"] = nil
+	case limit != nil && (before == nil || *before != *limit):
+		patch["spend_limit_credits"] = *limit
+	}
+	if d.Mandate.differs(k.Mandate) {
+		m, found := d.Mandate.body(k.Mandate)
+		if found != nil {
+			return nil, found
+		}
+		patch["mandate"] = nil
+		if m != nil {
+			patch["mandate"] = m
+		}
+	}
+	return patch, nil
+}
+
+// sameScopes reports whether two lists have the same scopes.
+func sameScopes(a, b []auth.Scope) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// proposalOf lists the changes of a key in words.
+func proposalOf(v *view, k key, d keyDraft) proposal {
+	p := proposal{Title: "Edit the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Active: keysPath,
+		Effects: []string{v.T("The changes count from the next call with the key.")}}
+	all := changed(v, nil, "Name", k.Name, d.Name)
+	all = changedSet(v, all, "Adds the scope %s", "Removes the scope %s", strings.Fields(scopeText(k.Scopes)),
+		strings.Fields(scopeText(d.Scopes)))
+	all = changedSet(v, all, "Adds the address range %s", "Removes the address range %s", k.IPs, d.ranges())
+	day := func(text string) string {
+		at, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return v.T("Never")
+		}
+		return v.Day(at)
+	}
+	if d.Expires != dayOf(k.ExpiresAt) {
+		all = changed(v, all, "Expires", day(dayOf(k.ExpiresAt)), day(d.Expires))
+	}
+	before := ""
+	if k.SpendLimit != nil {
+		before = strconv.FormatInt(*k.SpendLimit, 10)
+	}
+	all = changed(v, all, "Spending limit", before, d.Limit)
+	p.Changes = changedMandate(v, all, k.Mandate, d.Mandate)
+	if k.Mandate != nil && d.Mandate.sent && d.Mandate.empty() {
+		p.Effects = append(p.Effects, v.T("Without a mandate, the scopes alone bound what an agent does."))
+	}
+	if len(k.IPs) > 0 && len(d.ranges()) == 0 {
+		p.Effects = append(p.Effects, v.T("Without a list, all addresses may use the key."))
+	}
+	return p
+}
+
+// changeKey lists the changes of a form first, and saves them when the person has seen them.
+func changeKey(r *request) error {
+	k, d, err := editedKey(r)
+	if err != nil {
+		return err
+	}
+	patch, found := changesOf(k, d)
+	step := r.PostFormValue("step")
+	switch {
+	case r.PostFormValue("preset") != "" || step == stepBack:
+		return showKeyEdit(r, k, d, nil)
+	case found == nil && len(patch) == 0:
+		found = about("", messageNoChange)
+	}
+	if found != nil {
+		return showKeyEdit(r, k, d, found)
+	}
+	if step != stepSave {
+		return propose(r, proposalOf(r.view("", ""), k, d))
+	}
+	a := r.api
+	a.version = r.PostFormValue("version")
+	err = a.change(r.Context(), http.MethodPatch, r.apiPath("api-keys"), r.once(), patch, nil)
+	if found, err = refused(err); err != nil {
+		return err
+	} else if found != nil {
+		return showKeyEdit(r, k, d, found)
+	}
+	return r.redirect(keysPath + "/" + k.ID + "?done=changed")
+}
+
+// level is a choice of the scopes of one resource.
+type level struct {
+	Text   string
+	Scopes []auth.Scope
+	// Chosen reports that the form has it.
+	Chosen bool
+}
+
+// Value is the value of the field: the scopes with spaces between them.
+func (l level) Value() string { return scopeText(l.Scopes) }
+
+// Spends reports whether calls with the scopes may cost credits, and Publishes whether they may publish.
+func (l level) Spends() bool { return slices.ContainsFunc(l.Scopes, spends) }
+
+// Publishes reports whether calls with the scopes may publish.
+func (l level) Publishes() bool { return slices.Contains(l.Scopes, auth.ContentPublish) }
+
+// spends reports whether an operation of a scope costs credits.
+func spends(s auth.Scope) bool {
+	return slices.Contains([]auth.Scope{auth.FactoriesWrite, auth.ContentWrite, auth.StudioUse, auth.ArchitectUse}, s)
+}
+
+// scopeRow is a resource with the levels of access to it.
+type scopeRow struct {
+	// Field is the name of its field.
+	Field, Text string
+	// Permits are the sentences that say what its scopes permit.
+	Permits []string
+	Levels  []level
+}
+
+// scopeRows are all scopes by resource. The first level of each row is none.
+var scopeRows = []scopeRow{
+	row("account", "Account", level{Text: "Read", Scopes: []auth.Scope{auth.AccountRead}},
+		level{Text: "Manage", Scopes: []auth.Scope{auth.AccountRead, auth.AccountManage}}),
+	row("factories", "Factories", level{Text: "Read", Scopes: []auth.Scope{auth.FactoriesRead}},
+		level{Text: "Write", Scopes: []auth.Scope{auth.FactoriesRead, auth.FactoriesWrite}}),
+	row("content", "Content", level{Text: "Read", Scopes: []auth.Scope{auth.ContentRead}},
+		level{Text: "Write", Scopes: []auth.Scope{auth.ContentRead, auth.ContentWrite}}),
+	row("publishing", "Publishing", level{Text: "Publish", Scopes: []auth.Scope{auth.ContentPublish}}),
+	row("studio", "Studio", level{Text: "Use", Scopes: []auth.Scope{auth.StudioUse}}),
+	row("products", "Products", level{Text: "Read", Scopes: []auth.Scope{auth.ProductsRead}},
+		level{Text: "Write", Scopes: []auth.Scope{auth.ProductsRead, auth.ProductsWrite}}),
+	row("social", "Social accounts", level{Text: "Manage", Scopes: []auth.Scope{auth.SocialManage}}),
+	row("architect", "Architect", level{Text: "Use", Scopes: []auth.Scope{auth.ArchitectUse}}),
+	row("webhooks", "Webhooks", level{Text: "Manage", Scopes: []auth.Scope{auth.WebhooksManage}}),
+}
+
+// row returns the row of a resource, whose last level has all of its scopes.
+func row(name, text string, levels ...level) scopeRow {
+	r := scopeRow{Field: "scopes-" + name, Text: text, Levels: append([]level{{Text: "No access"}}, levels...)}
+	for _, s := range auth.Scopes {
+		if slices.Contains(levels[len(levels)-1].Scopes, s.Scope) {
+			r.Permits = append(r.Permits, s.Permits)
+		}
+	}
+	return r
+}
+
+// all returns the scopes of the row.
+func (r scopeRow) all() []auth.Scope { return r.Levels[len(r.Levels)-1].Scopes }
+
+// rowsOf returns the rows with the levels of a list of scopes. A combination that no level has, such as writing without
+// reading, gets a level of its own.
+func rowsOf(chosen []auth.Scope) []scopeRow {
+	rows := make([]scopeRow, len(scopeRows))
+	for i, r := range scopeRows {
+		var has []auth.Scope
+		for _, s := range r.all() {
+			if slices.Contains(chosen, s) {
+				has = append(has, s)
+			}
+		}
+		r.Levels = slices.Clone(r.Levels)
+		at := slices.IndexFunc(r.Levels, func(l level) bool { return slices.Equal(l.Scopes, has) })
+		if at < 0 {
+			at = len(r.Levels)
+			r.Levels = append(r.Levels, level{Text: "As it is", Scopes: has})
+		}
+		r.Levels[at].Chosen = true
+		rows[i] = r
+	}
+	return rows
+}
+
+// scopeText returns scopes with spaces between them.
+func scopeText(scopes []auth.Scope) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, " ")
+}
+
+// chosenScopes returns the scopes of the form: those of the rows, and those that are listed one by one.
+func chosenScopes(r *request) (all []auth.Scope) {
+	given := slices.Clone(r.Form["scopes"])
+	for _, of := range scopeRows {
+		given = append(given, strings.Fields(r.FormValue(of.Field))...)
+	}
+	for _, name := range given {
+		if s := auth.Scope(name); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -2,20 +2,31 @@ package console
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/proxy"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 // The paths of the authorization server (RFC 8414).
@@ -358,4 +369,411 @@ func (s *site) revoke(r *http.Request) (int, any, error) {
 		err = s.endGrant(r.Context(), *g)
 	}
 	return http.StatusOK, map[string]any{}, err
+}
+
+// register registers a program (RFC 7591). Anybody may, within bounds: a program can do nothing before a person has
+// connected it, on a page that shows its address. The answer has the values that the service supports in place of
+// others, as RFC 7591, 3.2.1 permits: the program decides whether it can work with them.
+func (s *site) register(r *http.Request) (int, any, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return 0, nil, bad(invalidMetadata, "Send the program as JSON")
+	}
+	var in struct {
+		Name      string   `json:"client_name"`
+		Redirects []string `json:"redirect_uris"`
+		Grants    []string `json:"grant_types"`
+		Responses []string `json:"response_types"`
+	}
+	raw, err := io.ReadAll(io.LimitReader(r.Body, 16<<10))
+	if err != nil || json.Unmarshal(raw, &in) != nil {
+		return 0, nil, bad(invalidMetadata, "The body is not a program in JSON of up to 16 KiB")
+	}
+	if in.Name = clippedName(in.Name); in.Name == "" {
+		in.Name = "Program"
+	}
+	switch {
+	case !printable(in.Name):
+		return 0, nil, bad(invalidMetadata, "client_name has printable characters alone")
+	case !oneScript(in.Name):
+		return 0, nil, bad(invalidMetadata, "client_name mixes letters of scripts that look alike, such as Latin and "+
+			"Cyrillic: write it in one")
+	case !ownsName(in.Name, in.Redirects):
+		return 0, nil, bad(invalidMetadata, "client_name is that of a known program, and redirect_uris has addresses "+
+			"of others: choose another name")
+	case !offers(in.Grants, grants), !offers(in.Responses, responses):
+		return 0, nil, bad(invalidMetadata, "grant_types has authorization_code or refresh_token, and "+
+			"response_types code")
+	case len(in.Redirects) == 0 || len(in.Redirects) > mostRedirects:
+		return 0, nil, bad(invalidRedirect, "redirect_uris has one to five addresses")
+	}
+	for _, address := range in.Redirects {
+		if !redirectable(address) {
+			return 0, nil, bad(invalidRedirect, "An address of redirect_uris is https, http on 127.0.0.1, [::1] or "+
+				"localhost, or has a scheme of a program of the computer such as com.example.app, and no fragment. "+
+				"It is "+
+				"ASCII: a host with other letters is written as xn--…")
+		}
+	}
+	p, err := s.Sessions.Register(r.Context(), session.Program{Name: in.Name, Redirects: in.Redirects}, addressOf(r))
+	if errors.Is(err, session.ErrRegistrations) {
+		now := s.Now().UTC()
+		return 0, nil, &refusal{after: now.Truncate(time.Hour).Add(time.Hour).Sub(now),
+			status: http.StatusTooManyRequests, code: temporarily, description: "Too many " +
+				"programs were registered from this network. Repeat the request in the next hour, after the seconds " +
+				"in " +
+				"Retry-After"}
+	}
+	return http.StatusCreated, map[string]any{"client_id": p.ID, "client_id_issued_at": p.MadeAt.Unix(),
+		"client_name": p.Name, "redirect_uris": p.Redirects, "token_endpoint_auth_method": "none",
+		"grant_types": grants, "response_types": responses}, err
+}
+
+// offers reports whether a list is empty, or has one of the known values.
+func offers(list, known []string) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(v string) bool { return slices.Contains(known, v) })
+}
+
+// schemes are those of programs of the computer that have no dot, as RFC 8252 wants.
+var schemes = []string{"claude", "codex", "cursor", "goose", "jetbrains", "kiro", "lmstudio", "raycast", "trae",
+	"vscode", "vscode-insiders", "vscodium", "warp", "windsurf", "zed"}
+
+// redirectable reports whether an address may get codes: https, the loopback addresses, and schemes of programs of the
+// computer. Scripts, files and data never are.
+func redirectable(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > longestRedirect || u.Fragment != "" || strings.Contains(address, "#") ||
+		u.User != nil || u.Opaque != "" || !ascii(address) || strings.ContainsAny(address, " \\*<>\"'") {
+		return false
+	}
+	switch u.Scheme {
+	case "https":
+		return hostNamed(u.Hostname())
+	case "http":
+		return loopback(u)
+	}
+	return slices.Contains(schemes, u.Scheme) || strings.Contains(u.Scheme, ".") && isToken(
+		strings.ReplaceAll(u.Scheme, ".", ""), 3, 64)
+}
+
+// loopback reports whether an address is on the computer of the browser.
+func loopback(u *url.URL) bool {
+	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, u.Hostname())
+}
+
+// redirects reports whether a program has registered an address. The port of a loopback address does not count, because
+// the computer gives it (RFC 8252).
+func redirects(p session.Program, address string) bool {
+	given, err := url.Parse(address)
+	if err != nil || !redirectable(address) {
+		return false
+	}
+	return slices.ContainsFunc(p.Redirects, func(known string) bool {
+		of, err := url.Parse(known)
+		if err != nil || known == address || !loopback(of) || of.Scheme != "http" {
+			return err == nil && known == address
+		}
+		return given.Scheme == "http" && given.Hostname() == of.Hostname() && given.EscapedPath() == of.EscapedPath() &&
+			given.RawQuery == of.RawQuery
+	})
+}
+
+// A program needs no registration if its client_id is the address of a document that describes it
+// (draft-ietf-oauth-client-id-metadata-document). Who owns the address owns the program.
+
+const (
+	// longestDocument bounds the address of a document, in characters, and largestDocument a document, in bytes.
+	longestDocument, largestDocument = 500, 10 << 10
+	documentTime                     = 5 * time.Second
+	// usuallyFresh is the time for which a document is kept whose headers say nothing.
+	usuallyFresh = 5 * time.Minute
+)
+
+// DocumentClient calls the addresses of documents of programs.
+type DocumentClient interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// NewDocumentClient returns the client of the documents of programs, which are on the Internet. Loopback is for the
+// local system, whose roots may verify certificates too.
+func NewDocumentClient(loopback bool, roots *x509.CertPool) DocumentClient {
+	return safehttp.New(safehttp.Options{AllowLoopback: loopback, RootCAs: roots, Timeout: documentTime,
+		MaxBody: largestDocument})
+}
+
+// The messages about programs that are described by a document.
+const (
+	messageDocumentURL = "The program names a document that describes it by a wrong address: it is https, has a path " +
+		"without . or .. and up to 500 characters of ASCII, and has no user and no fragment."
+	messageDocumentAnswer = "The document that describes the program cannot be read: its server answers with 200, in " +
+		"five seconds, and with JSON of up to 10 KB. Try again, or tell the maker of the program."
+	messageDocumentForm = "The document that describes the program is wrong: its client_id is its own address, it " +
+		"has " +
+		"redirect_uris, the grant authorization_code and no secret. Tell the maker of the program."
+	messageDocumentMany = "Too many programs were connected from this network in this hour. Try again in the next one."
+)
+
+// documentAddress reports whether an id of a program is the address of a document.
+func documentAddress(id string) bool {
+	u, err := url.Parse(id)
+	if err != nil || !session.IsDocument(id) || len(id) > longestDocument || !ascii(id) || u.User != nil ||
+		strings.ContainsAny(id, "#\\ <>\"'") || u.Path == "" || u.Path == "/" {
+		return false
+	}
+	if slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool { return part == "." || part == ".." }) {
+		return false
+	}
+	return hostNamed(u.Hostname()) || loopback(u) // which the client refuses but on the local system
+}
+
+// described returns the program of a document, or a message that says why there is none. A fresh one is kept; otherwise
+// the document is fetched, which counts as a registration.
+func (s *site) described(r *http.Request, id string) (p session.Program, message string, err error) {
+	if !documentAddress(id) {
+		return p, messageDocumentURL, nil
+	}
+	p, err = s.Sessions.Document(r.Context(), id)
+	if !errors.Is(err, session.ErrProgram) {
+		return p, "", err
+	}
+	switch err := s.Sessions.CountDocument(r.Context(), addressOf(r)); {
+	case errors.Is(err, session.ErrRegistrations):
+		return p, messageDocumentMany, nil
+	case err != nil:
+		return p, "", err
+	}
+	raw, header, err := s.fetched(r.Context(), id)
+	if err != nil {
+		slog.Warn("the document of a program was not read", "reason", safehttp.Describe(err))
+		return p, messageDocumentAnswer, nil
+	}
+	p, ok := programOf(id, raw)
+	if !ok {
+		return p, messageDocumentForm, nil
+	}
+	p.MadeAt = s.Now().UTC()
+	if fresh := freshness(header, s.Now()); fresh > 0 {
+		err = s.Sessions.KeepDocument(r.Context(), p, fresh)
+	}
+	return p, "", err
+}
+
+// fetched fetches a document.
+func (s *site) fetched(ctx context.Context, address string) ([]byte, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.Documents.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && !(strings.HasPrefix(kind, "application/") &&
+		strings.HasSuffix(kind, "+json")) {
+		return nil, nil, errors.New("the answer is no JSON")
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, nil, errors.New("the answer has the status " + strconv.Itoa(resp.StatusCode))
+	}
+	raw, err := safehttp.ReadBody(resp, largestDocument)
+	return raw, resp.Header, err
+}
+
+// programOf reads a document. It returns false if the document does not describe a program that can be connected. A
+// program that bears the name of another is known by its host.
+func programOf(id string, raw []byte) (p session.Program, ok bool) {
+	var in struct {
+		ID        string          `json:"client_id"`
+		Name      string          `json:"client_name"`
+		Redirects []string        `json:"redirect_uris"`
+		Method    string          `json:"token_endpoint_auth_method"`
+		Grants    []string        `json:"grant_types"`
+		Responses []string        `json:"response_types"`
+		Secret    json.RawMessage `json:"client_secret"`
+		Expires   json.RawMessage `json:"client_secret_expires_at"`
+	}
+	if json.Unmarshal(raw, &in) != nil || in.ID != id || in.Secret != nil || in.Expires != nil ||
+		strings.HasPrefix(in.Method, "client_secret") || !offers(in.Grants, grants) ||
+		!offers(in.Responses, responses) {
+		return p, false
+	}
+	in.Redirects = slices.DeleteFunc(in.Redirects, func(address string) bool { return !redirectable(address) })
+	if len(in.Redirects) == 0 {
+		return p, false
+	}
+	p = session.Program{ID: id, Name: clippedName(in.Name), Redirects: in.Redirects}
+	if p.Name == "" || !printable(p.Name) || !oneScript(p.Name) ||
+		!ownsName(p.Name, append(slices.Clone(p.Redirects), id)) {
+		p.Name = sourceOf(id)
+	}
+	return p, true
+}
+
+// clippedName returns the name of a program with as many characters as are shown.
+func clippedName(name string) string {
+	return strings.TrimSpace(text.ClipLetters(strings.TrimSpace(name), longestProgram))
+}
+
+// sourceOf returns the host of a document as it is shown, and an empty text for a registered program.
+func sourceOf(id string) string {
+	u, err := url.Parse(id)
+	if err != nil || !session.IsDocument(id) {
+		return ""
+	}
+	return shownAt(u)
+}
+
+// freshness returns the time for which an answer may be kept (RFC 9111): what its headers say, at most a day.
+func freshness(h http.Header, now time.Time) time.Duration {
+	age, _ := strconv.Atoi(h.Get("Age"))
+	said, fresh := false, time.Duration(0)
+	for _, directive := range strings.Split(strings.ToLower(strings.Join(h.Values("Cache-Control"), ",")), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		switch name {
+		case "no-store", "no-cache", "private":
+			return 0
+		case "max-age", "s-maxage":
+			if said && name == "max-age" {
+				continue // s-maxage is for what serves many people
+			}
+			n, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 64)
+			if errors.Is(err, strconv.ErrRange) {
+				n, err = int64(session.DocumentLifetime/time.Second), nil
+			}
+			if err != nil || n < 0 {
+				n = 0
+			}
+			fresh = time.Duration(min(n, int64(session.DocumentLifetime/time.Second)))*time.Second -
+				time.Duration(max(age, 0))*time.Second
+			said = true
+		}
+	}
+	if !said {
+		fresh = usuallyFresh
+		if expires := h.Get("Expires"); expires != "" {
+			at, err := http.ParseTime(expires)
+			if fresh = at.Sub(now); err != nil {
+				fresh = 0
+			}
+		}
+	}
+	return max(0, min(fresh, session.DocumentLifetime))
+}
+
+// ascii reports whether a text has visible characters of ASCII alone, and spaces.
+func ascii(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// hostName is a name of the DNS in ASCII, with two labels at least.
+var hostName = regexp.MustCompile(`(?i)^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// hostNamed reports whether a host is a name in ASCII, as the DNS has it. Letters of other scripts are in it as xn--…,
+// so that no host looks like another one. A host may have them in an address without the address having them, by
+// percent signs.
+func hostNamed(host string) bool {
+	if !hostName.MatchString(host) || len(host) > 253 || net.ParseIP(host) != nil {
+		return false
+	}
+	_, err := idna.Lookup.ToUnicode(strings.ToLower(host)) // refuses xn--… that stands for nothing
+	return err == nil
+}
+
+// shownHost returns a host as it is shown to people: with letters of other scripts as xn--….
+func shownHost(host string) string {
+	if shown, err := idna.Lookup.ToASCII(host); err == nil {
+		return shown
+	}
+	return url.PathEscape(host)
+}
+
+// alike are scripts whose letters look like those of Latin.
+var alike = map[string]*unicode.RangeTable{"Latin": unicode.Latin, "Cyrillic": unicode.Cyrillic, "Greek": unicode.Greek,
+	"Armenian": unicode.Armenian, "Cherokee": unicode.Cherokee, "Coptic": unicode.Coptic, "Lisu": unicode.Lisu,
+	"Deseret": unicode.Deseret, "Georgian": unicode.Georgian}
+
+// oneScript reports whether a name has letters of one of the scripts that look alike at most. Letters of others, such
+// as those of Chinese, may be beside Latin ones. Letters that are made of others, such as mathematical ones, are none.
+func oneScript(name string) bool {
+	found := map[string]bool{}
+	for _, r := range name {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		if r >= 0x1d400 && r <= 0x1d7ff || r >= 0xff21 && r <= 0xff5a || r >= 0x2100 && r <= 0x214f ||
+			r >= 0x1f130 && r <= 0x1f189 {
+			return false
+		}
+		for script, table := range alike {
+			if unicode.Is(table, r) {
+				found[script] = true
+			}
+		}
+	}
+	return len(found) <= 1
+}
+
+// famous are programs that many people know, with the hosts that they return to.
+var famous = map[string][]string{
+	"claude": {"claude.ai", "claude.com", "anthropic.com"}, "anthropic": {"claude.ai", "claude.com", "anthropic.com"},
+	"chatgpt": {"chatgpt.com", "openai.com"}, "openai": {"chatgpt.com", "openai.com"},
+	"cursor": {"cursor.com", "cursor.sh"}, "perplexity": {"perplexity.ai"}, "zapier": {"zapier.com"},
+}
+
+// latin are letters and digits by the Latin letters that they look like.
+var latin = strings.NewReplacer("а", "a", "в", "b", "с", "c", "ԁ", "d", "е", "e", "ё", "e", "є", "e", "ԍ", "g", "һ",
+	"h",
+	"н", "h", "і", "i", "ї", "i", "ј", "j", "к", "k", "ӏ", "l", "м", "m", "о", "o", "р", "p", "ԛ", "q", "г", "r", "ѕ",
+	"s",
+	"т", "t", "ц", "u", "ѵ", "v", "ԝ", "w", "х", "x", "у", "y", "α", "a", "β", "b", "ϲ", "c", "ε", "e", "η", "n", "ι",
+	"i",
+	"κ", "k", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "u", "χ", "x", "ω", "w", "ս", "u", "օ", "o", "ո", "n",
+	"0", "o", "1", "l", "3", "e", "5", "s", "ı", "i", "ɑ", "a", "ɡ", "g", "ß", "b",
+	"℮", "e", "ǃ", "l", "|", "l", "@", "a", "$", "s")
+
+// plain returns a name without the marks on its letters, and with the letters that others are made of.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(name))
+}
+
+// together finds where two words stand together, such as in ClaudeDesktop.
+var together = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
+// ownsName reports whether a program may have a name: one that many people know is for its own hosts, and for programs
+// of the computer, which are shown as such. Letters that look like others count as those.
+func ownsName(name string, redirects []string) bool {
+	// Of i, l and 1 nobody tells one from another in all fonts.
+	fold := func(s string) string { return strings.ReplaceAll(latin.Replace(strings.ToLower(s)), "i", "l") }
+	name = plain(name)
+	split := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && latin.Replace(string(r)) == string(r)
+		})
+	}
+	words := append(split(name), split(together.ReplaceAllString(name, "$1 $2"))...)
+	words = append(words, strings.Join(split(name), ""))
+	for program, hosts := range famous {
+		if !slices.ContainsFunc(words, func(word string) bool {
+			return fold(word) == fold(program) || fold(word) == fold(program+"ai")
+		}) {
+			continue
+		}
+		for _, address := range redirects {
+			u, err := url.Parse(address)
+			if err != nil || u.Scheme == "https" && !slices.ContainsFunc(hosts, func(host string) bool {
+				at := strings.ToLower(u.Hostname())
+				return at == host || strings.HasSuffix(at, "."+host)
+			}) {
+				return false
+			}
+		}
+	}
+	return true
 }

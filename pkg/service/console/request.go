@@ -8,17 +8,28 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/proxy"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // sessionCookie has the token of the session. Browsers accept a name with this prefix only from the host itself, over a
@@ -367,4 +378,436 @@ func (r *request) back() error {
 		path = "/settings"
 	}
 	return r.redirect(path)
+}
+
+// modeHeader makes a call of a person one in test mode.
+const modeHeader = "X-Account-Mode"
+
+// maxAnswer bounds an answer of the API.
+const maxAnswer = 8 << 20
+
+// api calls the API as a person.
+type api struct {
+	site  *site
+	token string
+	mode  tenant.Mode
+	// caller is the sealed address of the person: see vouch.
+	caller string
+	// version is the version of the resource that a change is for. Empty: any.
+	version string
+}
+
+// apiOf returns the API as the person of a session.
+func (s *site) apiOf(r *http.Request, of *session.Session, token string) api {
+	a := api{site: s, token: token, mode: of.Mode}
+	gateway, _ := proxy.Gateway(r.Context())
+	var err error
+	a.caller, err = auth.SealVouch(r.Context(), s.Seal, of.ID, auth.Vouched{IP: gateway.Identity.SourceIP,
+		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), At: s.Now()})
+	if err != nil {
+		// The audit log has the address of the account area then.
+		slog.Error("the address of a person is not passed on", "error", err)
+	}
+	return a
+}
+
+// failure is an answer of the API that is an error.
+type failure struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Param   string `json:"param"`
+	// Details are all members that were refused.
+	Details []detail `json:"details"`
+}
+
+// detail is a member that was refused.
+type detail struct {
+	Param   string `json:"param"`
+	Message string `json:"message"`
+}
+
+// Error implements error.
+func (f *failure) Error() string {
+	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
+}
+
+// form returns the message of a failure that the person can mend in the form, or the error itself.
+func form(err error) (message string, other error) {
+	var failed *failure
+	if errors.As(err, &failed) {
+		switch failed.Status {
+		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
+			http.StatusPaymentRequired:
+			return failed.Message, nil
+		}
+	}
+	return "", err
+}
+
+// missing reports whether the API has no such resource.
+func missing(err error) bool {
+	var failed *failure
+	return errors.As(err, &failed) && failed.Status == http.StatusNotFound
+}
+
+// answer is the envelope of all answers.
+type answer struct {
+	Data  json.RawMessage `json:"data"`
+	Next  *string         `json:"next_cursor"`
+	Error *failure        `json:"error"`
+}
+
+// get reads a resource.
+func (a api) get(ctx context.Context, path string, query url.Values, into any) error {
+	_, err := a.list(ctx, path, query, into)
+	return err
+}
+
+// list reads a page of a list, and returns the cursor of the next page.
+func (a api) list(ctx context.Context, path string, query url.Values, into any) (next string, err error) {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	out, err := a.call(ctx, http.MethodGet, path, "", nil)
+	if err != nil {
+		return "", err
+	}
+	if out.Next != nil {
+		next = *out.Next
+	}
+	return next, json.Unmarshal(out.Data, into)
+}
+
+// change calls an operation that changes something. A repeat with the same key has one effect. Into may be nil.
+func (a api) change(ctx context.Context, method, path, once string, body, into any) error {
+	out, err := a.call(ctx, method, path, once, body)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(out.Data, into)
+}
+
+// maxCalls bounds the attempts of a call. All calls can be repeated: reads are safe, and changes have a key.
+const maxCalls = 3
+
+func (a api) call(ctx context.Context, method, path, once string, body any) (out answer, err error) {
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return out, fmt.Errorf("console: encode %s: %w", path, err)
+		}
+	}
+	for try := range maxCalls {
+		if werr := backoff.Wait(ctx, try, 100*time.Millisecond, time.Second); werr != nil {
+			return out, werr
+		}
+		var again bool
+		if out, again, err = a.send(ctx, method, path, once, text); err == nil || !again {
+			return out, err
+		}
+	}
+	return out, err
+}
+
+// send sends a call, and reports whether another attempt may succeed.
+func (a api) send(ctx context.Context, method, path, once string, body []byte) (out answer, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.site.API+path, bytes.NewReader(body))
+	if err != nil {
+		return out, false, fmt.Errorf("console: call the API: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "account-area")
+	if a.caller != "" {
+		req.Header.Set(auth.VouchHeader, a.caller)
+	}
+	if a.mode == tenant.Test {
+		req.Header.Set(modeHeader, string(tenant.Test))
+	}
+	if body != nil {
+		kind := "application/json"
+		if method == http.MethodPatch {
+			kind = "application/merge-patch+json"
+		}
+		req.Header.Set("Content-Type", kind)
+	}
+	if a.version != "" {
+		req.Header.Set("If-Match", `"`+a.version+`"`)
+	}
+	if once != "" {
+		req.Header.Set("Idempotency-Key", once)
+	}
+	resp, err := a.site.client.Do(req)
+	if err != nil {
+		return out, true, fmt.Errorf("console: call the API: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return out, true, fmt.Errorf("console: call the API: %w", err)
+	}
+	if err := json.Unmarshal(content, &out); err != nil {
+		return out, resp.StatusCode >= 500, fmt.Errorf("console: the API answers %d without an envelope: %w",
+			resp.StatusCode, err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return out, false, nil
+	}
+	failed := out.Error
+	if failed == nil {
+		failed = &failure{}
+	}
+	failed.Status = resp.StatusCode
+	busy := resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusBadGateway ||
+		failed.Code == "idempotency_in_progress"
+	return out, busy, failed
+}
+
+// The acts of people that no call of the API records, as the audit log names them.
+const (
+	signedInOperation  = "person.sign_in"
+	signedOutOperation = "person.sign_out"
+	// endedSessionOperation signs another browser of the person out.
+	endedSessionOperation = "person.end_session"
+)
+
+// noteSignIn writes a sign-in to the audit log. Provider is the provider that the person came by, or empty. Reason is
+// that of a refusal.
+func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor, provider, reason string) {
+	e := chain.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
+	if provider != "" {
+		e.Path += " " + connection.IDOf(provider)
+	}
+	if reason != "" {
+		e.Status, e.ErrorCode = http.StatusForbidden, &reason
+	}
+	s.note(r, account, by, e)
+}
+
+// noteSignOn writes a change of sign-on to the audit log, with its error. The path has what it concerns, and no secret.
+func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor, operation, path string, err error) {
+	e := chain.Entry{OperationID: resource.Text(operation), Path: path, Status: http.StatusOK}
+	if err != nil {
+		found := errs.As(err)
+		code := string(found.Code)
+		e.Status, e.ErrorCode = errs.InfoOf(found.Code).Status, &code
+	}
+	s.note(r, account, by, e)
+}
+
+// note writes an entry to the audit log. A sign-in or sign-out has happened by then, so it stays even if this fails.
+func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e chain.Entry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noteTimeout)
+	defer cancel()
+	gateway, _ := proxy.Gateway(r.Context())
+	now := s.Now()
+	at := now
+	if gateway.RequestTimeEpoch > 0 {
+		at = time.UnixMilli(gateway.RequestTimeEpoch)
+	}
+	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, resource.Text(r.Method)
+	e.RequestID, e.IP = id.OfRequest(at, gateway.RequestID), resource.Text(gateway.Identity.SourceIP)
+	e.UserAgent = resource.Text(r.UserAgent())
+	if err := s.Audit(ctx, account, by, e); err != nil {
+		slog.Error("audit entry lost", "request_id", e.RequestID, "operation_id", e.OperationID, "error", err)
+	}
+}
+
+const noteTimeout = 3 * time.Second
+
+// fieldErrors are what to mend in a form, by the names of its fields, in English. The empty name has what is about no
+// field.
+type fieldErrors map[string]string
+
+// formFields are the fields of forms in the order in which pages show them: the first with an error gets the focus.
+var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles",
+	"credits_a_day", "until", "quiet_from", "quiet_to", "quiet_zone", "description",
+	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
+	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "from", "to", "operation_id", "status",
+	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
+
+// mend is a field of a form and what to do if the API refuses it.
+type mend struct{ field, text string }
+
+// mends are the fields of forms by the members and parameters of the API that they fill.
+var mends = map[string]mend{
+	"/name":                  {"name", "Give it a name of up to 100 characters."},
+	"/scopes":                {"scopes", "Choose at least one scope."},
+	"/ip_allow_list":         {"ips", "Write address ranges such as 192.0.2.0/24, with commas between them."},
+	"/expires_at":            {"expires", "Choose a time in the future."},
+	"/spend_limit_credits":   {"limit", "The spending limit is a whole number of credits."},
+	"/profile_ids":           {"profiles", "Choose profiles of the key's environment."},
+	"/url":                   {"url", "Write an address that begins with https:// and that the internet reaches."},
+	"/event_types":           {"event_types", "Choose at least one event."},
+	"/description":           {"description", "A description has up to 200 characters."},
+	"/email":                 {"email", "Write an e-mail address, such as ada@acme.example."},
+	"/role":                  {"role", "Choose a role that you may give."},
+	"/logo":                  {"logo", "Write the id of a picture of up to 64 KiB, such as med_…"},
+	"/region":                {"region", "Write a country in two letters, such as DE."},
+	"/trigger/url":           {"url", "Write the address of an RSS, Atom or JSON Feed that the internet reaches."},
+	"/trigger/cron":          {"cron", "Write five fields, such as 30 9 * * 1-5."},
+	"/template/prompt":       {"prompt", "Write a prompt of up to 4000 characters, with known names in braces only."},
+	"/max_per_day":           {"most", "The number of items a day is a whole number."},
+	"/factory_id":            {"factory_id", "Choose a factory that fits."},
+	"/domain":                {"domain", "Write a domain of your company, such as acme.example."},
+	"/groups":                {"groups", "Write a line for each group, such as: api-admins = admin."},
+	"/default_role":          {"role", "Choose a role that you may give."},
+	"/metadata_url":          {"metadata_url", "Write the address of the metadata, or paste the metadata themselves."},
+	"/metadata":              {"metadata", "Paste the metadata of your provider: an XML document."},
+	"/issuer":                {"issuer", "Write the issuer as your provider names it: it begins with https://."},
+	"/client_id":             {"client_id", "Write the client id that your provider has given you."},
+	"/client_secret":         {"client_secret", "Write the client secret that your provider has given you."},
+	"/daily_limit":           {"limit", "Write a whole number, 600 or more on X. Others than X and YouTube have none."},
+	"from":                   {"from", "Choose a day, or leave it empty."},
+	"to":                     {"to", "Choose a day after the first one, or leave it empty."},
+	"status":                 {"status", "A status is a number from 100 to 599, or a class such as 4xx."},
+	"key_id":                 {"key_id", "Choose a key of the list."},
+	"request_id":             {"request_id", "Write the id of a request as the API has answered it."},
+	"operation_id":           {"operation_id", "Write the name of an operation, such as createApiKey."},
+	"type":                   {"type", "Choose a type of event, such as content.generated."},
+	"object_id":              {"object_id", "Write the id of a resource, such as cnt_…"},
+	"/overlap_seconds":       {"overlap", "Choose when the earlier secret ends."},
+	"/social_account_id":     {"", "This social account cannot be connected again."},
+	"/trigger":               {"trigger", "Choose what starts the automation."},
+	"/secondary_url":         {"url", "Write an address that begins with https:// and that the internet reaches."},
+	"/metadata_url/metadata": {"metadata", "Paste the metadata of your provider: an XML document."},
+
+	"/mandate/credits_a_day":        {"credits_a_day", "Credits a day are a whole number."},
+	"/mandate/until":                {"until", "Choose the day on which the mandate ends."},
+	"/mandate/quiet_hours/from":     {"quiet_from", "Write the time at which the quiet hours begin, such as 22:00."},
+	"/mandate/quiet_hours/to":       {"quiet_to", "Write the time at which the quiet hours end, such as 08:00."},
+	"/mandate/quiet_hours/timezone": {"quiet_zone", "Write a time zone such as Europe/Berlin."},
+}
+
+// codes are what to do about an error that is about no field.
+var codes = map[errs.Code]string{
+	errs.VersionMismatch:      "It has changed since you opened the page. Look at it again, and repeat.",
+	errs.InsufficientBalance:  "The balance is too low for this.",
+	errs.IdempotencyKeyReused: "This form was sent before with other values. Open the page again and repeat.",
+}
+
+// refused returns what to mend in a form that the API has refused, or the error itself if the person cannot mend it.
+func refused(err error) (fieldErrors, error) {
+	var failed *failure
+	if message, other := form(err); message == "" {
+		return nil, other
+	} else if !errors.As(err, &failed) {
+		return nil, err
+	}
+	found := fieldErrors{}
+	details := failed.Details
+	if len(details) == 0 {
+		details = []detail{{failed.Param, failed.Message}}
+	}
+	for _, d := range details {
+		found.add(d.Param, errs.Code(failed.Code), d.Message)
+	}
+	return found, nil
+}
+
+// messageMarked is above a form with marked fields.
+const messageMarked = "Mend the marked fields. Nothing was changed."
+
+// form returns the message of a failure that the person can mend in the form, or the error itself. The views of the
+// request mark its fields.
+func (r *request) form(err error) (message string, other error) {
+	if r.found, other = refused(err); r.found == nil {
+		return "", other
+	}
+	if message = r.found[""]; message == "" {
+		message = messageMarked
+	}
+	return message, nil
+}
+
+// mark marks a field in the views of the request, and returns the message above the form.
+func mark(r *request, field, message string) string {
+	r.found = about(field, message)
+	return messageMarked
+}
+
+// add adds the error of a member or a parameter. An unknown one stays as the API says it.
+func (f fieldErrors) add(param string, code errs.Code, message string) {
+	for at := param; at != "" && at != "/"; {
+		if m, ok := mends[at]; ok {
+			f[m.field] = m.text
+			return
+		}
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			break
+		}
+		at = at[:i]
+	}
+	if text, ok := codes[code]; ok {
+		message = text
+	}
+	f[""] = message
+}
+
+// mendable returns what to mend for a public error of the service itself.
+func mendable(e *errs.Error) fieldErrors {
+	found := fieldErrors{}
+	param := e.Param
+	if param != "" && !strings.HasPrefix(param, "/") {
+		param = "/" + param
+	}
+	found.add(param, e.Code, e.Message)
+	return found
+}
+
+// about returns the error of one field.
+func about(field, message string) fieldErrors {
+	if message == "" {
+		return nil
+	}
+	return fieldErrors{field: message}
+}
+
+// mend marks the fields of a form that are to be mended.
+func (v *view) mend(found fieldErrors) {
+	if v.FieldErrors, v.Error = found, found[""]; v.Error == "" && len(found) > 0 {
+		v.Error = messageMarked
+	}
+}
+
+// FieldError returns what to mend in a field, or an empty text.
+func (v *view) FieldError(field string) string { return v.FieldErrors[field] }
+
+// Faulty returns the fields with errors in the order of the page.
+func (v *view) Faulty() (all []string) {
+	for _, field := range formFields {
+		if v.FieldErrors[field] != "" {
+			all = append(all, field)
+		}
+	}
+	return all
+}
+
+// FirstError returns the first field with an error, which gets the focus.
+func (v *view) FirstError() string {
+	if all := v.Faulty(); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// faulty returns the status of a form with or without errors.
+func faulty(found fieldErrors) int {
+	if len(found) > 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+// Manages reports whether the person manages people and sign-on.
+func (v *view) Manages() bool { return v.Role.Manages() }
+
+// Reads reports whether the person reads only.
+func (v *view) Reads() bool { return v.Role == auth.Auditor }
+
+// Changes reports whether the person may change or remove people of a role.
+func (v *view) Changes(role string) bool {
+	return v.Manages() && (v.Role == auth.Owner || role != string(auth.Owner))
 }

@@ -6,17 +6,23 @@ package docs
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"embed"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/danielgtaylor/huma/v2/yaml"
 
 	"github.com/content-automation/api/pkg/base/errs"
@@ -281,4 +287,207 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	if _, err := w.Write(body); err != nil {
 		slog.Warn("answer not written", "request_id", r.Header.Get(RequestIDHeader), "error", err)
 	}
+}
+
+// Lambda adapts the pages to the events of API Gateway (payload format 1.0). It does not use httpapi's adapter: the
+// operations, with the schemas and the AWS clients that come with them, would double the start-up time of this
+// function.
+func Lambda(h http.Handler) func(context.Context,
+	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	return proxy.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The gateway's id replaces the id that the caller sent.
+		gateway, _ := proxy.Gateway(r.Context())
+		r.Header.Set(RequestIDHeader, gateway.RequestID)
+		h.ServeHTTP(w, r)
+	}))
+}
+
+const markdownType = "text/markdown; charset=utf-8"
+
+// addAgents adds the pages for agents that read: the texts of the guides and of the codes, their index, and all of them
+// in one text.
+func (h handler) addAgents(document []byte) {
+	add := func(path string, text func() []byte) {
+		h[path] = &page{kind: markdownType, shared: true, content: content(text)}
+	}
+	for _, g := range guides {
+		add(guidesPath+"/"+g.name+".md", func() []byte { return markdown(g.name) })
+	}
+	add(errorsPath+".md", errorIndex)
+	add("/llms.txt", index)
+	add("/llms-full.txt", func() []byte { return everything(document) })
+}
+
+// guideLink is a link from a guide to another.
+var guideLink = regexp.MustCompile(`\]\(([a-z-]+)(#[a-z0-9-]+)?\)`)
+
+// markdown returns the text of a guide whose links lead to texts.
+func markdown(name string) []byte {
+	return guideLink.ReplaceAll(guideText(name), []byte("](${1}.md$2)"))
+}
+
+const about = "# Content-Automation API\n\n> A REST API for making and publishing social-media content: factories " +
+	"make posts, videos, carousels, stories and music clips, and publish them on Instagram, TikTok, YouTube, " +
+	"Telegram, VK, Rutube and others.\n\nCalls are JSON over HTTPS with `Authorization: Bearer svc_test_…`. Keys " +
+	"that begin with `svc_test_` use a sandbox. Work runs in the background; webhooks report the result. Agents can " +
+	"use the tools at `/mcp` (Model Context Protocol) instead.\n"
+
+// index returns the index of the texts. Its links are relative, since the path may begin with a stage.
+func index() []byte {
+	var out bytes.Buffer
+	out.WriteString(about)
+	group := ""
+	for _, g := range guides {
+		if g.group != group {
+			group = g.group
+			fmt.Fprintf(&out, "\n## %s\n\n", group)
+		}
+		fmt.Fprintf(&out, "- [%s](%s/%s.md)%s\n", g.title, strings.TrimPrefix(guidesPath, "/"), g.name,
+			lead(guideText(g.name)))
+	}
+	fmt.Fprintf(&out, "\n## Reference\n\n- [Errors](%s.md): All codes of errors\n- [OpenAPI document](openapi.json): "+
+		"All operations with their schemas\n- [All texts](llms-full.txt): The guides, the codes and the operations "+
+		"in one file\n",
+		strings.TrimPrefix(errorsPath, "/"))
+	return out.Bytes()
+}
+
+// lead returns the first sentence of a guide.
+func lead(text []byte) string {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.ContainsAny(line[:1], "|`<-") {
+			return ""
+		}
+		sentence, _, _ := strings.Cut(line, ". ")
+		return ": " + strings.TrimSuffix(regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(sentence, "$1"),
+			".")
+	}
+	return ""
+}
+
+// everything returns the guides, the codes and the list of the operations.
+func everything(document []byte) []byte {
+	var out bytes.Buffer
+	out.WriteString(about)
+	for _, g := range guides {
+		out.WriteString("\n")
+		out.Write(markdown(g.name))
+	}
+	out.WriteString("\n")
+	out.Write(errorIndex())
+	out.WriteString("\n# Operations\n\n| Operation | Call | Scope | Meaning |\n|---|---|---|---|\n")
+	for _, o := range operationsOf(document) {
+		fmt.Fprintf(&out, "| `%s` | `%s %s` | `%s` | %s |\n", o.ID, o.method, o.path, strings.Join(o.Scopes, " "),
+			o.Summary)
+	}
+	return out.Bytes()
+}
+
+// described is an operation of the document.
+type described struct {
+	ID           string   `json:"operationId"`
+	Summary      string   `json:"summary"`
+	Scopes       []string `json:"x-required-scopes"`
+	method, path string
+}
+
+// operationsOf returns the operations of the document, by path.
+func operationsOf(document []byte) (all []described) {
+	var d struct {
+		Paths map[string]map[string]described
+	}
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil // of tests with another document
+	}
+	for path, item := range d.Paths {
+		for method, o := range item {
+			o.method, o.path = strings.ToUpper(method), path
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b described) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method))
+	})
+	return all
+}
+
+// russianErrorsPath is the path of the pages of the error codes in Russian.
+const russianErrorsPath = errorsPath + "/ru"
+
+// errorTexts has a line for each code: the code, its meaning, when it is returned, and what to do, in Russian.
+//
+//go:embed errors-ru.tsv
+var errorTexts string
+
+// inRussian returns the description of a code in Russian. Its example stays English, as the messages of the API are.
+func inRussian(i errs.Info) errs.Info {
+	row := russianErrors()[string(i.Code)]
+	i.Meaning, i.When, i.Fix = row[1], row[2], row[3]
+	i.Retry = russianRetries[i.Retry]
+	return i
+}
+
+var russianErrors = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(errorTexts) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		all[row[0]] = row
+	}
+	return all
+})
+
+var russianRetries = map[errs.Retry]errs.Retry{
+	errs.Never:  "Не повторяйте запрос без изменений: ответ останется тем же.",
+	errs.Later:  "Повторите запрос через секунды из `Retry-After`, с тем же `Idempotency-Key`.",
+	errs.Again:  "Повторите запрос с тем же `Idempotency-Key`. Он подействует не больше одного раза.",
+	errs.Reread: "Прочитайте ресурс, решите заново и отправьте новый запрос.",
+}
+
+// addRussianErrors adds the pages of the error codes in Russian.
+func (h handler) addRussianErrors(style, script string) {
+	add := func(path, title string, markdown func() []byte) {
+		h[path] = &page{kind: htmlType, policy: pagePolicy, content: content(func() []byte {
+			return written{path, title, markdown(), true}.render(style, script)
+		})}
+	}
+	add(russianErrorsPath, "Ошибки", russianErrorIndex)
+	for _, info := range errs.Infos {
+		add(russianErrorsPath+"/"+string(info.Code), string(info.Code), func() []byte { return russianErrorPage(info) })
+	}
+}
+
+// russianErrorIndex returns the page of all codes in Russian.
+func russianErrorIndex() []byte {
+	var out strings.Builder
+	out.WriteString("# Ошибки\n\nОтвет не 2xx содержит `error`:\n\n```json\n" +
+		example(errs.InfoOf(errs.InsufficientBalance)) + "\n```\n\n" +
+		"| Поле | Значение |\n|---|---|\n" +
+		"| `code` | Что не так, для программ. Код никогда не меняет смысла |\n" +
+		"| `message` | Что не так и что делать, для разработчиков. Текст может измениться |\n" +
+		"| `type` | Вид ошибки, по статусу |\n" +
+		"| `param` | Виноватое поле или параметр: указатель JSON, например `/settings/brand_name`, или имя |\n" +
+		"| `details` | При `validation_failed`: все ошибки, с `param` и `message` |\n" +
+		"| `context` | Данные кода, например сколько не хватает кредитов |\n" +
+		"| `doc_url` | Страница о коде |\n\n" +
+		"Решайте по `code`, пишите в журнал `message` и `request_id`. Когда повторять запрос, говорит руководство " +
+		"[Лимиты и ошибки](../guides/ru/limits).\n\n## Коды\n\n| Статус | Код | Значение |\n|---|---|---|\n")
+	for _, i := range errs.Infos {
+		fmt.Fprintf(&out, "| %d | [`%s`](ru/%[2]s) | %s |\n", i.Status, i.Code, inRussian(i).Meaning)
+	}
+	out.WriteString("\nОтвет 502 другой формы может прийти от шлюза. Поступайте с ним как с " +
+		"[`internal`](ru/internal).\n")
+	return []byte(out.String())
+}
+
+// russianErrorPage returns the page of a code in Russian.
+func russianErrorPage(info errs.Info) []byte {
+	i := inRussian(info)
+	return fmt.Appendf(nil, "# `%s`\n\n%s\n\n| Статус | Тип |\n|---|---|\n| %d %s | `%s` |\n\n"+
+		"## Когда\n\n%s\n\n## Что делать\n\n%s\n\n## Повторять запрос?\n\n%s\n\n"+
+		"## Пример\n\n```json\n%s\n```\n\n[Все коды](../ru) · [Справочник API](../../explorer)\n",
+		i.Code, i.Meaning, i.Status, http.StatusText(i.Status), i.Type, i.When, i.Fix, i.Retry, example(info))
 }

@@ -2,9 +2,17 @@ package mcp
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
+	_ "time/tzdata" // for the time zones of factories
+
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/clock"
 )
 
 type planIn struct {
@@ -190,4 +198,296 @@ func studio(ctx context.Context, c call, in studioIn) (said, error) {
 		return said{}, err
 	}
 	return c.await(ctx, "studio/generations", a, began, wait)
+}
+
+type publishIn struct {
+	ContentItemID    string   `json:"content_item_id"`
+	When             string   `json:"when"`
+	SocialAccountIDs []string `json:"social_account_ids,omitempty"`
+	Confirmation     string   `json:"confirmation,omitempty"`
+}
+
+var publishTexts = map[string]string{
+	"when": "now, never, 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone",
+}
+
+// publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
+// can be made again after another. An item that is as the call wants it is left as it is.
+func publish(ctx context.Context, c call, in publishIn) (said, error) {
+	path := pathOf("content-items", in.ContentItemID)
+	item, err := into[struct {
+		FactoryID string     `json:"factory_id"`
+		State     string     `json:"state"`
+		Version   int64      `json:"version"`
+		PublishAt *time.Time `json:"publish_at"`
+		Title     string     `json:"title"`
+		Caption   string     `json:"caption"`
+		Hashtags  []string   `json:"hashtags"`
+		Accounts  []string   `json:"social_account_ids"`
+	}](c.get(ctx, path, nil))
+	if err != nil {
+		return said{}, err
+	}
+	body, to, when := pick(in, "social_account_ids"), "/schedule", in.When
+	switch in.When {
+	case "now":
+		to = "/publish"
+		if item.State == "publishing" || item.State == "published" && len(in.SocialAccountIDs) == 0 {
+			return c.read(ctx, path, "The item is already being published or published. ")
+		}
+	case "never":
+		if len(in.SocialAccountIDs) > 0 {
+			return said{}, invalid("social_account_ids", "An item that is taken off the schedule has no accounts.")
+		}
+		if item.PublishAt == nil {
+			return c.read(ctx, path, "The item is not scheduled. ")
+		}
+		body["publish_at"] = nil
+	default:
+		if when, err = c.timeOf(ctx, "when", in.When, item.FactoryID); err != nil {
+			return said{}, err
+		}
+		at, _ := time.Parse(time.RFC3339, when)
+		if item.State == "scheduled" && item.PublishAt != nil && item.PublishAt.Equal(at) &&
+			len(in.SocialAccountIDs) == 0 {
+			return c.read(ctx, path, "The item is already scheduled for this time. ")
+		}
+		body["publish_at"] = when
+	}
+	ask, err := c.asks(in.Confirmation)
+	switch {
+	case err != nil:
+		return said{}, err
+	case ask && in.When == "never":
+		return c.asked("This takes the item off the schedule.",
+			object{"title": item.Title, "publish_at": item.PublishAt}), nil
+	case ask:
+		accounts := any(in.SocialAccountIDs)
+		if len(in.SocialAccountIDs) == 0 {
+			accounts = item.Accounts
+		}
+		if list, _ := accounts.([]string); len(list) == 0 {
+			accounts = "those of the factory"
+		}
+		return c.asked("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
+			"caption": item.Caption, "hashtags": item.Hashtags, "social_accounts": accounts, "publish_at": when}), nil
+	}
+	key := c.key + "-" + strconv.FormatInt(item.Version, 10)
+	if _, err := c.caller.call(ctx, http.MethodPost, path+to, body, key); err != nil {
+		return said{}, err
+	}
+	return c.read(ctx, path, "")
+}
+
+// read returns how an item stands after a decision about it. Its texts and files have been read before.
+func (c call) read(ctx context.Context, path, note string) (said, error) {
+	item, err := into[object](c.get(ctx, path, nil))
+	out := itemSaid(note, item)
+	out.data = pick(item, "id", "kind", "state", "title", "publish_at", "published_at", "approval", "waits_for",
+		"social_account_ids", "omitted_accounts", "publications", "failure")
+	return out, err
+}
+
+// timeOf reads a time. One without a zone is in the time zone of a factory's schedule, or UTC.
+func (c call) timeOf(ctx context.Context, param, text, factory string) (string, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.UTC().Format(time.RFC3339), nil
+	}
+	zoneless := ""
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			zoneless = layout
+		}
+	}
+	if zoneless == "" {
+		return "", invalid(param, "%s must be a time such as 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the "+
+			"factory's time zone.", param)
+	}
+	f, err := into[struct{ Schedule *struct{ Timezone string } }](c.get(ctx, pathOf("factories", factory), nil))
+	if err != nil {
+		return "", err
+	}
+	zone := time.UTC
+	if f.Schedule != nil {
+		if zone, err = time.LoadLocation(f.Schedule.Timezone); err != nil {
+			return "", invalid(param, "The time zone of the factory is not known here: give a time such as "+
+				"2027-01-15T09:00:00Z.")
+		}
+	}
+	at, err := time.Parse(zoneless, text)
+	return clock.Instant(at, zone).UTC().Format(time.RFC3339), err
+}
+
+type uploadIn struct {
+	orderIn
+	waitIn
+	SourceURL string `json:"source_url,omitempty"`
+	MediaID   string `json:"media_id,omitempty"`
+	MimeType  string `json:"mime_type,omitempty"`
+	Bytes     int64  `json:"bytes,omitempty"`
+	SHA256    string `json:"sha256,omitempty"`
+}
+
+var uploadTexts = map[string]string{
+	"source_url": "public https URL of the file", "media_id": "med_… of an earlier call: is it ready",
+	"mime_type": "of a file to send yourself, with bytes and sha256",
+}
+
+// upload brings in a file by its address, or makes the address to which the caller sends it.
+func upload(ctx context.Context, c call, in uploadIn) (said, error) {
+	wait, err := in.wait()
+	body := pick(in, "source_url", "mime_type", "bytes", "sha256")
+	switch {
+	case err != nil:
+		return said{}, err
+	case in.MediaID != "" && len(body) > 0:
+		return said{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
+	case in.MediaID == "" && in.SourceURL == "" && (in.MimeType == "" || in.Bytes == 0 || in.SHA256 == ""):
+		return said{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you "+
+			"send yourself.")
+	}
+	began := c.now()
+	if in.MediaID != "" {
+		a, err := c.get(ctx, pathOf("media", in.MediaID), nil)
+		return c.awaitMedia(ctx, a, err, began, wait)
+	}
+	switch ask, err := c.asks(in.Confirmation); {
+	case err != nil:
+		return said{}, err
+	case ask && in.SourceURL != "":
+		return c.asked("This fetches a file from the address, which sees the whole address. It costs no credits.",
+			body), nil
+	case ask:
+		return c.asked("This brings in a file. It costs no credits.", body), nil
+	}
+	a, err := c.caller.call(ctx, http.MethodPost, "/v1/media", body, c.key)
+	if in.SourceURL == "" {
+		wait = 0 // the caller has to send the file first
+	}
+	return c.awaitMedia(ctx, a, err, began, wait)
+}
+
+// awaitMedia reads a media until it is ready or rejected, or until the wait since a time is over.
+func (c call) awaitMedia(ctx context.Context, a *answer, err error, began time.Time, wait time.Duration) (said, error) {
+	note := a.note()
+	media, err := into[object](a, err)
+	if err != nil {
+		return said{}, err
+	}
+	id, _ := media["id"].(string)
+	for pause := time.Second; media["state"] == "pending"; pause += time.Second {
+		left := wait - c.now().Sub(began)
+		if left <= 0 || backoff.Sleep(ctx, min(pause, left)) != nil {
+			break
+		}
+		next, err := into[object](c.get(ctx, pathOf("media", id), nil))
+		if err != nil {
+			break // the caller gets what was read before
+		}
+		media = next
+	}
+	text := note + id + " is pending: call upload_media with this media_id in a while."
+	switch {
+	case media["state"] == "ready":
+		text = note + id + " is ready: it is an element of media in create_content, or image_url in studio_generate."
+	case media["state"] == "rejected":
+		text = note + id + " is rejected: the reason says why."
+	case media["upload"] != nil:
+		text = note + "Send the file within 15 minutes by the request in upload, with its headers as they are. Then " +
+			"call upload_media with media_id: " + id + "."
+	}
+	return said{text: text, data: pick(media, "id", "state", "type", "mime_type", "bytes", "width", "height",
+		"duration_seconds", "reason", "upload", "url", "expires_at"), all: media["upload"] != nil}, nil
+}
+
+type reviewIn struct {
+	ContentItemID string `json:"content_item_id"`
+	Decision      string `json:"decision"`
+	Note          string `json:"note,omitempty"`
+	Confirmation  string `json:"confirmation,omitempty"`
+}
+
+var reviewTexts = map[string]string{"note": "needed with request_changes"}
+
+// review approves an item, or asks for changes. Its idempotency keys have the version of the item, because the same
+// decision can be made again after a change. An item that is as the call wants it is left as it is.
+func review(ctx context.Context, c call, in reviewIn) (said, error) {
+	if in.Decision == "request_changes" && in.Note == "" {
+		return said{}, invalid("note", "Say in note what is to be changed, such as \"Name the price first.\"")
+	}
+	path := pathOf("content-items", in.ContentItemID)
+	item, err := into[struct {
+		Title     string   `json:"title"`
+		Caption   string   `json:"caption"`
+		Hashtags  []string `json:"hashtags"`
+		PublishAt *string  `json:"publish_at"`
+		Version   int64    `json:"version"`
+		Approval  struct{ State string }
+	}](c.get(ctx, path, nil))
+	if err != nil {
+		return said{}, err
+	}
+	to := "/approve"
+	switch {
+	case in.Decision == "request_changes":
+		to = "/request-changes"
+	case item.Approval.State == "approved":
+		return c.read(ctx, path, "The item is approved already. ")
+	}
+	switch ask, err := c.asks(in.Confirmation); {
+	case err != nil:
+		return said{}, err
+	case ask:
+		text := "This asks for changes of the item."
+		if in.Decision == "approve" {
+			text = "This approves the item: it is published at its time, or at once if its factory publishes by itself."
+		}
+		return c.asked(text, object{"title": item.Title, "caption": item.Caption, "hashtags": item.Hashtags,
+			"publish_at": item.PublishAt, "note": in.Note}), nil
+	}
+	key := c.key + "-" + strconv.FormatInt(item.Version, 10)
+	_, err = c.caller.call(ctx, http.MethodPost, pathOf("approvals", in.ContentItemID)+to, pick(in, "note"), key)
+	if err != nil {
+		return said{}, err
+	}
+	return c.read(ctx, path, "")
+}
+
+// confirmTime is the time for which a confirmation holds.
+const confirmTime = 15 * time.Minute
+
+// asks reports whether a call with a live key has to be confirmed first. A confirmation that is not of this call is an
+// error.
+func (c call) asks(confirmation string) (bool, error) {
+	switch {
+	case !c.live():
+		return false, nil
+	case confirmation == "":
+		return true, nil
+	}
+	text, _, _ := strings.Cut(confirmation, ".")
+	until, err := strconv.ParseInt(text, 36, 64)
+	if err != nil || !hmac.Equal([]byte(c.confirmation(until)), []byte(confirmation)) || c.now().Unix() >= until {
+		return false, invalid("confirmation", "The confirmation is not that of this call, or is older than 15 "+
+			"minutes. Call again without it, show the answer to the user, and send the confirmation of that answer.")
+	}
+	return false, nil
+}
+
+// confirmation returns the confirmation of the call until a time. It is of the tool, its arguments and the credential,
+// by which it is signed: neither a model nor a text that it reads knows that. The call has its effect once with it,
+// because its idempotency key follows from the same arguments.
+func (c call) confirmation(until int64) string {
+	secret := sha256.Sum256([]byte("confirmation of an agent\n" + c.token))
+	text := strconv.FormatInt(until, 36)
+	sum := hmac.New(sha256.New, secret[:])
+	sum.Write([]byte(text + "\n" + c.mode + "\n" + c.base + "\n" + c.key))
+	return text + "." + hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// asked is the answer to a call with a live key that is not confirmed.
+func (c call) asked(text string, data any) said {
+	return said{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the " +
+		"call with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
+		data: data, all: true}
 }

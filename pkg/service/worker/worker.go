@@ -5,31 +5,64 @@ package worker
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/lives"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/factory"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/area/webhook/awsdest"
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/heif"
+	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 // Env is what the functions are made from. A function uses only what its work needs.
@@ -56,7 +89,7 @@ type Env struct {
 	// FFmpeg decodes HEIC and AVIF for the function import-media. Others have none.
 	FFmpeg heif.Program
 	// Uploads fetches the files that callers import by their addresses; nil for the network.
-	Uploads media.URLs
+	Uploads incoming.URLs
 	// Trainer trains models. It is nil if the stack trains none.
 	Trainer training.Trainer
 	// Adapters are those of the platforms; nil for those that Apps and PlatformEndpoint describe.
@@ -86,7 +119,7 @@ type Files interface {
 	publication.Sums
 	transfer.Objects
 	transfer.Lister
-	media.Objects
+	incoming.Objects
 }
 
 // Handlers are the handlers of a function, by the kinds of its tasks.
@@ -157,4 +190,346 @@ func (e Env) queues(names []topology.Queue) map[topology.Queue]queue.Queue {
 // holder holds the messages of a queue.
 func (e Env) holder(name topology.Queue) *queue.Holder {
 	return queue.NewHolder(e.Queue(name), queue.Ticker)
+}
+
+// Bucket has the files of a bucket.
+type Bucket struct {
+	*objects.Store
+	Signer *media.Signer
+}
+
+var _ Files = Bucket{}
+
+// URL implements publication.Files.
+func (b Bucket) URL(ctx context.Context, key, mimeType string) (string, error) {
+	return b.Signer.URL(ctx, key, mimeType)
+}
+
+// Open returns what a deployed function needs, according to its entry in the table of functions.
+func Open(f topology.Function) Env {
+	n, e := needs.Read(f), Env{Env: area.Open(f)}
+	queues := sqsqueue.Open(e.AWS, needs.QueueURLs(f.Knows()))
+	e.Queue = func(name topology.Queue) queue.Queue { return queues[name] }
+	e.BusName, e.Budgets, e.SealSecret = n.Bus, n.Budgets(), n.SealSecret
+	if f.Audit != nil {
+		e.Entries = store.Open(e.AWS, n.AuditTable)
+	}
+	if n.Bucket != "" {
+		e.Files = Bucket{objects.New(e.AWS, n.Bucket), e.Media}
+	}
+	if f.May(topology.PublishEvents) {
+		e.Bus = eventbridge.NewFromConfig(e.AWS)
+	}
+	if f.May(topology.CallProviders, topology.CallTextModels) {
+		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
+			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint,
+			StandIns: e.Offer().StandIns, Now: time.Now})
+	}
+	if f.May(topology.CallProviders) {
+		e.Sources = &fetch.Fetcher{Client: fetch.NewClient(e.Loopback), Now: time.Now}
+		// Only a local stack names an endpoint: that of fakes.
+		e.Repeats = n.ProviderEndpoint != ""
+	}
+	if n.TrainingRole != "" {
+		e.Trainer = tune.New(tune.Config{AWS: e.AWS, Fakes: n.ProviderEndpoint, Bucket: n.Bucket, Role: n.TrainingRole})
+	}
+	if f.May(topology.AssumeRoles) {
+		e.Accounts = awsdest.New(e.AWS)
+	}
+	if n.Pool != "" {
+		e.People = cognito.New(e.AWS, n.Pool, "")
+	}
+	if f.May(topology.SendMail) && n.MailSender != "" {
+		e.Mailer, e.URL = NewSES(e.AWS, n.MailSender, n.MailSet), n.PublicURL
+	}
+	if f.May(topology.ProbeAPI) {
+		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
+	}
+	if f.May(topology.WatchModels) && provider.ParseConfigured(n.Providers).Has(bedrock.Name) {
+		e.Lives = func(ctx context.Context) (map[string]provider.Life, error) { return lives.Read(ctx, e.AWS) }
+	}
+	return e
+}
+
+// Target is the target of probes: the value of the canary's secret.
+type Target struct {
+	BaseURL string `json:"base_url"`
+	// Key is a test key with the scopes content:read, content:write, factories:read and factories:write.
+	Key string `json:"key"`
+	// LiveKey is a live key with the same scopes, account:read and studio:use. With it each provider is probed once a
+	// day, which costs credits of its account. It may be empty.
+	LiveKey string `json:"live_key,omitempty"`
+	// LiveProviders are the providers that are probed. If it is empty, all are.
+	LiveProviders []string `json:"live_providers,omitempty"`
+	// Certificate and PrivateKey are in PEM. They are for an API whose callers need a client certificate.
+	Certificate string `json:"certificate,omitempty"`
+	PrivateKey  string `json:"private_key,omitempty"`
+	shown       *tls.Certificate
+}
+
+// ParseTarget reads the value of the secret. An empty target is not probed.
+func ParseTarget(value string) (t Target, err error) {
+	d := json.NewDecoder(strings.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return t, errors.New(`the target is no JSON such as {"base_url": "https://…", "key": "svc_test_…"}`)
+	}
+	if (t.BaseURL == "") != (t.Key == "") || t.Key != "" && !strings.HasPrefix(t.Key, "svc_test_") {
+		return t, errors.New("the target needs base_url and key, which must be a test key")
+	}
+	if t.LiveKey != "" && (t.Key == "" || !strings.HasPrefix(t.LiveKey, "svc_live_")) {
+		return t, errors.New("live_key of the target must be a live key, beside base_url and key")
+	}
+	if t.Certificate == "" && t.PrivateKey == "" {
+		return t, nil
+	}
+	pair, err := tls.X509KeyPair([]byte(t.Certificate), []byte(t.PrivateKey))
+	if err != nil || t.Key == "" {
+		return t, errors.New("the target needs certificate and private_key as PEM, of the same key, beside base_url " +
+			"and key")
+	}
+	t.shown = &pair
+	return t, nil
+}
+
+// Expires returns the time at which the client certificate expires, or the zero time if there is none.
+func (t Target) Expires() time.Time {
+	if t.shown == nil {
+		return time.Time{}
+	}
+	return t.shown.Leaf.NotAfter
+}
+
+// client returns a client that uses the certificate of the target, and a function that closes its connections.
+func (t Target) client(plain *http.Client) (c *http.Client, done func()) {
+	if t.shown == nil {
+		return plain, func() {}
+	}
+	transport, ok := plain.Transport.(*http.Transport)
+	if !ok {
+		transport = http.DefaultTransport.(*http.Transport)
+	}
+	transport = transport.Clone()
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	transport.TLSClientConfig.Certificates = []tls.Certificate{*t.shown}
+	with := *plain
+	with.Transport = transport
+	return &with, transport.CloseIdleConnections
+}
+
+// sesTime bounds a call of Amazon SES.
+const sesTime = 10 * time.Second
+
+// SES sends e-mails by Amazon SES, from one address.
+type SES struct {
+	client       *sesv2.Client
+	sender, rule string
+}
+
+var _ people.Mailer = SES{}
+
+// NewSES returns a mailer for an address of a verified domain. Rule is the name of the configuration set. A call is
+// made once: the task repeats it, and knows how often.
+func NewSES(cfg aws.Config, sender, rule string) SES {
+	client := sesv2.NewFromConfig(cfg, func(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} })
+	return SES{client, sender, rule}
+}
+
+// Send implements people.Mailer. Amazon SES takes e-mails for addresses on its suppression list, and sends them
+// nothing.
+func (s SES) Send(ctx context.Context, m people.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sesTime)
+	defer cancel()
+	text := func(t string) *types.Content { return &types.Content{Data: &t, Charset: aws.String("UTF-8")} }
+	in := &sesv2.SendEmailInput{FromEmailAddress: &s.sender,
+		Destination: &types.Destination{ToAddresses: []string{m.To}},
+		Content: &types.EmailContent{Simple: &types.Message{Subject: text(m.Subject),
+			Body: &types.Body{Text: text(m.Text), Html: text(m.HTML)}}}}
+	for name, value := range m.Headers() {
+		in.Content.Simple.Headers = append(in.Content.Simple.Headers, types.MessageHeader{Name: &name, Value: &value})
+	}
+	if s.rule != "" {
+		in.ConfigurationSetName = &s.rule
+	}
+	_, err := s.client.SendEmail(ctx, in)
+	var refused smithy.APIError
+	if errors.As(err, &refused) {
+		return people.Refused(refused.ErrorCode(), err)
+	}
+	return err
+}
+
+// SearchRequest is the argument of one search.
+type SearchRequest struct {
+	// Now makes the messages of all due members count as lost: an operator who knows that messages were lost need not
+	// wait until they are overdue.
+	Now bool `json:"now"`
+}
+
+// SearchResult is the result of a search.
+type SearchResult struct {
+	Tasks  task.Found    `json:"tasks"`
+	Events webhook.Swept `json:"events"`
+	// Warned is the number of warnings of the ends of keys, and of models that factories name.
+	Warned int `json:"warned"`
+}
+
+// Search finds due work. Searches may run at the same time.
+type Search struct {
+	db     *store.DB
+	now    func() time.Time
+	tasks  *task.Reconciler
+	events *webhook.Sweeper
+}
+
+// NewSearch returns a search that sends to the queues in topology.Outbox.
+func NewSearch[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() time.Time) *Search {
+	wide := map[topology.Queue]queue.Sender{}
+	for name, q := range queues {
+		wide[name] = queue.Wide(q)
+	}
+	return &Search{
+		db: db, now: now,
+		tasks:  task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(wide), now)...),
+		events: webhook.NewSweeper(db, now),
+	}
+}
+
+// compareHour is the hour of the day (UTC) in which the bucket is compared with the table.
+const compareHour = 3
+
+// Run searches once. A failure in one part does not prevent the others.
+func (s *Search) Run(ctx context.Context, in SearchRequest) (r SearchResult, err error) {
+	var all sync.WaitGroup
+	var failed [5]error
+	var retiring int
+	if s.now().UTC().Hour() == compareHour {
+		all.Go(func() { failed[4] = transfer.Compare(ctx, s.db, s.now()) })
+	}
+	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
+	all.Go(func() { r.Events, failed[1] = s.events.Sweep(ctx, in.Now) })
+	all.Go(func() { r.Warned, failed[2] = apikey.WarnExpiring(ctx, s.db, s.now()) })
+	all.Go(func() { retiring, failed[3] = factory.WarnRetiring(ctx, s.db, s.now()) })
+	all.Wait()
+	r.Warned += retiring
+	counted := account.Waited(ctx, s.db, s.now(), r.Tasks.Oldest)
+	return r, errors.Join(append(failed[:], counted)...)
+}
+
+// The number of items that one step cancels, and the number that it wakes in one transaction.
+const (
+	cancelAtOnce = 100
+	wakeAtOnce   = 50
+)
+
+// lag is the time after which the index shows earlier writes.
+const lag = 2 * time.Second
+
+// factories does the work that follows a change of a factory.
+type factories struct{ *generate.Worker }
+
+func (w factories) handlers() Handlers {
+	return Handlers{factoryrecord.End: task.Func(w.end), factoryrecord.Resume: task.Func(w.resume),
+		factoryrecord.Publish: task.Func(w.publish)}
+}
+
+// end ends the work and removes the records of a factory that was deleted.
+func (w factories) end(ctx context.Context, s *task.Run) error {
+	// Each ends a bounded number of things, and reports whether there may be more. What fails is tried without end.
+	for _, clean := range []func(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error){
+		w.cancel, publication.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean, training.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+		product.Cleaner{DB: w.DB, Now: w.Now}.Clean, social.FactoryCleaner{DB: w.DB, Now: w.Now}.Clean,
+		architect.Cleaner{DB: w.DB, Now: w.Now}.Clean, experiment.Cleaner{DB: w.DB, Now: w.Now}.Clean,
+	} {
+		more, err := clean(ctx, s.Owner, s.Subject)
+		if err != nil {
+			return task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
+		}
+		if more {
+			s.Forget("clean")
+			return s.Sleep(lag)
+		}
+	}
+	before := false
+	if err := s.Kept("clean", &before); err != nil || before {
+		return err
+	}
+	return errors.Join(s.Keep("clean", true), s.Sleep(lag)) // the index lags behind the last writes
+}
+
+// cancel ends the work of a factory's content items. Content plans end by themselves.
+func (w factories) cancel(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	canceler := generate.Canceler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}
+	return w.DB.Some(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating),
+		func(it store.Item) error { return canceler.Cancel(ctx, it.Key) })
+}
+
+// running returns the query of the next items of a factory in some states.
+func running(o tenant.Owner, factoryID string, limit int, states ...item.State) store.Query {
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Limit: limit,
+		OldestFirst: true, OneOf: map[string][]string{}}
+	for _, state := range states {
+		q.OneOf["state"] = append(q.OneOf["state"], string(state))
+	}
+	return q
+}
+
+// resume wakes the plans and the items of a factory that was paused. Waking one twice, or one that does not wait, is
+// harmless.
+func (w factories) resume(ctx context.Context, s *task.Run) error {
+	found, err := w.DB.Lookup(ctx, factoryrecord.BookKey(s.Subject))
+	var book factoryrecord.Book
+	if err == nil {
+		book, err = factoryrecord.BookOf(found)
+	}
+	if err != nil {
+		return task.Again(err)
+	}
+	s.Also(func(_ context.Context, tx *store.Tx) error { return plan.Wake(tx, w.Now(), s.Owner, book) })
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued, item.Scheduled)
+	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
+		if r.State == item.Scheduled {
+			return publication.WakeHeld(tx, w.Now(), s.Owner, r)
+		}
+		return generate.Wake(tx, w.Now(), s.Owner, r.ID, r.Attempt)
+	})
+}
+
+// publish starts the automatic publishing of the items that the plans of a factory hold.
+func (w factories) publish(ctx context.Context, s *task.Run) error {
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
+	q.Ranges = map[string]store.Range{item.PublishAtFilter: {From: resource.SortableTime(w.Now())}}
+	return w.change(ctx, s, q, func(tx *store.Tx, r *item.Record) error {
+		return r.PublishPlanned(tx, w.Now(), s.Owner, s.ID)
+	})
+}
+
+// change changes the next items of a list together with the step.
+func (w factories) change(ctx context.Context, s *task.Run, q store.Query,
+	each func(*store.Tx, *item.Record) error) error {
+	if err := s.Kept("after", &q.After); err != nil {
+		return err
+	}
+	page, err := w.DB.List(ctx, q)
+	if err != nil {
+		return task.Again(err)
+	}
+	s.Also(func(_ context.Context, tx *store.Tx) error {
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err == nil {
+				err = each(tx, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if page.Next == nil {
+		return nil
+	}
+	return errors.Join(s.Keep("after", page.Next), s.Sleep(0))
 }

@@ -377,3 +377,169 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.
 	}
 	return found.ref(w.Account), platform.StageDone, nil
 }
+
+// content returns the record of the next post.
+func content(w *platform.Work[state]) map[string]any {
+	text := w.Text()
+	r := map[string]any{"$type": collection, "text": text,
+		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.Made) * time.Millisecond).UTC().
+			Format("2006-01-02T15:04:05.000Z")}
+	if w.Post.Language != "" {
+		r["langs"] = []string{w.Post.Language}
+	}
+	if facets := w.Own.facets(text); len(facets) > 0 {
+		r["facets"] = facets
+	}
+	if w.Made > 0 {
+		parent := w.Last
+		if w.IsComment() {
+			parent = w.First
+		}
+		r["reply"] = map[string]any{"root": strong(w.First), "parent": strong(parent)}
+	} else if len(w.Post.Media) > 0 {
+		r["embed"] = embed(w.Post, w.Own.Files)
+	}
+	return r
+}
+
+func strong(r platform.Ref) map[string]string { return map[string]string{"uri": r.ID, "cid": r.Hash} }
+
+// embed returns the media of a post.
+func embed(post platform.Post, files []blob) map[string]any {
+	if m := post.Media[0]; m.Video() {
+		return map[string]any{"$type": "app.bsky.embed.video", "video": files[0].wire(), "alt": m.Alt,
+			"aspectRatio": ratio(m)}
+	}
+	list, kind := "images", "app.bsky.embed.images"
+	if len(post.Media) > gallery {
+		list, kind = "items", "app.bsky.embed.gallery"
+	}
+	var all []map[string]any
+	for i, m := range post.Media {
+		item := map[string]any{"image": files[i].wire(), "alt": m.Alt, "aspectRatio": ratio(m)}
+		if list == "items" {
+			item["$type"] = kind + "#image"
+		}
+		all = append(all, item)
+	}
+	return map[string]any{"$type": kind, list: all}
+}
+
+func ratio(m platform.Media) map[string]int {
+	return map[string]int{"width": max(m.Width, 1), "height": max(m.Height, 1)}
+}
+
+// facets returns the links, hashtags and mentions of a text. Their positions are counted in bytes.
+func (s state) facets(text string) (all []map[string]any) {
+	add := func(start, end int, feature map[string]string) {
+		all = append(all, map[string]any{"index": map[string]int{"byteStart": start, "byteEnd": end},
+			"features": []map[string]string{feature}})
+	}
+	for _, l := range texts.Bluesky.Links(text) {
+		// Bluesky refuses a post for an address that is none, and shows it as plain text without a facet.
+		if u, err := url.Parse(l.Address(text)); err == nil && u.Host != "" {
+			add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": l.Address(text)})
+		}
+	}
+	for _, t := range texts.Bluesky.Hashtags(text) {
+		add(t.Start, t.End, map[string]string{"$type": "app.bsky.richtext.facet#tag", "tag": t.Text})
+	}
+	for _, t := range texts.Bluesky.Cashtags(text) {
+		add(t.Start, t.End, map[string]string{"$type": "app.bsky.richtext.facet#tag",
+			"tag": "$" + strings.ToUpper(t.Text)})
+	}
+	for _, m := range texts.Bluesky.Mentions(text) {
+		if did := s.Names[strings.ToLower(m.Text)]; did != "" {
+			add(m.Start, m.End, map[string]string{"$type": "app.bsky.richtext.facet#mention", "did": did})
+		}
+	}
+	return all
+}
+
+// threadDepth is the depth of replies that are read.
+const threadDepth = "6"
+
+// threadPost is a post in a thread. A post that is gone or blocked has no address.
+type threadPost struct {
+	Post struct {
+		URI    string `json:"uri"`
+		Author struct {
+			DID    string `json:"did"`
+			Handle string `json:"handle"`
+			Name   string `json:"displayName"`
+		} `json:"author"`
+		Record struct {
+			Text      string    `json:"text"`
+			CreatedAt time.Time `json:"createdAt"`
+		} `json:"record"`
+		Replies int `json:"replyCount"`
+	} `json:"post"`
+	Replies []threadPost `json:"replies"`
+}
+
+// Comments implements platform.CommentReader. The replies to a post are one page, which lacks those below threadDepth.
+func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
+	_ string) (page platform.CommentPage, err error) {
+	var answer struct {
+		Thread threadPost `json:"thread"`
+	}
+	err = p.Get(ctx, a.Token.Access, "app.bsky.feed.getPostThread", url.Values{"uri": {post.ID},
+		"depth": {threadDepth}, "parentHeight": {"0"}}, &answer)
+	if err != nil {
+		return page, err
+	}
+	var add func(of []threadPost, parent string)
+	add = func(of []threadPost, parent string) {
+		for _, t := range of {
+			if t.Post.URI == "" {
+				continue
+			}
+			page.Comments = append(page.Comments, platform.Comment{ID: t.Post.URI, ParentID: parent,
+				Author: platform.Author{Handle: "@" + t.Post.Author.Handle, Name: t.Post.Author.Name},
+				Text:   t.Post.Record.Text, At: t.Post.Record.CreatedAt, Own: t.Post.Author.DID == a.ID})
+			page.Partial = page.Partial || t.Post.Replies > len(t.Replies)
+			add(t.Replies, t.Post.URI)
+		}
+	}
+	add(answer.Thread.Replies, "")
+	return page, nil
+}
+
+// Reply implements platform.Replier. Its record names the hashes of the post and of the comment.
+func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
+	var answer struct {
+		Posts []record `json:"posts"`
+	}
+	err := p.Get(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {r.Post.ID, r.To.ID}}, &answer)
+	if err != nil {
+		return "", err
+	}
+	refs := map[string]record{}
+	for _, one := range answer.Posts {
+		refs[one.URI] = one
+	}
+	root, parent := refs[r.Post.ID], refs[r.To.ID]
+	if root.CID == "" || parent.CID == "" {
+		return "", platform.CommentGone()
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(r.Key)) // a hash takes all
+	text := map[string]any{"$type": collection, "text": r.Text, "createdAt": r.At.UTC().Format(
+		"2006-01-02T15:04:05.000Z"),
+		"reply": map[string]record{"root": root, "parent": parent}}
+	if facets := (state{}).facets(r.Text); len(facets) > 0 {
+		text["facets"] = facets
+	}
+	call := p.Call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
+	call.Posts = true
+	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "record": text,
+		"rkey": tid(uint64(r.At.UnixMicro())<<10 | uint64(h.Sum32()&1023))}
+	var made record
+	if err := p.Send(ctx, call, &made); err != nil {
+		return "", err
+	}
+	if made.URI == "" {
+		return "", p.Client.Garbled(call, errors.New("there is no address"))
+	}
+	return made.URI, nil
+}

@@ -1,7 +1,12 @@
 package graph
 
 import (
+	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -344,4 +349,423 @@ func (c *Containers) End(ctx context.Context, w *platform.Work[Boxes]) (ended bo
 	}
 	w.First.URL = media.Permalink
 	return err == nil || platform.KindOf(err) != platform.Retry || w.Looks >= maxLooks, listed, nil
+}
+
+// Outcome is what an answer means for the call that got it.
+type Outcome int
+
+// The outcomes. Those before Refused say that the call may succeed later.
+const (
+	// Passing is a failure of the platform. The call is made again. If it posts, the post is looked for, because Meta
+	// has published posts in spite of such answers.
+	Passing Outcome = iota + 1
+	// Wait means that something is not ready. The same call is made again, and has had no effect.
+	Wait
+	// Limited means that the platform takes no more calls for a while.
+	Limited
+	// Spent means that the account may not do more for a while.
+	Spent
+	// Renew means that what was prepared is gone and nothing was posted. It is prepared again.
+	Renew
+	// Setup means that the operator's application is wrong. The account stays valid.
+	Setup
+	// Refused means that the platform refuses the content.
+	Refused
+	// Unclear means that the platform refuses the call, and that the refusal may be wrong. A call that posts nothing is
+	// made again some times before it is final. After a call that posts, the post is looked for.
+	Unclear
+	// Ended means that the token or the right to publish has ended.
+	Ended
+)
+
+var outcomeNames = map[Outcome]string{Passing: "again, or look for the post", Wait: "again", Limited: "again later",
+	Spent: "wait for the quota", Renew: "prepare again", Setup: "again, and tell the operator", Refused: "refused",
+	Unclear: "again, or look for the post, then refused", Ended: "connect again"}
+
+// String returns what happens, in words.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Row is an answer of the Graph API and its meaning.
+type Row struct {
+	// Code is the code of the answer, or the first one of the codes up to To. It is 0 if the subcode says all.
+	Code, To int
+	// Subcode is the subcode, or 0 for any that no other row has.
+	Subcode int
+	// Bare reports whether the row has answers without a subcode only.
+	Bare    bool
+	Outcome Outcome
+	// As is the code that callers see, where the outcome does not say it.
+	As      platform.Code
+	Message string // where the outcome has no sentence of its own; %s stands for the name of the platform
+	After   time.Duration
+	// Missing reports whether the answer says that a node does not exist.
+	Missing bool
+	Source  string
+}
+
+// proves reports whether a row ends an account because of its token.
+func (w *Row) proves() bool { return w.Outcome == Ended && w.As == platform.CodeNeedsReconnect }
+
+// has reports how exactly a row matches an answer: 0 if it does not.
+func (w *Row) has(code, subcode int) int {
+	within := code >= w.Code && code <= max(w.Code, w.To)
+	switch {
+	case w.Subcode != 0 && w.Subcode == subcode && w.Code != 0 && within:
+		return 3
+	case w.Subcode != 0 && w.Subcode == subcode && w.Code == 0:
+		return 2
+	case w.Subcode == 0 && within && (!w.Bare || subcode == 0):
+		return 1
+	}
+	return 0
+}
+
+// Find returns the row of an answer, or nil if there is none.
+func (r Refusals) Find(code, subcode int) (found *Row) {
+	best := 0
+	for _, rows := range [][]Row{r.Rows, Common} {
+		for i := range rows {
+			if n := rows[i].has(code, subcode); n > best {
+				found, best = &rows[i], n
+			}
+		}
+	}
+	return found
+}
+
+// Ending returns the rows that end an account.
+func (r Refusals) Ending() (all []Row) {
+	for _, rows := range [][]Row{r.Rows, Common} {
+		for _, row := range rows {
+			if row.Outcome == Ended {
+				all = append(all, row)
+			}
+		}
+	}
+	return all
+}
+
+// as returns the error of an answer with a meaning.
+func (r Refusals) as(row Row, posts bool, a wire.Answer) *platform.Error {
+	say := func(e *platform.Error) *platform.Error {
+		if row.Message != "" {
+			e.Message = strings.ReplaceAll(row.Message, "%s", r.Label)
+		}
+		if row.As != "" {
+			e.Code = row.As
+		}
+		return e
+	}
+	switch row.Outcome {
+	case Wait:
+		return say(platform.Busy().After(row.After))
+	case Limited:
+		return say(platform.Limited(regained(a)))
+	case Spent:
+		return say(platform.Full(row.After))
+	case Renew:
+		return say(platform.Again(nil))
+	case Setup:
+		return say(platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application."))
+	case Refused:
+		return say(platform.Reject(platform.CodeContentRefused, r.Label+" refuses the post."))
+	case Unclear:
+		return say(platform.Odd())
+	case Ended:
+		if row.As == platform.CodeMissingPermission {
+			return say(platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow "+
+				"all "+
+				"that the page of "+r.owner()+" asks for."))
+		}
+		return say(platform.Disconnected())
+	}
+	if posts {
+		return platform.Lost(nil)
+	}
+	return say(platform.Busy())
+}
+
+const (
+	// limited is the time to wait after too many calls if the platform names none.
+	limited = 5 * time.Minute
+	// window is the time over which Meta counts calls.
+	window = time.Hour
+	// mostLimited bounds the time that the platform names.
+	mostLimited = 24 * time.Hour
+)
+
+// regained returns how long the platform takes no calls: the time in its headers, or else what its use of the window
+// says. It returns 0 if the header Retry-After has a date, which the client reads.
+func regained(a wire.Answer) time.Duration {
+	var most time.Duration
+	var cases map[string][]struct {
+		Minutes float64 `json:"estimated_time_to_regain_access"`
+	}
+	if json.Unmarshal([]byte(a.Header.Get("X-Business-Use-Case-Usage")), &cases) == nil {
+		for _, uses := range cases {
+			for _, use := range uses {
+				most = max(most, time.Duration(min(use.Minutes, mostLimited.Minutes())*float64(time.Minute)))
+			}
+		}
+	}
+	after := a.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(after, 10, 64); err == nil {
+		most = max(most, time.Duration(min(seconds, int64(mostLimited/time.Second)))*time.Second)
+	} else if after != "" && most == 0 {
+		return 0
+	}
+	if most > 0 {
+		return most
+	}
+	for _, name := range []string{"X-App-Usage", "X-Page-Usage"} {
+		var use struct { // in percent
+			Calls float64 `json:"call_count"`
+			Time  float64 `json:"total_time"`
+			CPU   float64 `json:"total_cputime"`
+		}
+		if json.Unmarshal([]byte(a.Header.Get(name)), &use) == nil {
+			if top := max(use.Calls, use.Time, use.CPU); top > 100 {
+				most = max(most, time.Duration(float64(window)*(top-100)/top))
+			}
+		}
+	}
+	return max(most, limited)
+}
+
+// The sources of the rows: pages of Meta and public reports.
+const (
+	MetaErrors  = "https://developers.facebook.com/docs/graph-api/guides/error-handling"
+	MetaLimits  = "https://developers.facebook.com/docs/graph-api/overview/rate-limiting"
+	VideoErrors = "https://developers.facebook.com/documentation/video-api/reference/error-codes"
+	BoxErrors   = "https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes"
+	BoxStates   = "https://developers.facebook.com/docs/threads/troubleshooting"
+)
+
+const (
+	signIn = "The owner of the account has to sign in at Facebook and follow its instructions. Connect the account " +
+		"again afterwards."
+	absent = "%s does not find the account, or something that the post names, or does not show it to the service."
+)
+
+// Common are the answers of all platforms of Meta.
+var Common = []Row{
+	{Code: 1, Outcome: Passing, Source: MetaErrors},
+	{Code: 2, Outcome: Passing, Source: MetaErrors},
+	{Code: -1, Outcome: Passing, Source: BoxErrors},
+	{Code: -2, Outcome: Passing, Source: BoxErrors},
+	{Code: 4, Outcome: Limited, Source: MetaErrors},
+	{Code: 17, Outcome: Limited, Source: MetaErrors},
+	{Code: 32, Outcome: Limited, Source: MetaLimits},
+	{Code: 341, Outcome: Limited, Source: MetaErrors},
+	{Code: 613, Outcome: Limited, Source: MetaLimits},
+	{Code: 80000, To: 80014, Outcome: Limited, Source: MetaLimits}, // by product: 80001 pages, 80002 Instagram
+	{Code: 9, Outcome: Spent, After: time.Hour, Source: BoxErrors},
+	{Code: 368, Outcome: Spent, After: time.Hour, Source: MetaErrors,
+		Message: "%s has blocked posts of the account for a while."},
+	{Subcode: 1390008, Outcome: Spent, After: time.Hour, Source: "gitroomhq/postiz-app facebook.provider.ts",
+		Message: "%s has blocked posts of the account for a while, because they follow each other too fast."},
+	{Code: 368, Subcode: 1346003, Outcome: Refused, As: platform.CodeContentPolicy,
+		Source:  "fbsamples/original-coast-clothing #67",
+		Message: "%s refuses content that others have reported as abusive."},
+
+	// The token has ended, or the owner has to act before it is accepted again.
+	{Code: 102, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors},
+	{Code: 190, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors},
+	{Code: 190, Subcode: 458, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors,
+		Message: "The owner of the account has removed the service there. Connect the account again."},
+	{Code: 190, Subcode: 459, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors, Message: signIn},
+	{Code: 190, Subcode: 460, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors,
+		Message: "The password of the account's owner has changed. Connect the account again."},
+	{Code: 190, Subcode: 464, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors, Message: signIn},
+	{Code: 190, Subcode: 490, Outcome: Ended, As: platform.CodeNeedsReconnect, Message: signIn,
+		Source: "gitroomhq/postiz-app facebook.provider.ts"},
+	{Code: 190, Subcode: 492, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: MetaErrors,
+		Message: "The login has no role on the page any more. Connect the account again with a login that has one."},
+	// The right to publish was not granted or was taken away. With a subcode, the codes may concern one post.
+	{Code: 10, Bare: true, Outcome: Ended, As: platform.CodeMissingPermission, Source: MetaErrors},
+	{Code: 200, To: 299, Bare: true, Outcome: Ended, As: platform.CodeMissingPermission, Source: MetaErrors},
+	// Photos and albums that are not visible concern one post.
+	{Code: 220, To: 221, Bare: true, Outcome: Unclear, Source: MetaErrors, Message: absent},
+
+	// A node does not exist or is not shown. That says nothing about the token.
+	{Code: 100, Subcode: 33, Outcome: Unclear, Missing: true, Source: "gitroomhq/postiz-app facebook.provider.ts",
+		Message: absent},
+	{Code: 803, Outcome: Unclear, Missing: true, Source: MetaErrors, Message: absent},
+	{Code: 100, Bare: true, Outcome: Unclear, Source: MetaErrors, Message: "%s does not take a part of the post."},
+	{Code: 506, Outcome: Unclear, Source: MetaErrors,
+		Message: "%s takes no two equal posts one after the other."},
+	{Code: 1609005, Outcome: Unclear, Source: MetaErrors, Message: "%s could not read the link of the post."},
+	{Subcode: 1609005, Outcome: Unclear, Source: MetaErrors, Message: "%s could not read the link of the post."},
+
+	// The operator's application is wrong.
+	{Code: 3, Outcome: Unclear, As: platform.CodeNotConfigured, Source: MetaErrors,
+		Message: "%s does not give the service's application this function."},
+	{Code: 101, Outcome: Setup, Source: MetaErrors},
+	{Code: 104, Outcome: Setup, Source: MetaErrors},
+}
+
+// Boxed are the answers of the platforms that publish by containers.
+var Boxed = []Row{
+	{Subcode: 2207001, Outcome: Passing, Source: BoxErrors},
+	{Subcode: 2207003, Outcome: Passing, Source: BoxErrors},
+	{Subcode: 2207032, Outcome: Passing, Source: BoxErrors},
+	{Subcode: 2207027, Outcome: Wait, After: 30 * time.Second, Source: BoxErrors,
+		Message: "%s still processes the media."},
+	{Subcode: 2207006, Outcome: Renew, Missing: true, Source: BoxErrors},
+	{Subcode: 2207008, Outcome: Renew, Missing: true, Source: BoxErrors},
+	{Subcode: 2207020, Outcome: Renew, Source: BoxErrors},
+	{Subcode: 2207053, Outcome: Renew, Source: BoxErrors},
+	{Subcode: 2207077, Outcome: Renew, Source: "gitroomhq/postiz-app instagram.provider.ts"},
+	{Subcode: 2207082, Outcome: Renew, Source: "gitroomhq/postiz-app #1992"},
+	{Subcode: 2207085, Outcome: Renew, Source: "gitroomhq/postiz-app #1992"},
+	{Code: 24, Subcode: 4279009, Outcome: Renew, Missing: true, Source: "gitroomhq/postiz-app #2047, " +
+		"trypostit/trypost #280, nopara73/LongevityWorldCup #815"},
+	{Subcode: 2207042, Outcome: Spent, After: time.Hour, Source: BoxErrors},
+	// The platform could not read a file, which may be the fault of either side.
+	{Code: 9004, Outcome: Unclear, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "%s could not read a file of the post."},
+	{Subcode: 2207052, Outcome: Unclear, As: platform.CodeMediaRefused,
+		Source:  BoxErrors + ", gitroomhq/postiz-app #1900",
+		Message: "%s could not read a file of the post."},
+	// The post is taken for spam. Meta has published posts in spite of this.
+	{Subcode: 2207051, Outcome: Unclear, As: platform.CodeContentPolicy, Source: BoxErrors,
+		Message: "%s takes the post for spam."},
+	{Code: 25, Subcode: 2207050, Outcome: Ended, As: platform.CodeNeedsReconnect, Source: BoxErrors,
+		Message: "%s has restricted the account. Its owner has to sign in there and follow the instructions. Connect " +
+			"the account again afterwards."},
+	media(2207004, "The image is too large for %s."),
+	media(2207005, "%s does not take the format of the image."),
+	media(2207009, "%s does not take the ratio of width to height."),
+	media(2207023, "%s does not take the kind of media."),
+	media(2207026, "%s does not take the format of the video."),
+	media(2207057, "The frame of the cover is not in the video."),
+	{Subcode: 2207010, Outcome: Refused, Source: BoxErrors, Message: "The caption is too long for %s."},
+	{Subcode: 2207028, Outcome: Refused, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "%s takes 2 to 10 media in a carousel."},
+	{Subcode: 2207035, Outcome: Refused, As: platform.CodeInvalidOption, Source: BoxErrors,
+		Message: "%s takes no place of a tag in a video."},
+	{Subcode: 2207036, Outcome: Refused, As: platform.CodeInvalidOption, Source: BoxErrors,
+		Message: "%s wants the place of a tag in a picture."},
+	{Subcode: 2207037, Outcome: Refused, As: platform.CodeInvalidOption, Source: BoxErrors,
+		Message: "%s does not take the tags of the post."},
+	{Subcode: 2207040, Outcome: Refused, Source: BoxErrors, Message: "The post has more tags than %s takes."},
+	{Subcode: 2207067, Outcome: Refused, As: platform.CodeUnsupported, Source: BoxErrors,
+		Message: "%s takes a video as a Reel only."},
+	{Subcode: 2207018, Outcome: Refused, As: platform.CodeInvalidOption,
+		Source:  "gitroomhq/postiz-app instagram.provider.ts",
+		Message: "%s does not take one of the collaborators."},
+	{Subcode: 2207081, Outcome: Refused, As: platform.CodeInvalidOption,
+		Source:  "gitroomhq/postiz-app instagram.provider.ts",
+		Message: "The account may not publish trial Reels."},
+	media(36001, "%s does not take the format of the image."),
+	media(36003, "%s does not take the ratio of width to height."),
+	{Code: 352, Outcome: Refused, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "%s does not take the format of the video."},
+	{Code: 36000, Outcome: Refused, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "The image is too large for %s."},
+	{Code: 36001, Outcome: Refused, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "%s does not take the format of the image."},
+	{Code: 36003, Outcome: Refused, As: platform.CodeMediaRefused, Source: BoxErrors,
+		Message: "%s does not take the ratio of width to height."},
+	{Code: 36004, Outcome: Refused, Source: BoxErrors, Message: "The caption is too long for %s."},
+}
+
+// media returns the row of media that are refused.
+func media(subcode int, message string) Row {
+	return Row{Subcode: subcode, Outcome: Refused, As: platform.CodeMediaRefused, Message: message, Source: BoxErrors}
+}
+
+// PastPage is the number of posts on a page of earlier posts.
+const PastPage = 25
+
+// TimeLayout is the format of times.
+const TimeLayout = "2006-01-02T15:04:05-0700"
+
+// PastPosts implements platform.PastReader. Stories that have ended and posts that the account has only passed on are
+// left out.
+func (c *Containers) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,
+	next string, err error) {
+	query := url.Values{"fields": {"id," + c.Caption + ",media_type,timestamp"}, "limit": {strconv.Itoa(PastPage)}}
+	if cursor != "" {
+		query.Set("after", cursor)
+	}
+	var answer struct {
+		Data []struct {
+			ID      string `json:"id"`
+			Caption string `json:"caption"`
+			Text    string `json:"text"`
+			Type    string `json:"media_type"`
+			At      string `json:"timestamp"`
+		} `json:"data"`
+		Paging Paging `json:"paging"`
+	}
+	if err := c.Graph.Get(ctx, a.Token.Access, "/"+a.ID+c.Edge, query, &answer); err != nil {
+		return nil, "", err
+	}
+	for _, m := range answer.Data {
+		at, err := time.Parse(TimeLayout, m.At)
+		if err != nil || m.Type == "REPOST_FACADE" {
+			continue
+		}
+		kind := platform.KindPost
+		switch m.Type {
+		case "VIDEO":
+			kind = platform.KindVideo
+		case "CAROUSEL_ALBUM":
+			kind = platform.KindCarousel
+		}
+		posts = append(posts, platform.PastPost{ID: m.ID, Kind: kind, Text: cmp.Or(m.Caption, m.Text), At: at.UTC()})
+	}
+	return posts, answer.Paging.Cursor(), nil
+}
+
+// signedFor is the age up to which a signed request is taken. Meta signs it when it sends it.
+const signedFor = time.Hour
+
+// Removed reads the signed request of Meta's callbacks: the one for removed rights, and the one for data to delete. It
+// is the signature and the JSON text that is signed, both in base64url, with a dot in between.
+func Removed(app platform.App, h platform.Hook, now time.Time) (r platform.Removal, err error) {
+	form, err := url.ParseQuery(string(h.Body))
+	if err != nil {
+		return r, platform.ErrForged
+	}
+	signature, signed, _ := strings.Cut(form.Get("signed_request"), ".")
+	sum, bad := unpadded(signature)
+	text, bad2 := unpadded(signed)
+	mac := hmac.New(sha256.New, []byte(app.Secret.Reveal()))
+	mac.Write([]byte(signed))
+	if bad != nil || bad2 != nil || app.Secret == "" || !hmac.Equal(sum, mac.Sum(nil)) {
+		return r, platform.ErrForged
+	}
+	var body struct {
+		Algorithm string      `json:"algorithm"`
+		IssuedAt  int64       `json:"issued_at"`
+		User      json.Number `json:"user_id"` // a text, or a number
+	}
+	if json.Unmarshal(text, &body) != nil || !strings.EqualFold(body.Algorithm, "HMAC-SHA256") ||
+		!Number(body.User.String()) {
+		return r, platform.ErrForged
+	}
+	r = platform.Removal{Person: body.User.String(), At: time.Unix(body.IssuedAt, 0)}
+	if !platform.Recent(r.At, now, signedFor) {
+		return platform.Removal{}, platform.ErrForged
+	}
+	return r, nil
+}
+
+// unpadded decodes base64url, with padding or without.
+func unpadded(text string) ([]byte, error) {
+	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+}
+
+// Grantor returns Meta's id of the person who has granted a token, which is another one for each application. It is
+// empty if Meta does not tell it: the accounts then end by the refusal of their next call, not by a callback.
+func Grantor(ctx context.Context, g API, token platform.Secret) string {
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := g.Get(ctx, token, "/me", url.Values{"fields": {"id"}}, &me); err != nil || !Number(me.ID) {
+		return ""
+	}
+	return me.ID
 }

@@ -3,9 +3,17 @@ package graph
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -148,4 +156,498 @@ func Number(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= 32
+}
+
+// ErrNoID is the cause of the error of an answer without the id of what was created.
+var ErrNoID = errors.New("there is no id")
+
+// API makes the calls of one platform.
+type API struct {
+	wire.API
+	Refusals Refusals
+	known    func(id string) bool
+}
+
+// New returns the interface of a platform at an address with a version; known reports whether an id may be that of a
+// post.
+func New(c *wire.Client, root string, r Refusals, known func(id string) bool) API {
+	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r, known}
+}
+
+// NoPost returns the error of a post that does not exist.
+func (g API) NoPost() *platform.Error {
+	return platform.Reject(platform.CodePostNotFound, g.Refusals.Label+" does not have the post.")
+}
+
+// OfPost reads something of a post. The error is that of NoPost if the post does not exist.
+func (g API) OfPost(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	gone := g.Refusals
+	gone.Missing = g.NoPost
+	call := g.Call(http.MethodGet, path, token)
+	call.Query = query
+	return g.Client.JSON(ctx, call, gone.Refused(false), out)
+}
+
+// Delete deletes a post. One that does not exist any more is deleted already.
+func (g API) Delete(ctx context.Context, token platform.Secret, id string) error {
+	if !g.known(id) {
+		return g.NoPost()
+	}
+	gone := g.Refusals
+	gone.Missing, gone.Lenient = g.NoPost, true
+	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
+	return platform.Except(platform.CodePostNotFound, err)
+}
+
+// Places returns pages of places whose name is like the text, without pages that have no place.
+func (g API) Places(ctx context.Context, a platform.Account, text string) (all []platform.Found, err error) {
+	var answer struct {
+		Data []struct {
+			ID       string `json:"id"`
+			Name     string `json:"name"`
+			Location *struct {
+				Street  string `json:"street"`
+				City    string `json:"city"`
+				Country string `json:"country"`
+			} `json:"location"`
+		} `json:"data"`
+	}
+	err = g.Get(ctx, a.Token.Access, "/pages/search", url.Values{"q": {text}, "fields": {"id,name,location"}}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range answer.Data {
+		if !Number(d.ID) || d.Location == nil {
+			continue
+		}
+		parts := []string{d.Location.Street, d.Location.City, d.Location.Country}
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		all = append(all, platform.Found{ID: d.ID, Name: d.Name, Detail: strings.Join(parts, ", ")})
+	}
+	return all, nil
+}
+
+// Create creates an object, and returns its id. posts reports whether the object is visible.
+func (g API) Create(ctx context.Context, token platform.Secret, path string, form url.Values,
+	posts bool) (string, error) {
+	call := g.Call(http.MethodPost, path, token)
+	call.Form, call.Posts = form, posts
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := g.Send(ctx, call, &made); err != nil {
+		return "", err
+	}
+	if !g.known(made.ID) {
+		return "", g.Client.Garbled(call, ErrNoID)
+	}
+	return made.ID, nil
+}
+
+// mostLists bounds the pages of a list, each of perList entries, the most that Meta sends.
+const (
+	mostLists = 50
+	perList   = "100"
+)
+
+// Paging says how a list goes on.
+type Paging struct {
+	Next    string `json:"next"`
+	Cursors struct {
+		After string `json:"after"`
+	} `json:"cursors"`
+}
+
+// Cursor returns the cursor of the next page, or an empty one after the last page, which has a cursor too. The address
+// of the next page is not called, because it has the access token in it.
+func (p Paging) Cursor() string {
+	if p.Next == "" {
+		return ""
+	}
+	if p.Cursors.After != "" {
+		return p.Cursors.After
+	}
+	next, err := url.Parse(p.Next)
+	if err != nil {
+		return ""
+	}
+	return next.Query().Get("after")
+}
+
+// list is a page of a list.
+type list[T any] struct {
+	Data   []T    `json:"data"`
+	Paging Paging `json:"paging"`
+}
+
+// rest returns the entries of a list after its first page.
+func rest[T any](ctx context.Context, g API, token platform.Secret, path, fields string, first Paging) (all []T,
+	err error) {
+	after := first.Cursor()
+	for range mostLists - 1 {
+		if after == "" {
+			return all, nil
+		}
+		var page list[T]
+		if err := g.Get(ctx, token, path, url.Values{"fields": {fields}, "limit": {perList}, "after": {after}},
+			&page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		before := after
+		if after = page.Paging.Cursor(); after == before {
+			return nil, platform.Busy().Because(fmt.Errorf("the list %s goes on at the same cursor", path))
+		}
+	}
+	if after != "" {
+		return nil, platform.Reject(platform.CodeUnsupported, fmt.Sprintf("%s lists more than %d pages of %s entries.",
+			g.Refusals.Label, mostLists, perList)).Because(fmt.Errorf("the list %s is too long", path))
+	}
+	return all, nil
+}
+
+// entries returns the entries of a list.
+func entries[T any](ctx context.Context, g API, token platform.Secret, path, fields string) ([]T, error) {
+	var first list[T]
+	err := g.Get(ctx, token, path, url.Values{"fields": {fields}, "limit": {perList}}, &first)
+	if err != nil {
+		return nil, err
+	}
+	more, err := rest[T](ctx, g, token, path, fields, first.Paging)
+	return append(first.Data, more...), err
+}
+
+// portfolio is a business portfolio with the first of its pages: those that it owns, and those that others have given
+// it to work on.
+type portfolio[T any] struct {
+	ID     string  `json:"id"`
+	Owned  list[T] `json:"owned_pages"`
+	Client list[T] `json:"client_pages"`
+}
+
+// Pages returns the pages of a login and those of its business portfolios, which the first list lacks. A page may be in
+// several lists. The field tasks is one of the first list alone.
+func Pages[T any](ctx context.Context, g API, token platform.Secret, fields string) ([]T, error) {
+	all, err := entries[T](ctx, g, token, "/me/accounts", fields+",tasks")
+	if err != nil {
+		return nil, err
+	}
+	const owned, client = "owned_pages", "client_pages"
+	of := func(edge string) string { return "," + edge + ".limit(" + perList + "){" + fields + "}" }
+	portfolios, err := entries[portfolio[T]](ctx, g, token, "/me/businesses", "id"+of(owned)+of(client))
+	if platform.Untold(err) { // a portfolio may refuse the pages of others
+		portfolios, err = entries[portfolio[T]](ctx, g, token, "/me/businesses", "id"+of(owned))
+	}
+	if platform.Untold(err) {
+		return all, nil // the owner has no portfolios
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range portfolios {
+		for _, edge := range []struct {
+			name  string
+			first list[T]
+		}{{owned, b.Owned}, {client, b.Client}} {
+			all = append(all, edge.first.Data...)
+			if !Number(b.ID) {
+				continue
+			}
+			more, err := rest[T](ctx, g, token, "/"+b.ID+"/"+edge.name, fields, edge.first.Paging)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
+		}
+	}
+	return all, nil
+}
+
+// maxChallenge bounds the text that Meta sends to check an address, and that the answer repeats.
+const maxChallenge = 100
+
+// Announced implements platform.Announcer.
+func (g Commenter) Announced(ctx context.Context, h platform.Hook) (all []platform.Announced, answer string,
+	err error) {
+	app, err := g.Via.Client.App(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if h.Method == http.MethodGet {
+		answer = h.Query.Get("hub.challenge")
+		if h.Query.Get("hub.mode") != "subscribe" || len(answer) > maxChallenge ||
+			!platform.SameSecret(h.Query.Get("hub.verify_token"), app.HookToken) {
+			return nil, "", platform.ErrForged
+		}
+		return nil, answer, nil
+	}
+	given, ok := strings.CutPrefix(h.Header.Get("X-Hub-Signature-256"), "sha256=")
+	sum, bad := hex.DecodeString(given)
+	mac := hmac.New(sha256.New, []byte(app.Secret.Reveal()))
+	mac.Write(h.Body)
+	if !ok || bad != nil || app.Secret == "" || app.HookToken == "" || !hmac.Equal(sum, mac.Sum(nil)) {
+		return nil, "", platform.ErrForged
+	}
+	var body struct {
+		Object string `json:"object"`
+		Entry  []struct {
+			ID      string `json:"id"`
+			Changes []struct {
+				Field string `json:"field"`
+				Value struct {
+					Item  string `json:"item"`
+					Post  string `json:"post_id"`
+					Media struct {
+						ID string `json:"id"`
+					} `json:"media"`
+				} `json:"value"`
+			} `json:"changes"`
+		} `json:"entry"`
+	}
+	if err := json.Unmarshal(h.Body, &body); err != nil || body.Object != g.Object {
+		return nil, "", nil // webhooks of other objects have other shapes
+	}
+	for _, e := range body.Entry {
+		for _, change := range e.Changes {
+			post := change.Value.Post + change.Value.Media.ID
+			if change.Field == g.Field && post != "" && (change.Value.Item == "" || change.Value.Item == "comment") {
+				all = append(all, platform.Announced{Account: e.ID, Post: post})
+			}
+		}
+	}
+	return all, "", nil
+}
+
+// Insights is the answer of Meta's insights.
+type Insights struct {
+	Data []struct {
+		Name   string `json:"name"`
+		Values []struct {
+			Value int64  `json:"value"`
+			End   string `json:"end_time"`
+		} `json:"values"`
+		Total *struct {
+			Value int64 `json:"value"`
+		} `json:"total_value"`
+	} `json:"data"`
+}
+
+// Lifetime sets the metrics of a post, which has one value of each. A field with several metrics has their sum.
+func (in Insights) Lifetime(into map[string]**int64) {
+	for _, d := range in.Data {
+		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
+			sum := d.Values[0].Value
+			if *field != nil {
+				sum += **field
+			}
+			*field = &sum
+		}
+	}
+}
+
+// Query returns the parameters of a call for the metrics of an account by day.
+func Query(days platform.Days, now time.Time, metrics string) url.Values {
+	return url.Values{"metric": {metrics}, "period": {"day"}, "since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
+		"until": {strconv.FormatInt(now.Unix(), 10)}}
+}
+
+// Days adds the values of an account to its days. The map has the names of the figures of the metrics. The end of a day
+// in the answer is after the day, up to a day later.
+func (in Insights) Days(days platform.Days, into map[string]string) {
+	for _, d := range in.Data {
+		name, ok := into[d.Name]
+		if !ok {
+			continue
+		}
+		for _, v := range d.Values {
+			end, err := time.Parse(TimeLayout, v.End)
+			if err != nil {
+				continue
+			}
+			if day := days.At(end.Add(-time.Second)); day != nil {
+				*day.Of(name) = platform.Count(v.Value)
+			}
+		}
+		if d.Total != nil {
+			*days.Last().Of(name) = platform.Count(d.Total.Value)
+		}
+	}
+}
+
+// Reader reads and hides the comments on the posts of one platform.
+type Reader struct {
+	Via API
+	// Listing is the edge that lists the comments on a post, with the query List.
+	Listing string
+	List    url.Values
+	// Hiding is the edge and Hide the member that hides a comment.
+	Hiding, Hide string
+}
+
+// Commenter also takes replies, deletes comments, and announces changes.
+type Commenter struct {
+	Reader
+	Replies string // edge that takes replies
+	// Flat reports whether the platform has replies to comments on the post only: a reply to a reply is written below
+	// the same comment.
+	Flat bool
+	// Object is what the webhooks are about, and Field the subscribed field of comments.
+	Object, Field string
+}
+
+// Node is a comment as the Graph API returns it. Each platform has some of the members.
+type Node struct {
+	ID       string `json:"id"`
+	Text     string `json:"text"`
+	Message  string `json:"message"`
+	Username string `json:"username"`
+	From     struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
+	} `json:"from"`
+	Timestamp string `json:"timestamp"`
+	Created   string `json:"created_time"`
+	Hidden    *bool  `json:"hidden"`
+	IsHidden  *bool  `json:"is_hidden"`
+	// Status is the state of a reply on Threads.
+	Status string `json:"hide_status"`
+	Mine   bool   `json:"is_reply_owned_by_me"`
+	Parent struct {
+		ID string `json:"id"`
+	} `json:"parent"`
+	RepliedTo struct {
+		ID string `json:"id"`
+	} `json:"replied_to"`
+	Replies *Nodes `json:"replies"`
+}
+
+// Nodes is a page of comments.
+type Nodes struct {
+	Data   []Node `json:"data"`
+	Paging Paging `json:"paging"`
+}
+
+// comment returns the comment of a node on a post.
+func (n Node) comment(a platform.Account, postID, parent string) platform.Comment {
+	c := platform.Comment{ID: n.ID, ParentID: parent, Text: n.Text + n.Message, Hidden: n.Hidden,
+		Author: platform.Author{Handle: n.Username, Name: n.From.Name},
+		Own:    n.Mine || n.From.ID == a.ID}
+	if c.ParentID == "" {
+		c.ParentID = n.Parent.ID + n.RepliedTo.ID
+	}
+	if c.ParentID == postID {
+		c.ParentID = ""
+	}
+	if c.Author.Handle == "" {
+		c.Author.Handle = n.From.Username
+	}
+	if c.Author.Handle != "" {
+		c.Author.Handle = "@" + c.Author.Handle
+		c.Own = c.Own || c.Author.Handle == a.Handle
+	}
+	if n.IsHidden != nil {
+		c.Hidden = n.IsHidden
+	}
+	if n.Status != "" {
+		c.Hidden = platform.Shown(n.Status == "HIDDEN" || n.Status == "COVERED")
+	}
+	if at, err := time.Parse(TimeLayout, n.Timestamp+n.Created); err == nil {
+		c.At = at
+	}
+	return c
+}
+
+// Comments implements platform.CommentReader. A page has the replies to its comments.
+func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.Published,
+	after string) (page platform.CommentPage, err error) {
+	if !g.Via.known(post.ID) {
+		return page, g.Via.NoPost()
+	}
+	call := g.Via.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
+	call.Query = url.Values{"limit": {"50"}}
+	for name, values := range g.List {
+		call.Query[name] = values
+	}
+	if after != "" {
+		call.Query.Set("after", after)
+	}
+	var nodes Nodes
+	if err := g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
+		return page, err
+	}
+	for _, n := range nodes.Data {
+		page.Comments = append(page.Comments, n.comment(a, post.ID, ""))
+		if n.Replies == nil {
+			continue
+		}
+		for _, r := range n.Replies.Data {
+			page.Comments = append(page.Comments, r.comment(a, post.ID, n.ID))
+		}
+		page.Partial = page.Partial || n.Replies.Paging.Next != ""
+	}
+	page.Next = nodes.Paging.Cursor()
+	return page, nil
+}
+
+// Reply implements platform.Replier.
+func (g Commenter) Reply(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
+	to := r.To.ID
+	if g.Flat && r.To.ParentID != "" {
+		to = r.To.ParentID
+	}
+	if !commentNumber(to) {
+		return "", platform.CommentGone()
+	}
+	call := g.Via.Call(http.MethodPost, "/"+to+g.Replies, a.Token.Access)
+	call.Form, call.Posts = url.Values{"message": {r.Text}}, true
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := g.Via.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", g.Via.Client.Garbled(call, ErrNoID)
+	}
+	return made.ID, nil
+}
+
+// HideComment implements platform.CommentHider.
+func (g Reader) HideComment(ctx context.Context, a platform.Account, _ platform.Published, commentID string,
+	hidden bool) error {
+	if !commentNumber(commentID) {
+		return platform.CommentGone()
+	}
+	call := g.Via.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
+	call.Form = url.Values{g.Hide: {strconv.FormatBool(hidden)}}
+	return g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
+}
+
+// DeleteComment implements platform.CommentDeleter.
+func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+	commentID string) error {
+	if !commentNumber(commentID) {
+		return nil
+	}
+	err := g.Via.Client.JSON(ctx, g.Via.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
+		g.refused(false, platform.CodeCommentNotFound), nil)
+	return platform.Except(platform.CodeCommentNotFound, err)
+}
+
+// refused classifies refusals. A node that does not exist has the code absent.
+func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
+	refusals := g.Via.Refusals
+	refusals.Missing = g.Via.NoPost
+	if absent == platform.CodeCommentNotFound {
+		// A call without a text has no parameter but its node.
+		refusals.Missing, refusals.Lenient = platform.CommentGone, !posts
+	}
+	return refusals.Refused(posts)
+}
+
+// commentNumber reports whether an id is one number, or that of a post and that of a comment.
+func commentNumber(id string) bool {
+	post, comment, both := strings.Cut(id, "_")
+	return Number(post) && (!both || Number(comment))
 }

@@ -1,12 +1,17 @@
-// Package pinterest publishes pins on the boards of Pinterest. An account is a board. Start with Platform in
-// pinterest.go; publish.go makes pins.
+// Package pinterest publishes pins on the boards of Pinterest. An account is a board. Start with Platform.
 package pinterest
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -195,4 +200,495 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Pinterest, then connect again.")
 	}
 	return all, nil
+}
+
+const (
+	// processing is the time between two looks at a video.
+	processing = 15 * time.Second
+	longest    = 64 // of an id
+	// findPages bounds the pages of the newest pins among which a lost one is looked for.
+	findPages = 4
+)
+
+// state is the adapter's part of a handle.
+type state struct {
+	Video string `json:"video,omitempty"` // id of the uploaded video
+}
+
+// Prepare implements platform.Steps. It uploads a video, or looks at it.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
+	if !w.Post.Media[0].Video() {
+		return true, 0, nil
+	}
+	if w.Own.Video == "" {
+		w.Own.Video, err = p.upload(ctx, w.Account, w.Post.Media[0])
+		return false, processing, err
+	}
+	var media struct {
+		Status string `json:"status"`
+	}
+	if err := p.Get(ctx, w.Account.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
+		return false, 0, err
+	}
+	if media.Status == "failed" {
+		return false, 0, platform.Reject(platform.CodeMediaRefused, "Pinterest could not process the video.")
+	}
+	return media.Status == "succeeded", processing, nil
+}
+
+// upload uploads a video with the form that Pinterest states.
+func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Media) (string, error) {
+	var made struct {
+		ID         string            `json:"media_id"`
+		URL        string            `json:"upload_url"`
+		Parameters map[string]string `json:"upload_parameters"`
+	}
+	call := p.Call(http.MethodPost, "/media", a.Token.Access)
+	call.JSON = map[string]string{"media_type": "video"}
+	if err := p.Send(ctx, call, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" || len(made.ID) > longest || !p.Client.Trusts(made.URL, "amazonaws.com") {
+		return "", p.Client.Garbled(call, errIncomplete)
+	}
+	fields := url.Values{}
+	for name, value := range made.Parameters {
+		fields.Set(name, value)
+	}
+	body, err := wire.Multipart(ctx, fields, wire.File{Field: "file", Name: wire.FileName(m), Media: m})
+	if err != nil {
+		return "", p.Client.Garbled(call, err)
+	}
+	put := wire.Call{Name: "upload", Method: http.MethodPost, URL: made.URL, Body: body, Timeout: wire.UploadTimeout}
+	answer, err := p.Client.Do(ctx, put)
+	if err != nil {
+		return "", err
+	}
+	return made.ID, p.Client.Check(put, answer, nil)
+}
+
+// link returns the page that a pin leads to.
+func link(post platform.Post) string {
+	if own, ok := post.Options.Own.(Options); ok && own.Link != "" {
+		return own.Link
+	}
+	for _, l := range platform.Links(post.Caption) {
+		if l.Scheme {
+			return post.Caption[l.Start:l.End]
+		}
+	}
+	return ""
+}
+
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
+	pin := map[string]any{"board_id": w.Account.ID, "description": w.Text(), "media_source": source(w.Post, w.Own)}
+	own, _ := w.Post.Options.Own.(Options)
+	for name, value := range map[string]string{"title": w.Post.Title, "link": link(w.Post),
+		"alt_text": w.Post.Media[0].Alt, "board_section_id": own.Section} {
+		if value != "" {
+			pin[name] = value
+		}
+	}
+	call := p.Call(http.MethodPost, "/pins", w.Account.Token.Access)
+	call.JSON, call.Posts = pin, true
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := p.Send(ctx, call, &made); err != nil {
+		return ref, err
+	}
+	if made.ID == "" || len(made.ID) > longest {
+		return ref, p.Client.Garbled(call, errIncomplete)
+	}
+	return refOf(made.ID), nil
+}
+
+func refOf(id string) platform.Ref {
+	return platform.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
+}
+
+// source returns the media of a pin.
+func source(post platform.Post, s state) map[string]any {
+	switch {
+	case s.Video != "":
+		m := map[string]any{"source_type": "video_id", "media_id": s.Video}
+		if post.Cover != nil && post.Cover.URL != "" {
+			m["cover_image_url"] = post.Cover.URL
+		} else {
+			m["cover_image_key_frame_time"] = int64(post.Options.CoverAt.Seconds()) // Pinterest counts seconds
+		}
+		return m
+	case len(post.Media) > 1:
+		var items []map[string]string
+		for _, m := range post.Media {
+			items = append(items, map[string]string{"url": m.URL})
+		}
+		return map[string]any{"source_type": "multiple_image_urls", "items": items}
+	default:
+		return map[string]any{"source_type": "image_url", "url": post.Media[0].URL}
+	}
+}
+
+// Find implements platform.Steps. It looks at the newest pins of the board.
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
+	since := w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)
+	query := url.Values{"page_size": {"50"}}
+	for range findPages {
+		var list struct {
+			Items []struct {
+				ID          string `json:"id"`
+				Title       string `json:"title"`
+				Description string `json:"description"`
+				Link        string `json:"link"`
+				At          string `json:"created_at"`
+			} `json:"items"`
+			Bookmark string `json:"bookmark"`
+		}
+		err = p.read(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins", query, &list)
+		if platform.KindOf(err) == platform.BadContent {
+			return ref, "", platform.Lost(err) // the pin may exist although Pinterest does not show it
+		}
+		if err != nil {
+			return ref, "", err
+		}
+		older := false
+		for _, i := range list.Items {
+			at, err := timeOf(i.At)
+			older = older || err == nil && at.Before(since)
+			if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
+				strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
+				!at.Before(since) {
+				return refOf(i.ID), platform.StageDone, nil
+			}
+		}
+		if older || list.Bookmark == "" {
+			break
+		}
+		query.Set("bookmark", list.Bookmark)
+	}
+	return ref, platform.StageReconcile, nil
+}
+
+// timeOf reads a time of Pinterest, which is in UTC and may say so.
+func timeOf(s string) (time.Time, error) {
+	return time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(s, "Z"))
+}
+
+// Lookup implements platform.Finder. It lists the sections of the board.
+func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
+	_ string) (all []platform.Found, err error) {
+	err = p.pages(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", func(page []platform.Found) bool {
+		all = append(all, page...)
+		return true
+	})
+	return all, err
+}
+
+// Edit implements platform.Editor. It replaces the description of a pin.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	call.JSON = map[string]string{"description": text}
+	return p.Client.JSON(ctx, call, refused(makes), nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	err := p.Client.JSON(ctx, call, refused(reads), nil)
+	return platform.Except(platform.CodePostNotFound, err)
+}
+
+// Metrics implements platform.Publisher. Pinterest counts the last 90 days. An impression counts as a view, too,
+// because a pin has no other views.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	now := p.Client.Now().UTC()
+	var answer struct {
+		All struct {
+			Summary counts `json:"summary_metrics"`
+		} `json:"all"`
+	}
+	err = p.read(ctx, a.Token.Access, "/pins/"+url.PathEscape(post.ID)+"/analytics", url.Values{
+		"start_date": {now.AddDate(0, 0, -mostDays).Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
+		"metric_types": {"IMPRESSION,SAVE,PIN_CLICK,OUTBOUND_CLICK"}}, &answer)
+	if err != nil {
+		return m, err
+	}
+	return answer.All.Summary.metrics(), nil
+}
+
+// mostDays is how many days before the present one Pinterest counts.
+const mostDays = 89
+
+// counts are the figures of a pin or an account by their names.
+type counts map[string]float64
+
+func (c counts) metrics() (m platform.Metrics) {
+	count := func(names ...string) *int64 {
+		n := 0.0
+		for _, name := range names {
+			n += c[name]
+		}
+		return platform.Count(int64(n))
+	}
+	return platform.Metrics{Impressions: count("IMPRESSION"), Views: count("IMPRESSION"), Saves: count("SAVE"),
+		Clicks: count("PIN_CLICK", "OUTBOUND_CLICK")}
+}
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	var me struct {
+		Followers *int64 `json:"follower_count"`
+		Pins      *int64 `json:"pin_count"`
+	}
+	told := p.read(ctx, a.Token.Access, "/user_account", nil, &me)
+	if told != nil && !platform.Untold(told) {
+		return nil, told
+	}
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
+	var answer struct {
+		All struct {
+			Daily []struct {
+				Date    string `json:"date"`
+				Metrics counts `json:"metrics"`
+			} `json:"daily_metrics"`
+		} `json:"all"`
+	}
+	err := p.read(ctx, a.Token.Access, "/user_account/analytics", url.Values{
+		"start_date":   {days[0].Date.Format(time.DateOnly)},
+		"end_date":     {days.Last().Date.Format(time.DateOnly)},
+		"metric_types": {"IMPRESSION,SAVE,PIN_CLICK,OUTBOUND_CLICK"}}, &answer)
+	if err != nil && (told != nil || !platform.Untold(err)) {
+		return nil, err // else the other figures are known
+	}
+	for _, d := range answer.All.Daily {
+		at, err := time.Parse(time.DateOnly, d.Date)
+		if day := days.At(at); err == nil && day != nil && len(d.Metrics) > 0 {
+			day.Metrics = d.Metrics.metrics()
+		}
+	}
+	days.Last().Followers, days.Last().Posts = me.Followers, me.Pins
+	return days, nil
+}
+
+// pastPage is the number of pins on a page of earlier pins.
+const pastPage = 100
+
+// PastPosts implements platform.PastReader. It lists the pins of the board, but for those of others that the owner has
+// saved there.
+func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,
+	next string, err error) {
+	query := url.Values{"page_size": {strconv.Itoa(pastPage)}}
+	if cursor != "" {
+		query.Set("bookmark", cursor)
+	}
+	var answer struct {
+		Items []struct {
+			ID          string `json:"id"`
+			Title       string `json:"title"`
+			Description string `json:"description"`
+			At          string `json:"created_at"`
+			Own         bool   `json:"is_owner"`
+			Media       struct {
+				Type string `json:"media_type"`
+			} `json:"media"`
+		} `json:"items"`
+		Bookmark string `json:"bookmark"`
+	}
+	if err := p.read(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/pins", query, &answer); err != nil {
+		return nil, "", err
+	}
+	for _, i := range answer.Items {
+		at, err := timeOf(i.At)
+		if err != nil || !i.Own || i.ID == "" || len(i.ID) > longest {
+			continue
+		}
+		kind := platform.KindPost
+		switch i.Media.Type {
+		case "video":
+			kind = platform.KindVideo
+		case "multiple_images":
+			kind = platform.KindCarousel
+		}
+		posts = append(posts, platform.PastPost{ID: i.ID, Kind: kind, Text: cmp.Or(i.Description, i.Title), At: at})
+	}
+	return posts, answer.Bookmark, nil
+}
+
+// meaning is what a refusal of Pinterest means.
+type meaning int
+
+const (
+	content meaning = iota + 1 // Pinterest refuses the pin
+	other                      // Pinterest refuses a call, perhaps for what is in the pin
+	again                      // Pinterest could not read a file, or had a fault
+	pause                      // Pinterest takes no pins of the account for a while
+	service                    // Pinterest does not let the service's application make pins
+	right                      // the token lacks the right to make pins
+	absent                     // Pinterest does not have what the call names
+)
+
+// refusal is an answer of Pinterest. A status or a code of 0 stands for any.
+type refusal struct {
+	status, code int
+	message      string // part of the message, in lower case, or empty
+	meaning
+}
+
+// refusals are the answers of Pinterest, the first that fits. Pinterest documents the statuses alone (openapi.yaml,
+// v5.x); the codes and messages are those that publishers have met. Only right ends a connection, and only of a call
+// that publishes. A 401 is that of the token: it is refreshed once.
+var refusals = []refusal{
+	{http.StatusUnauthorized, 3, "standard access", service}, // reports of publishers
+	{http.StatusUnauthorized, 3, "consumer type", service},
+	// 29 and 3: "Apps with Trial access may not create Pins in production".
+	{http.StatusForbidden, 0, "trial access", service},
+	{http.StatusForbidden, 0, "standard access", service},
+	{http.StatusForbidden, 0, "consumer type", service},
+	// 29: "Your token does not have sufficient permissions to perform this operation."
+	{http.StatusForbidden, 0, "token does not have", right},
+	{http.StatusForbidden, 0, "required scope", right},
+	{http.StatusForbidden, 0, "insufficient scope", right},
+	{http.StatusForbidden, 0, "missing scope", right},
+	// postiz (pinterest.provider.ts): "… block (Pins) we have in place to combat spam …", which ends.
+	{http.StatusForbidden, 0, "spam", pause},
+	{http.StatusBadRequest, 0, "combat spam", pause},
+	{http.StatusForbidden, 0, "", other}, // "Not authorized to access board or Pin." (openapi.yaml)
+	// Pinterest reaches these addresses later (postiz; the code of the first is 1 or 235).
+	{http.StatusBadRequest, 0, "unable to reach the url", again},
+	{http.StatusBadRequest, 0, "could not fetch the image", again},
+	{0, 0, "something went wrong on our end", again},
+	{http.StatusConflict, 0, "", again},     // "Could not get exclusive access to the board …" (openapi.yaml)
+	{http.StatusBadRequest, 1, "", content}, // "Invalid request", with the member
+	{http.StatusBadRequest, 0, "", other},
+	{http.StatusRequestEntityTooLarge, 0, "", content},
+	{http.StatusNotFound, 0, "not found", absent}, // 40 "Board not found.", 50 "Pin not found."
+}
+
+// problem is the body of a refusal.
+type problem struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// problemOf reads a refusal, and returns what it means, or 0.
+func problemOf(a wire.Answer) (b problem, m meaning) {
+	if json.Unmarshal(a.Body, &b) != nil || b.Message == "" {
+		return problem{}, 0
+	}
+	text := strings.ToLower(b.Message)
+	for _, r := range refusals {
+		if (r.status == 0 || r.status == a.Status) && (r.code == 0 || r.code == b.Code) &&
+			strings.Contains(text, r.message) {
+			return b, r.meaning
+		}
+	}
+	return b, 0
+}
+
+// use is what a call is for.
+type use int
+
+const (
+	reads    use = iota // of figures, boards and pins
+	prepares            // uploads
+	makes               // a pin
+)
+
+// classes makes the classification that wire asks for.
+func classes(posts bool) wire.Refused {
+	if posts {
+		return refused(makes)
+	}
+	return refused(prepares)
+}
+
+// refused classifies the refusals of Pinterest of calls with a use.
+func refused(u use) wire.Refused {
+	return func(a wire.Answer) *platform.Error {
+		_, m := problemOf(a)
+		switch {
+		case a.OK():
+			return nil
+		case a.Status == http.StatusTooManyRequests:
+			return limited(a)
+		case a.Status >= http.StatusInternalServerError && u == makes:
+			return nil // the pin may exist
+		}
+		return errorOf(m, u, a.Status)
+	}
+}
+
+// errorOf returns the error of a refusal, or nil if its reason is not known.
+func errorOf(m meaning, u use, status int) *platform.Error {
+	switch {
+	case m == again:
+		return platform.Busy()
+	case m == service && u != reads:
+		return platform.Reject(platform.CodeNotConfigured, "Pinterest has given the service's application no access "+
+			"to make pins yet.")
+	case u == reads && m == absent:
+		return platform.Reject(platform.CodePostNotFound, "Pinterest does not have the pin or the board.")
+	case u == reads && status == http.StatusForbidden:
+		return platform.Reject(platform.CodeMissingPermission, "Pinterest does not let the application read this.")
+	case m == right:
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
+			"the page of Pinterest asks for.")
+	case m == pause:
+		return platform.Limited(time.Hour)
+	case m == absent && u == prepares:
+		return platform.Again(nil) // the upload is gone
+	case m == absent:
+		return platform.Reject(platform.CodeContentRefused, "Pinterest does not have the board or its section.")
+	case m == other && u == prepares:
+		return platform.Perhaps(platform.CodeMediaRefused, "Pinterest refuses the file.")
+	case m == content && u == prepares:
+		return platform.Reject(platform.CodeMediaRefused, "Pinterest refuses the file.")
+	case m == content, m == other:
+		return platform.Reject(platform.CodeContentRefused, "Pinterest refuses the pin.")
+	}
+	return nil
+}
+
+// limited returns the error of a limit. Pinterest states the seconds until its end (Rate limits).
+func limited(a wire.Answer) *platform.Error {
+	if n, err := strconv.Atoi(a.Header.Get("X-RateLimit-Reset")); err == nil && n > 0 &&
+		a.Header.Get("Retry-After") == "" {
+		return platform.Limited(min(time.Duration(n)*time.Second, 24*time.Hour))
+	}
+	return platform.Limited(0)
+}
+
+// grants are the words of messages about a code or a refresh token that is not valid.
+var grants = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(token|grant|code|expired|revoked|authenticat\w+|authori[sz]\w+)\b`)
+})
+
+// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749: a code or a refresh
+// token that is not valid has the status 400, and an application the status 401.
+func tokenRefused(a wire.Answer) *platform.Error {
+	if a.OK() {
+		return nil
+	}
+	var body struct {
+		problem
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(a.Body, &body) != nil || body.Message == "" && body.Error == "" {
+		return wire.OAuthRefused(a)
+	}
+	text := strings.ToLower(body.Message)
+	switch {
+	case body.Error != "" || a.Status != http.StatusBadRequest && a.Status != http.StatusUnauthorized:
+		return wire.OAuthRefused(a)
+	case a.Status == http.StatusUnauthorized && !strings.Contains(text, "token"):
+		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
+	case strings.Contains(text, "missing") || strings.Contains(text, "grant_type"):
+		return platform.Busy() // a fault of the service
+	case grants().MatchString(text):
+		return platform.Disconnected()
+	}
+	return platform.Busy()
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -225,4 +227,281 @@ func (p *SandboxPlatform) CreatorInfo(ctx context.Context, a platform.Account) (
 	}
 	return platform.Creator{Username: a.Handle, Nickname: a.Name, Privacies: p.caps.Privacies, Comments: true,
 		Duet: true, Stitch: true, MaxVideoSeconds: 600}, nil
+}
+
+var (
+	_ platform.Replier        = (*SandboxPlatform)(nil)
+	_ platform.CommentHider   = (*SandboxPlatform)(nil)
+	_ platform.CommentDeleter = (*SandboxPlatform)(nil)
+)
+
+// readers have written the comments on each post.
+var readers = []struct{ handle, name, text string }{
+	{"@sandbox_reader", "A reader", "Does it come in other colors?"},
+	{"@sandbox_fan", "A fan", "Love it! 👏"},
+}
+
+// Comments implements platform.CommentReader. Each post has two comments, which depend on the post alone.
+func (p *SandboxPlatform) Comments(ctx context.Context, _ platform.Account, post platform.Published,
+	_ string) (page platform.CommentPage, err error) {
+	if err := ended(ctx); err != nil {
+		return page, err
+	}
+	if !p.caps.Comments.Reads {
+		return page, platform.Unsupported("reading comments")
+	}
+	at, _, err := parsePost(post.ID)
+	if err != nil {
+		return page, err
+	}
+	for i, r := range readers {
+		page.Comments = append(page.Comments, platform.Comment{ID: post.ID + "-" + string(rune('1'+i)),
+			Author: platform.Author{Handle: r.handle, Name: r.name}, Text: r.text,
+			At: at.Add(time.Duration(i+1) * time.Second)})
+	}
+	return page, nil
+}
+
+// Reply implements platform.Replier. The same reply always has the same id.
+func (p *SandboxPlatform) Reply(ctx context.Context, _ platform.Account, r platform.Reply) (string, error) {
+	if err := ended(ctx); err != nil {
+		return "", err
+	}
+	if !p.caps.Comments.Replies {
+		return "", platform.Unsupported("replies")
+	}
+	return seed(r.Key), nil
+}
+
+// HideComment implements platform.CommentHider.
+func (p *SandboxPlatform) HideComment(ctx context.Context, _ platform.Account, _ platform.Published, _ string,
+	_ bool) error {
+	if err := ended(ctx); err != nil || p.caps.Comments.Hides {
+		return err
+	}
+	return platform.Unsupported("the hiding of comments")
+}
+
+// DeleteComment implements platform.CommentDeleter.
+func (p *SandboxPlatform) DeleteComment(ctx context.Context, _ platform.Account, _ platform.Published, _ string) error {
+	if err := ended(ctx); err != nil || p.caps.Comments.Deletes {
+		return err
+	}
+	return platform.Unsupported("the deletion of comments")
+}
+
+var _ platform.AccountReader = (*SandboxPlatform)(nil)
+
+// dice are the random numbers of a post, an account or a day, which follow from its name.
+type dice [sha256.Size]byte
+
+func roll(name string) dice { return sha256.Sum256([]byte(name)) }
+
+// between returns a number from least up to, but not including, most.
+func (d dice) between(n int, least, most int64) int64 {
+	return least + int64(binary.BigEndian.Uint16(d[2*n:]))%(most-least)
+}
+
+// counts returns the metrics of a post with so many views, as far as the platform has them. The other counts are
+// fractions of the views, which differ between posts.
+func (p *SandboxPlatform) counts(d dice, views int64) (m platform.Metrics) {
+	thousandths := func(n int, least, most int64) *int64 {
+		return platform.Count(views * d.between(n, least, most) / 1000)
+	}
+	all := platform.Metrics{Impressions: thousandths(1, 1100, 1600), Reach: thousandths(2, 600, 950),
+		Views: platform.Count(views), WatchTime: thousandths(3, 4000, 12000), Likes: thousandths(4, 30, 120),
+		Comments: thousandths(5, 2, 12), Shares: thousandths(6, 2, 15), Saves: thousandths(7, 4, 30),
+		Clicks: thousandths(8, 3, 25)}
+	from := all.All()
+	for i, into := range m.All() {
+		if slices.Contains(p.caps.Metrics, platform.Names[i]) {
+			*into = *from[i]
+		}
+	}
+	return m
+}
+
+// The truth of the sandbox: how much more often viewers react to a post than to others, for each view. What is not
+// here makes no difference. pkg/service/docs/guides/sandbox.md tells callers.
+const (
+	FavorVideo    = 1.3
+	FavorQuestion = 2.5
+)
+
+// favorUnit is the number that the last byte of an id has for a factor of 1.
+const favorUnit = 50
+
+// favor returns the factor of the truth for a post.
+func favor(kind platform.Kind, hook string) float64 {
+	f := 1.0
+	if kind == platform.KindVideo {
+		f *= FavorVideo
+	}
+	if hook == "question" {
+		f *= FavorQuestion
+	}
+	return f
+}
+
+// react multiplies the reactions to a post, and leaves its views.
+func react(m *platform.Metrics, by float64) {
+	for _, count := range []*int64{m.Likes, m.Comments, m.Shares, m.Saves, m.Clicks} {
+		scale(count, by)
+	}
+}
+
+// Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach half of it after a
+// day.
+func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics,
+	error) {
+	if err := ended(ctx); err != nil {
+		return platform.Metrics{}, err
+	}
+	at, favored, err := parsePost(post.ID)
+	if err != nil {
+		return platform.Metrics{}, err
+	}
+	if len(p.caps.Metrics) == 0 {
+		return platform.Metrics{}, platform.Unsupported("metrics")
+	}
+	age := max(p.now().Add(post.Ahead).Sub(at), 0)
+	d := roll(post.ID)
+	m := p.counts(d, int64(float64(d.between(0, 500, 10_000))*age.Hours()/(age.Hours()+24)))
+	react(&m, favored)
+	return m, nil
+}
+
+// parsePost returns the time of a post of the sandbox and how it is received, which its id has.
+func parsePost(postID string) (at time.Time, favored float64, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(postID)
+	if err != nil || len(raw) != 17 && len(raw) != 18 {
+		return at, 0, platform.Reject(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
+	}
+	favored = 1
+	if len(raw) == 18 { // an earlier release has made ids without the byte
+		favored = float64(raw[17]) / favorUnit
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0), favored, nil
+}
+
+// Days implements platform.AccountReader. The followers of an account grow by some on each day.
+func (p *SandboxPlatform) Days(ctx context.Context, a platform.Account, from time.Time) (all []platform.Day,
+	err error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	if len(p.caps.Account.Names) == 0 {
+		return nil, platform.Unsupported("figures of accounts")
+	}
+	today := platform.Midnight(p.now())
+	if from = platform.Midnight(from); !p.caps.Account.History {
+		from = today
+	}
+	for at := from; !at.After(today); at = at.AddDate(0, 0, 1) {
+		all = append(all, p.day(a.ID, at))
+	}
+	return all, nil
+}
+
+// day returns the figures of an account on a day.
+func (p *SandboxPlatform) day(account string, at time.Time) platform.Day {
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := int64(at.Sub(first).Hours() / 24)
+	own, d := roll(account), roll(account+at.Format(time.DateOnly))
+	gained, lost := d.between(9, 5, 40), d.between(10, 0, 12)
+	// The mean of what is gained and lost on a day, so that the total does not depend on earlier days.
+	followers := 1000 + own.between(0, 0, 9000) + max(0, n)*17 + d.between(11, 0, 17)
+	has := p.caps.Account.Names
+	day := platform.Day{Date: at}
+	for name, n := range map[string]int64{"followers": followers, "followers_gained": gained, "followers_lost": lost,
+		"posts": 40 + max(0, n), "visitors": followers/10 + gained} {
+		if slices.Contains(has, name) {
+			*day.Of(name) = &n
+		}
+	}
+	counts := (&SandboxPlatform{caps: platform.Capabilities{Metrics: has}}).counts(d, followers/4+d.between(0, 0, 500))
+	day.Metrics = counts
+	return day
+}
+
+// Earlier is a post that an account of the sandbox has had before it was connected.
+type Earlier struct {
+	At      time.Time
+	Kind    platform.Kind
+	Metrics platform.Metrics
+}
+
+// The simulated earlier posts of an account: how many, and the days over which they are spread.
+const (
+	earlierPosts = 240
+	earlierDays  = 120
+)
+
+// Earlier returns the earlier posts of an account as of a time, the latest first. Posts of the evening and of the
+// morning, and videos, are received better than others, so that comparisons can be tried.
+func (p *SandboxPlatform) Earlier(account string, before time.Time) (all []Earlier) {
+	if len(p.caps.Metrics) == 0 {
+		return nil
+	}
+	kinds := slices.DeleteFunc(platform.Kinds(), func(k platform.Kind) bool { _, ok := p.caps.Kinds[k]; return !ok })
+	if len(kinds) == 0 {
+		return nil
+	}
+	hours := []int{8, 8, 12, 15, 18, 18, 19, 22}
+	first := platform.Midnight(before)
+	for n := range earlierPosts {
+		day := first.AddDate(0, 0, -1-n*earlierDays/earlierPosts)
+		d := roll(account + "#" + day.Format(time.DateOnly) + "#" + string(rune('a'+n%2)))
+		post := Earlier{At: day.Add(time.Duration(hours[d.between(0, 0, int64(len(hours)))]) * time.Hour),
+			Kind: kinds[d.between(1, 0, int64(len(kinds)))]}
+		factor := map[int]float64{8: 1.2, 18: 1.5, 19: 1.6, 22: 0.7}[post.At.Hour()]
+		if factor == 0 {
+			factor = 0.9
+		}
+		if post.Kind == platform.KindVideo {
+			factor *= FavorVideo
+		}
+		noise := math.Exp(float64(d.between(2, 0, 1000))/1000 - 0.5)
+		post.Metrics = p.counts(d, int64(3000*noise))
+		if m := &post.Metrics; m.Views != nil { // reactions for each view differ, too
+			for _, count := range []*int64{m.Views, m.Impressions, m.Reach} {
+				scale(count, math.Sqrt(factor))
+			}
+		}
+		react(&post.Metrics, factor*math.Sqrt(factor))
+		all = append(all, post)
+	}
+	return all
+}
+
+var _ platform.PastReader = (*SandboxPlatform)(nil)
+
+// PastPosts implements platform.PastReader. The posts are those of Earlier, with texts of the sandbox.
+func (p *SandboxPlatform) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,
+	next string, err error) {
+	if err := ended(ctx); err != nil {
+		return nil, "", err
+	}
+	if p.caps.Past.Page == 0 {
+		return nil, "", platform.Unsupported("a list of earlier posts")
+	}
+	from, _ := strconv.Atoi(cursor)
+	all := p.Earlier(a.ID, p.now())
+	slices.SortStableFunc(all, func(a, b Earlier) int { return b.At.Compare(a.At) })
+	for n := from; n < min(from+p.caps.Past.Page, len(all)); n++ {
+		e := all[n]
+		posts = append(posts, platform.PastPost{Kind: e.Kind,
+			ID:   fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n),
+			Text: fmt.Sprintf("Earlier post %d of the sandbox", len(all)-n), At: e.At, Metrics: e.Metrics})
+	}
+	if from += p.caps.Past.Page; from < len(all) {
+		next = strconv.Itoa(from)
+	}
+	return posts, next, nil
+}
+
+func scale(count *int64, by float64) {
+	if count != nil {
+		*count = int64(float64(*count) * by)
+	}
 }

@@ -9,11 +9,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -279,4 +283,506 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		return p.Client.Garbled(call, unreadable)
 	}
 	return nil
+}
+
+// These options are members of the shape of Telegram alone.
+const (
+	optionFormat  platform.Option = "format"
+	optionProtect platform.Option = "protect"
+	optionPreview platform.Option = "link_preview"
+)
+
+// formatHTML is the value of the option format for texts in HTML.
+const formatHTML = "html"
+
+// Options are the options of posts on Telegram, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Quiet
+	// How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <,
+	// > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+	Format string `json:"format,omitempty" enum:"plain,html"`
+	// Lets readers neither forward nor save the post.
+	Protect bool `json:"protect,omitempty"`
+	// Whether the preview of the first link is shown below a post without media. Absent: true.
+	LinkPreview *bool `json:"link_preview,omitempty"`
+}
+
+// optionsOf returns the options of a post.
+func optionsOf(o platform.Options) Options {
+	own, _ := o.Own.(Options)
+	return own
+}
+
+// markup returns the markup of a text with the options. Telegram counts a text after it has read the markup.
+func markup(o platform.Options) platform.Markup {
+	if optionsOf(o).Format == formatHTML {
+		return platform.HTML
+	}
+	return ""
+}
+
+// params returns the parameters that the options add to a call that sends a message or changes its text.
+func (o Options) params(sends, text bool) map[string]any {
+	all := map[string]any{}
+	if o.Format == formatHTML {
+		all["parse_mode"] = "HTML"
+	}
+	if sends && o.Silent {
+		all["disable_notification"] = true
+	}
+	if sends && o.Protect {
+		all["protect_content"] = true
+	}
+	if text && o.LinkPreview != nil && !*o.LinkPreview {
+		all["link_preview_options"] = map[string]bool{"is_disabled": true}
+	}
+	return all
+}
+
+// tags are the tags of a text.
+var tags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<(/?)([a-z-]+)((?: [a-z]+="[^"<>]*")?)>`)
+})
+
+// formats are the tags that Telegram takes, and attributes the one attribute of some.
+var (
+	formats = []string{"b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "pre", "blockquote",
+		"tg-spoiler", "a"}
+	attributes = map[string]string{"a": "href", "code": "class"}
+)
+
+// malformed returns what is wrong with a text in HTML, or "".
+func malformed(text string) string {
+	var open []string
+	for _, m := range tags().FindAllStringSubmatch(text, -1) {
+		closes, name, attribute := m[1] != "", m[2], strings.TrimSpace(m[3])
+		known, _, _ := strings.Cut(attribute, "=")
+		switch {
+		case !slices.Contains(formats, name):
+			return "has the tag " + name + ", which Telegram does not take. It takes " + strings.Join(formats, ", ") +
+				"."
+		case attribute != "" && (closes || attributes[name] != known), name == "a" && !closes && attribute == "":
+			return "has the tag " + name + " with a wrong attribute: only a has one, href."
+		case !closes:
+			open = append(open, name)
+		case len(open) == 0 || open[len(open)-1] != name:
+			return "closes the tag " + name + ", which is not the one that was opened last."
+		default:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		return "does not close the tag " + open[len(open)-1] + "."
+	}
+	rest := tags().ReplaceAllString(text, "")
+	if strings.ContainsAny(rest, "<>") {
+		return "has a < or > that belongs to no tag: write &lt; or &gt;."
+	}
+	if strings.TrimSpace(html.UnescapeString(rest)) == "" && text != "" {
+		return "has tags, and no text."
+	}
+	return ""
+}
+
+// refuses returns what is wrong with the options of a post.
+func refuses(p platform.Post) (found []platform.Problem) {
+	own := optionsOf(p.Options)
+	if own.LinkPreview != nil && len(p.Media) > 0 {
+		found = append(found, platform.Wrong(Name, optionPreview, "is of posts without media: a post with media shows "+
+			"no preview of a link."))
+	}
+	if own.Format != formatHTML {
+		return found
+	}
+	arranged := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags, Markup: markup})
+	if arranged.Rest != "" {
+		found = append(found, platform.Wrong(Name, optionFormat, "is taken for a caption of up to 1,024 characters "+
+			"with "+
+			"media: a longer one becomes two messages, and its tags could be cut."))
+	}
+	if wrong := malformed(p.Caption); wrong != "" {
+		found = append(found, platform.Problem{Platform: Name, Param: "caption", Message: "With " +
+			"options.telegram.format " +
+			"html, the caption " + wrong})
+	}
+	return found
+}
+
+// item is one file of an album.
+type item struct {
+	Type      string `json:"type"`
+	Media     string `json:"media"`
+	Caption   string `json:"caption,omitempty"`
+	Mode      any    `json:"parse_mode,omitempty"`
+	Streaming bool   `json:"supports_streaming,omitempty"`
+	Width     int    `json:"width,omitempty"`
+	Height    int    `json:"height,omitempty"`
+	Duration  int    `json:"duration,omitempty"`
+}
+
+// next returns the call that sends the next part of a post: the media or the text, then the rest of a long caption.
+func next(ctx context.Context, w *platform.Work[state]) (wire.Call, error) {
+	post, text := w.Post, w.Text()
+	own := optionsOf(post.Options)
+	if w.Made > 0 || len(post.Media) == 0 {
+		body := own.params(true, true)
+		body["chat_id"], body["text"] = w.Own.Chat, text
+		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
+	}
+	fields, options := url.Values{"chat_id": {w.Own.Chat}}, own.params(true, false)
+	mode := options["parse_mode"]
+	if len(post.Media) > 1 {
+		delete(options, "parse_mode") // it belongs to the caption of the first file
+	}
+	for name, value := range options {
+		fields.Set(name, fmt.Sprint(value))
+	}
+	call := wire.Call{Posts: true, Timeout: wire.UploadTimeout}
+	var files []wire.File
+	switch m := post.Media[0]; {
+	case len(post.Media) > 1:
+		call.Name = "sendMediaGroup"
+		var items []item
+		for i, m := range post.Media {
+			name := "file" + strconv.Itoa(i)
+			it := item{Type: "photo", Media: "attach://" + name}
+			if m.Video() {
+				it = item{Type: "video", Media: it.Media, Streaming: true, Width: m.Width, Height: m.Height,
+					Duration: int(m.Duration.Seconds())}
+			}
+			if i == 0 {
+				it.Caption, it.Mode = text, mode
+			}
+			items = append(items, it)
+			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})
+		}
+		raw, err := json.Marshal(items)
+		if err != nil {
+			return wire.Call{}, fmt.Errorf("telegram: album: %w", err)
+		}
+		fields.Set("media", string(raw))
+	case m.Video():
+		call.Name = "sendVideo"
+		fields.Set("supports_streaming", "true")
+		for name, n := range map[string]int{"width": m.Width, "height": m.Height,
+			"duration": int(m.Duration.Seconds())} {
+			if n > 0 {
+				fields.Set(name, strconv.Itoa(n))
+			}
+		}
+		files = []wire.File{{Field: "video", Name: wire.FileName(m), Media: m}}
+		if c := post.Cover; c != nil {
+			fields.Set("cover", "attach://cover")
+			files = append(files, wire.File{Field: "cover", Name: wire.FileName(*c), Media: *c})
+		}
+	default:
+		call.Name = "sendPhoto"
+		files = []wire.File{{Field: "photo", Name: wire.FileName(m), Media: m}}
+	}
+	if len(post.Media) == 1 && text != "" {
+		fields.Set("caption", text)
+	}
+	body, err := wire.Multipart(ctx, fields, files...)
+	call.Body = body
+	return call, err
+}
+
+// The causes of refusals that mean that nothing is left to do.
+var (
+	errUnchanged = errors.New("message is not modified")
+	errGone      = errors.New("message to delete not found")
+)
+
+// causeOf returns the cause of a refusal. Telegram has no codes for it, only descriptions.
+func causeOf(description string) error {
+	for _, known := range []error{errUnchanged, errGone} {
+		if strings.HasPrefix(description, "Bad Request: "+known.Error()) {
+			return known
+		}
+	}
+	return nil
+}
+
+// Edit implements platform.Editor. A repeat is refused as unchanged, which is success.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	if post.Parts > 1 {
+		return platform.Reject(platform.CodeInvalidOption, "The text of the post is in several messages. Change it in "+
+			"Telegram.")
+	}
+	own := optionsOf(post.Options)
+	if wrong := malformed(text); own.Format == formatHTML && wrong != "" {
+		return platform.Reject(platform.CodeInvalidOption, "The post is in HTML, and the new text "+wrong)
+	}
+	body := own.params(false, post.Media == 0)
+	body["chat_id"], body["message_id"] = a.ID, post.ID
+	if post.Media > 0 {
+		body["caption"] = text
+		return p.alter(ctx, a, wire.Call{Name: "editMessageCaption", JSON: body}, errUnchanged)
+	}
+	body["text"] = text
+	return p.alter(ctx, a, wire.Call{Name: "editMessageText", JSON: body}, errUnchanged)
+}
+
+// Delete implements platform.Deleter. A repeat finds no message, which is success.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	if post.Media > 1 || post.Parts > 1 {
+		return platform.Reject(platform.CodeInvalidOption, "The post is several messages, of which Telegram has "+
+			"reported the first alone. Delete them in Telegram.")
+	}
+	return p.alter(ctx, a, wire.Call{Name: "deleteMessage",
+		JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID}},
+		errGone)
+}
+
+// alter makes a call that changes a message. The refusal done means that it was changed before.
+func (p *Platform) alter(ctx context.Context, a platform.Account, call wire.Call, done error) error {
+	var out json.RawMessage
+	err := p.do(ctx, a.Token.Access, call, &out)
+	var moved *migration
+	switch {
+	case errors.Is(err, done):
+		return nil
+	case errors.As(err, &moved):
+		return platform.Reject(platform.CodePostNotFound, "The group has become a supergroup since, which has its own "+
+			"messages.")
+	}
+	return err
+}
+
+// reactionCount is the update with the reactions to a message of a channel. Telegram keeps it only
+// for a bot that has requested it.
+const reactionCount = "message_reaction_count"
+
+// usual lists the updates that Telegram keeps for a bot that has requested none.
+var usual = []string{
+	"message", "edited_message", "channel_post", "edited_channel_post", "business_connection", "business_message",
+	"edited_business_message", "deleted_business_messages", "inline_query", "chosen_inline_result", "callback_query",
+	"shipping_query",
+	"pre_checkout_query", "purchased_paid_media", "poll", "poll_answer", "my_chat_member", "chat_join_request",
+	"chat_boost", "removed_chat_boost",
+}
+
+// mostUpdates is how many updates Telegram returns at once.
+const mostUpdates = 100
+
+// update is an update of a bot, as far as it counts reactions.
+type update struct {
+	Count *struct {
+		Chat      chat  `json:"chat"`
+		Message   int64 `json:"message_id"`
+		Reactions []struct {
+			Total int64 `json:"total_count"`
+		} `json:"reactions"`
+	} `json:"message_reaction_count"`
+}
+
+// updates returns the updates of the last 24 hours that no program of the bot's owner has read,
+// oldest first. It also makes Telegram keep the counts of reactions from now on. It requests the
+// same kinds of updates as before, and confirms none, so that other programs of the bot's owner
+// still receive all of their updates. A bot with a webhook has no such list.
+func (p *Platform) updates(ctx context.Context, token platform.Secret, most int) (all []update, err error) {
+	var hook struct {
+		URL     string   `json:"url"`
+		Allowed []string `json:"allowed_updates"`
+	}
+	if err := p.call(ctx, token, "getWebhookInfo", nil, &hook); err != nil {
+		return nil, err
+	}
+	if hook.URL != "" {
+		return nil, platform.Unsupported("counts of reactions while the bot has a webhook")
+	}
+	if len(hook.Allowed) == 0 {
+		hook.Allowed = usual
+	}
+	wanted := hook.Allowed
+	if !slices.Contains(wanted, reactionCount) {
+		wanted = append(slices.Clone(wanted), reactionCount)
+	}
+	return all, p.call(ctx, token, "getUpdates", map[string]any{"limit": most, "timeout": 0,
+		"allowed_updates": wanted}, &all)
+}
+
+// Metrics implements platform.Publisher. It returns the reactions to a message from Telegram's last
+// count for the bot. They are unknown if that count is older than 24 hours.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account,
+	post platform.Published) (m platform.Metrics, err error) {
+	id, err := strconv.ParseInt(post.ID, 10, 64)
+	if err != nil {
+		return m, platform.Reject(platform.CodePostNotFound, "Telegram does not have the message.")
+	}
+	all, err := p.updates(ctx, a.Token.Access, mostUpdates)
+	if err != nil {
+		return m, err
+	}
+	for _, u := range all {
+		c := u.Count
+		if c == nil || c.Message != id || strconv.FormatInt(c.Chat.ID, 10) != a.ID && "@"+c.Chat.Username != a.ID {
+			continue
+		}
+		n := int64(0)
+		for _, r := range c.Reactions {
+			n += r.Total
+		}
+		m.Likes = &n
+	}
+	return m, nil
+}
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	var members int64
+	if err := p.call(ctx, a.Token.Access, "getChatMemberCount", map[string]any{"chat_id": a.ID}, &members); err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: &members}}, nil
+}
+
+// The outcomes of refusals, which Telegram tells apart by its descriptions.
+type outcome int
+
+const (
+	// gone: the bot has lost the chat, or the chat does not exist any more. That ends the account.
+	gone outcome = iota + 1
+	// unentitled: the bot may not send messages in the chat. That ends the account if the call sends one.
+	unentitled
+	// token: the bot's token is not valid any more.
+	token
+	// media: Telegram does not take the file.
+	media
+	// missing: the message does not exist.
+	missing
+	// other: another program receives the updates of the bot.
+	other
+	// odd: nothing says what the refusal means.
+	odd
+)
+
+// rule says what the refusals mean whose description has a text, in lower case.
+type rule struct {
+	says  string
+	means outcome
+}
+
+// The descriptions are those of github.com/tdlib/telegram-bot-api, of github.com/TelegramBotAPI/errors and of
+// github.com/vrumger/telegram-errors; those in capitals are errors of core.telegram.org/api/errors. Others are named.
+var rules = []rule{
+	{"chat not found", gone},                      // 400; python-telegram-bot #3956
+	{"chat_id_invalid", gone},                     // 400
+	{"peer_id_invalid", gone},                     // 400
+	{"channel_invalid", gone},                     // 400
+	{"channel_private", gone},                     // 400: the channel is private, or the bot was banned from it
+	{"chat_forbidden", gone},                      // 400
+	{"bot was kicked", gone},                      // 403: from the group, supergroup or channel chat
+	{"bot is not a member", gone},                 // 403; grammyjs/grammY #309
+	{"bot was blocked", gone},                     // 403: by the user
+	{"user is deactivated", gone},                 // 403
+	{"user_deactivated", gone},                    // 400
+	{"chat was deactivated", gone},                // 403: the group chat was deactivated
+	{"the group chat was deleted", gone},          // 403
+	{"chat was deleted", gone},                    // 403
+	{"user_banned_in_channel", gone},              // 400
+	{"need administrator rights", unentitled},     // 400: in the channel chat; teloxide #450
+	{"not enough rights", unentitled},             // 400: to send text messages to the chat; pyTelegramBotAPI #2068
+	{"have no rights to send", unentitled},        // 400: a message
+	{"have no write access", unentitled},          // 400: to the chat; tdlib/td #2301
+	{"chat_admin_required", unentitled},           // 400
+	{"chat_write_forbidden", unentitled},          // 400
+	{"chat_restricted", unentitled},               // 400
+	{"chat_guest_send_forbidden", unentitled},     // 400
+	{"chat_send_", unentitled},                    // 400: CHAT_SEND_PLAIN_FORBIDDEN, CHAT_SEND_PHOTOS_FORBIDDEN …
+	{"right_forbidden", unentitled},               // 400
+	{"logged out", token},                         // 400: the bot uses another server of the Bot API
+	{"message to edit not found", missing},        // 400
+	{"message_id_invalid", missing},               // 400
+	{"request entity too large", media},           // 413
+	{"file is too big", media},                    // 400
+	{"file must be non-empty", media},             // 400
+	{"photo_invalid_dimensions", media},           // 400
+	{"photo_ext_invalid", media},                  // 400
+	{"photo_save_file_invalid", media},            // 400
+	{"image_process_failed", media},               // 400
+	{"media_empty", media},                        // 400
+	{"media_invalid", media},                      // 400
+	{"video_file_invalid", media},                 // 400
+	{"video_content_type_invalid", media},         // 400
+	{"wrong file", media},                         // 400
+	{"wrong type of the web page content", media}, // 400
+	{"group send failed", odd},                    // 400: an album, of which nothing says how much was sent
+	{"terminated by other getupdates", other},     // 409
+	{"webhook is active", other},                  // 409: can't use getUpdates method while webhook is active
+}
+
+var (
+	seconds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)retry after (\d+)`) })
+	// quoted are the parts of a description that come from the call, such as the name of a tag.
+	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"`) })
+)
+
+// longest bounds the time that Telegram names, in seconds.
+const longest = 24 * 60 * 60
+
+// refused classifies a refusal; sends reports whether the call sends a message. It returns nil for failures inside
+// Telegram, which the status tells.
+func (e envelope) refused(sends bool) *platform.Error {
+	said := strings.ToLower(quoted().ReplaceAllString(e.Said, ""))
+	switch {
+	case e.Code == http.StatusTooManyRequests:
+		after := e.Parameters.RetryAfter
+		if m := seconds().FindStringSubmatch(e.Said); after == 0 && m != nil {
+			after, _ = strconv.Atoi(m[1]) // the digits of a number that is too large stand for no time
+		}
+		return platform.Limited(time.Duration(min(max(after, 0), longest)) * time.Second)
+	case e.Code == http.StatusUnauthorized, e.Code == http.StatusNotFound && said == "not found":
+		return platform.Disconnected() // Telegram answers 404 to a malformed token
+	case e.Code < 400 || e.Code >= 500:
+		return nil
+	}
+	for _, r := range rules {
+		if strings.Contains(said, r.says) {
+			return r.means.error(sends)
+		}
+	}
+	switch {
+	case e.Code == http.StatusForbidden && sends:
+		return unentitled.error(sends)
+	case e.Code == http.StatusForbidden:
+		return denied()
+	case e.Code == http.StatusConflict && !sends:
+		return other.error(sends)
+	case e.Code == http.StatusRequestEntityTooLarge:
+		return media.error(sends)
+	case e.Code == http.StatusBadRequest:
+		return platform.Reject(platform.CodeContentRefused, "Telegram refuses the message.")
+	}
+	return platform.Odd()
+}
+
+func (o outcome) error(sends bool) *platform.Error {
+	switch o {
+	case gone:
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot is no longer in the chat, or the chat "+
+			"does not exist. Add the bot to it as an administrator.")
+	case unentitled:
+		if !sends {
+			return denied()
+		}
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
+			"Make it "+
+			"an administrator again.")
+	case token:
+		return platform.Disconnected()
+	case media:
+		return platform.Reject(platform.CodeMediaRefused, "Telegram refuses the file.")
+	case missing:
+		return platform.Reject(platform.CodePostNotFound, "Telegram does not have the message.")
+	case other:
+		return platform.Unsupported("counts of reactions while another program receives the updates of the bot")
+	}
+	return platform.Odd()
+}
+
+// denied is the error of a right that says nothing about that to send messages.
+func denied() *platform.Error {
+	return platform.Reject(platform.CodeMissingPermission, "Telegram does not let the bot do this in the chat.")
 }

@@ -4,13 +4,22 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
+	"maps"
+	"mime/multipart"
 	"net/http"
+	"net/textproto"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -222,4 +231,270 @@ func (c *Client) failed(call Call, fault *wire.Fault) *platform.Error {
 
 func (c *Client) cause(call Call, err error) error {
 	return fmt.Errorf("%s: %s: %w", c.name, call.Name, err)
+}
+
+// API makes the calls of one platform. Adapters embed it.
+type API struct {
+	Client *Client
+	Root   string      // address before the paths
+	Header http.Header // of every call, or nil
+	// Refused classifies the refusals of a call; posts reports whether the call may have made a post.
+	Refused func(posts bool) Refused
+}
+
+// Call returns a call.
+func (g API) Call(method, path string, token platform.Secret) Call {
+	return Call{Name: method + " " + path, Method: method, URL: g.Root + path, Header: g.Header.Clone(), Bearer: token}
+}
+
+// Send makes a call and decodes its answer into out, unless out is nil.
+func (g API) Send(ctx context.Context, call Call, out any) error {
+	return g.Client.JSON(ctx, call, g.Refused(call.Posts), out)
+}
+
+// Get makes a call that changes nothing.
+func (g API) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := g.Call(http.MethodGet, path, token)
+	call.Query = query
+	return g.Send(ctx, call, out)
+}
+
+// Body is a body that is streamed.
+type Body = wire.Body
+
+// Range returns a range of a file as a body. The file is opened at the first read, and closed with the request.
+func Range(ctx context.Context, m platform.Media, offset, length int64) *Body {
+	return &Body{Type: m.MIME, Length: length,
+		Reader: &lazy{open: func() (io.ReadCloser, error) { return m.Open(ctx, offset, length) }}}
+}
+
+// File is a file of a multipart form.
+type File struct {
+	Field, Name string
+	Media       platform.Media
+}
+
+// Multipart returns a form with fields and files as a body. Its length is known before the files are read.
+func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, error) {
+	var head bytes.Buffer
+	w := multipart.NewWriter(&head)
+	body := &Body{Type: w.FormDataContentType()}
+	var parts many
+	flush := func() {
+		part := bytes.Clone(head.Bytes())
+		head.Reset()
+		body.Length += int64(len(part))
+		parts = append(parts, bytes.NewReader(part))
+	}
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := w.WriteField(name, fields.Get(name)); err != nil {
+			return nil, fmt.Errorf("wire: form: %w", err)
+		}
+	}
+	for _, f := range files {
+		header := textproto.MIMEHeader{
+			"Content-Disposition": {fmt.Sprintf(`form-data; name="%s"; filename="%s"`, f.Field, f.Name)},
+			"Content-Type":        {f.Media.MIME},
+		}
+		if _, err := w.CreatePart(header); err != nil {
+			return nil, fmt.Errorf("wire: form: %w", err)
+		}
+		flush()
+		content := Range(ctx, f.Media, 0, f.Media.Bytes)
+		body.Length += content.Length
+		parts = append(parts, content.Reader)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("wire: form: %w", err)
+	}
+	flush()
+	body.Reader = &parts
+	return body, nil
+}
+
+// FileName returns the name of a file in a form, which matters for its extension only.
+func FileName(m platform.Media) string {
+	_, extension, _ := strings.Cut(m.MIME, "/")
+	return "file." + strings.ReplaceAll(extension, "quicktime", "mov")
+}
+
+// lazy opens a reader at the first read.
+type lazy struct {
+	open func() (io.ReadCloser, error)
+	r    io.ReadCloser
+}
+
+// Read implements io.Reader.
+func (l *lazy) Read(p []byte) (int, error) {
+	if l.r == nil {
+		r, err := l.open()
+		if err != nil {
+			return 0, err
+		}
+		l.r = r
+	}
+	return l.r.Read(p)
+}
+
+// Close implements io.Closer. The transport calls it, since it closes the body of a request.
+func (l *lazy) Close() error {
+	if l.r == nil {
+		return nil
+	}
+	return l.r.Close()
+}
+
+// many reads its readers in order, and closes those that implement io.Closer.
+type many []io.Reader
+
+// Read implements io.Reader.
+func (m *many) Read(p []byte) (int, error) {
+	for len(*m) > 0 {
+		n, err := (*m)[0].Read(p)
+		if errors.Is(err, io.EOF) {
+			if c, ok := (*m)[0].(io.Closer); ok {
+				_ = c.Close() // it was read to its end
+			}
+			*m = (*m)[1:]
+			err = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// Close implements io.Closer.
+func (m *many) Close() error {
+	for _, r := range *m {
+		if c, ok := r.(io.Closer); ok {
+			_ = c.Close() // the request has failed
+		}
+	}
+	*m = nil
+	return nil
+}
+
+// spoken are the members in which platforms explain a refusal to a person, the best first: error_user_msg of Meta,
+// error_msg and error_text of VK, detail of X and Rutube, error_description of RFC 6749, description of Telegram, and
+// message of all others. An error that is an object has them, too.
+var spoken = []string{"error_user_msg", "error_msg", "error_text", "detail", "error_description", "description",
+	"message"}
+
+// most bounds the explanations of one refusal, which some platforms give for each wrong member.
+const most = 5
+
+// said returns the platform's explanation of a refusal without the secrets of the call, or an empty text.
+func said(a Answer, secrets []string) string {
+	var body any
+	if json.Unmarshal(a.Body, &body) != nil {
+		return ""
+	}
+	text := strings.Join(distinct(explanations(body)), " ")
+	for _, s := range secrets {
+		for _, form := range []string{s, url.QueryEscape(s)} {
+			if form != "" {
+				text = strings.ReplaceAll(text, form, "[removed]")
+			}
+		}
+	}
+	return text
+}
+
+// explanations returns the explanations in a body: those of an object, of its error and of its errors, or those of each
+// member in the form of Rutube, {"title": ["…"]}.
+func explanations(body any) (all []string) {
+	switch b := body.(type) {
+	case string:
+		if b = strings.TrimSpace(plain(b)); b != "" {
+			return []string{b}
+		}
+	case []any:
+		for _, one := range b {
+			all = append(all, explanations(one)...)
+		}
+		return all
+	case map[string]any:
+		return ofObject(b)
+	}
+	return nil
+}
+
+func ofObject(b map[string]any) (all []string) {
+	if inner, ok := b["error"].(map[string]any); ok {
+		if all = ofObject(inner); len(all) > 0 {
+			return all
+		}
+	}
+	for _, member := range spoken {
+		if all = explanations(b[member]); len(all) > 0 {
+			break
+		}
+	}
+	if listed, ok := b["errors"].([]any); ok {
+		all = append(all, explanations(listed)...)
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, member := range slices.Sorted(maps.Keys(b)) {
+		texts, ok := b[member].([]any)
+		if !ok || member == "errors" || member == "request_params" {
+			continue
+		}
+		for _, one := range texts {
+			text, ok := one.(string)
+			if !ok {
+				continue
+			}
+			if member != "non_field_errors" {
+				text = member + ": " + text
+			}
+			all = append(all, plain(text))
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	// A platform that explains nothing has at least named the error.
+	for _, member := range []string{"error", "code"} {
+		if name, ok := b[member].(string); ok && name != "" {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+// distinct returns the first explanations, each once.
+func distinct(all []string) (some []string) {
+	for _, text := range all {
+		if !slices.Contains(some, text) && len(some) < most {
+			some = append(some, text)
+		}
+	}
+	return some
+}
+
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z!][^<>]*>`) })
+
+// plain removes the tags of HTML from an explanation, such as those of the links in Google's. It keeps a tag in quotes,
+// because that is what the explanation is about.
+func plain(text string) string {
+	text = html.UnescapeString(text)
+	var b strings.Builder
+	end := 0
+	for _, at := range tag().FindAllStringIndex(text, -1) {
+		b.WriteString(text[end:at[0]])
+		if quoted := strings.HasSuffix(text[:at[0]], `"`) && strings.HasPrefix(text[at[1]:], `"`); quoted {
+			b.WriteString(text[at[0]:at[1]])
+		}
+		end = at[1]
+	}
+	return b.String() + text[end:]
 }

@@ -199,3 +199,200 @@ func offset(a wire.Answer) (int64, error) {
 	}
 	return n + 1, nil
 }
+
+const (
+	// processing is the time between two looks at the processing of a Short, and maxLooks is the number of looks.
+	processing = time.Minute
+	maxLooks   = 30
+	// maxTries bounds the attempts to set a cover that YouTube temporarily refuses.
+	maxTries = 3
+
+	longestShort = 3 * time.Minute
+)
+
+// isShort reports whether YouTube shows a video as a Short.
+func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <= longestShort }
+
+// part is something that is added to a video after its upload. If YouTube refuses it, the post has the warning lacks.
+type part struct {
+	wanted bool
+	short  bool // of a Short, it is taken once the Short is processed
+	add    func(context.Context, *platform.Work[state]) error
+	code   platform.WarningCode
+	lacks  string
+}
+
+// parts returns the parts of a post.
+func (p *Platform) parts(post platform.Post) []part {
+	own := optionsOf(post)
+	return []part{
+		{post.Cover != nil, true, p.cover, platform.CoverNotSet,
+			"YouTube has not taken the cover of the video. Set it in YouTube Studio."},
+		{own.Playlist != "", false, p.list, platform.NotInPlaylist,
+			"YouTube has not added the video to the playlist. Add it in YouTube Studio."},
+		{own.Captions && post.Captions != nil, false, p.captions, platform.CaptionsNotSet,
+			"YouTube has not taken the captions of the video. Add them in YouTube Studio."},
+	}
+}
+
+// End implements chain.Ender. It adds the parts of the video one after the other, and waits until a Short is processed.
+// A part that YouTube refuses does not fail the publication.
+func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
+	all := p.parts(w.Post)
+	left := func() bool {
+		for w.Own.Part < len(all) && !all[w.Own.Part].wanted {
+			w.Own.Part++
+		}
+		w.Warning = w.Own.Lacks
+		return w.Own.Part < len(all)
+	}
+	if !left() {
+		return true, 0, nil
+	}
+	one, ready := all[w.Own.Part], true
+	if one.short && isShort(w.Post.Media[0]) {
+		ready, err = p.processed(ctx, w.Account, w.First.ID)
+	}
+	looks, most := &w.Own.Looks, maxLooks
+	if ready && err == nil {
+		looks, most = &w.Own.Tries, maxTries
+		if err = one.add(ctx, w); err == nil {
+			w.Own.Part, w.Own.Tries = w.Own.Part+1, 0
+			return !left(), 0, nil
+		}
+	}
+	kind := platform.KindOf(err)
+	if kind == platform.Expired || ctx.Err() != nil {
+		return false, 0, err
+	}
+	warning := platform.Warn(one.code, one.lacks, err)
+	if kind == platform.Retry {
+		if *looks++; *looks < most {
+			return false, processing, nil
+		}
+		if most == maxLooks {
+			warning.Message = "YouTube has not processed the video in time to set its cover."
+		}
+	}
+	if before := w.Own.Lacks; before != nil {
+		warning.Message = before.Message + " " + warning.Message
+	}
+	w.Own.Part, w.Own.Tries, w.Own.Lacks = w.Own.Part+1, 0, warning
+	return !left(), 0, nil
+}
+
+// cover sets the cover of the video.
+func (p *Platform) cover(ctx context.Context, w *platform.Work[state]) error {
+	call := p.Call(http.MethodPost, "/upload/youtube/v3/thumbnails/set", w.Account.Token.Access)
+	call.Query = url.Values{"videoId": {w.First.ID}, "uploadType": {"media"}}
+	call.Body = wire.Range(ctx, *w.Post.Cover, 0, w.Post.Cover.Bytes)
+	return p.Send(ctx, call, nil)
+}
+
+// list adds the video to the playlist. A video that is there already stays there once.
+func (p *Platform) list(ctx context.Context, w *platform.Work[state]) error {
+	playlist := optionsOf(w.Post).Playlist
+	if w.Account.Token.Lacks([]string{commentScope}) {
+		return lacking()
+	}
+	var there struct {
+		Items []struct{} `json:"items"`
+	}
+	if err := p.Get(ctx, w.Account.Token.Access, "/youtube/v3/playlistItems", url.Values{"part": {"id"},
+		"playlistId": {playlist}, "videoId": {w.First.ID}}, &there); err != nil || len(there.Items) > 0 {
+		return err
+	}
+	call := p.Call(http.MethodPost, "/youtube/v3/playlistItems", w.Account.Token.Access)
+	call.Query = url.Values{"part": {"snippet"}}
+	call.JSON = map[string]any{"snippet": map[string]any{"playlistId": playlist,
+		"resourceId": map[string]string{"kind": "youtube#video", "videoId": w.First.ID}}}
+	return p.Send(ctx, call, nil)
+}
+
+// Lookup implements platform.Finder. It lists the playlists of the channel.
+func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
+	_ string) (all []platform.Found, err error) {
+	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {"50"}}
+	for range mostPages {
+		var page struct {
+			Items []channel `json:"items"`
+			Next  string    `json:"nextPageToken"`
+		}
+		if err := p.Get(ctx, a.Token.Access, "/youtube/v3/playlists", query, &page); err != nil {
+			return nil, err
+		}
+		for _, i := range page.Items {
+			all = append(all, platform.Found{ID: i.ID, Name: i.Snippet.Title})
+		}
+		if page.Next == "" {
+			break
+		}
+		query.Set("pageToken", page.Next)
+	}
+	return all, nil
+}
+
+// captions uploads the captions of the video. A track that exists already is left.
+func (p *Platform) captions(ctx context.Context, w *platform.Work[state]) error {
+	if w.Account.Token.Lacks([]string{commentScope}) {
+		return lacking()
+	}
+	call, m := p.Call(http.MethodPost, "/upload/youtube/v3/captions", w.Account.Token.Access), *w.Post.Captions
+	call.Query = url.Values{"uploadType": {"resumable"}, "part": {"snippet"}}
+	call.Header = http.Header{"X-Upload-Content-Type": {m.MIME},
+		"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}}
+	language := w.Post.Language
+	if language == "" {
+		language = "en"
+	}
+	call.JSON = map[string]any{"snippet": map[string]any{"videoId": w.First.ID, "language": language, "name": ""}}
+	answer, err := p.Client.Do(ctx, call)
+	if err == nil && reasonOf(answer) == "captionExists" {
+		return nil
+	}
+	if err == nil {
+		err = p.Client.Check(call, answer, p.refused)
+	}
+	if err != nil {
+		return err
+	}
+	session := answer.Header.Get("Location")
+	if !p.Client.Trusts(session, domain) {
+		return p.Client.Garbled(call, errors.New("there is no address of a session"))
+	}
+	put := wire.Call{Name: "captions", Method: http.MethodPut, URL: session, Bearer: w.Account.Token.Access,
+		Body: wire.Range(ctx, m, 0, m.Bytes)}
+	return p.Client.JSON(ctx, put, p.refused, nil)
+}
+
+// lacking returns the error of an account without the right to change what belongs to a video.
+func lacking() *platform.Error {
+	return platform.Reject(platform.CodeMissingPermission, "Connect the account again and allow all that the page of "+
+		"Google asks for.")
+}
+
+// processed reports whether the processing of a video has ended.
+func (p *Platform) processed(ctx context.Context, a platform.Account, video string) (bool, error) {
+	var answer struct {
+		Items []struct {
+			Processing struct {
+				Status string `json:"processingStatus"`
+			} `json:"processingDetails"`
+		} `json:"items"`
+	}
+	if err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos",
+		url.Values{"part": {"processingDetails"}, "id": {video}}, &answer); err != nil {
+		return false, err
+	}
+	if len(answer.Items) != 1 {
+		return false, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
+	}
+	switch answer.Items[0].Processing.Status {
+	case "processing":
+		return false, nil
+	case "failed", "terminated":
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.")
+	default:
+		return true, nil
+	}
+}

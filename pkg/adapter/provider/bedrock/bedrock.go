@@ -6,12 +6,26 @@ package bedrock
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -111,4 +125,585 @@ func (p *Provider) model(req provider.Request) *string {
 // badInput returns the error of a request that no model here can fulfil.
 func badInput(format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
+}
+
+// write has a text written, by another model if AWS refuses the requested one.
+func (p *Provider) write(ctx context.Context, req provider.Request) (sub provider.Submission, err error) {
+	var standIn string
+	standIn, err = p.standIns.Call(req.Model, req.Options, func(model string, options map[string]string) error {
+		req.Model, req.Options = model, options
+		sub, err = p.writeBy(ctx, req)
+		return err
+	})
+	sub.StandIn = standIn
+	return sub, err
+}
+
+func (p *Provider) writeBy(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	system, user := provider.TextPrompt(req)
+	var blocks []types.SystemContentBlock
+	if system != "" {
+		blocks = append(blocks, &types.SystemContentBlockMemberText{Value: system})
+	}
+	var out *bedrockruntime.ConverseOutput
+	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
+		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
+			ModelId: p.model(req),
+			System:  blocks,
+			Messages: []types.Message{{Role: types.ConversationRoleUser,
+				Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
+			// The price was fixed by this bound of the answer.
+			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(
+				int32(provider.TextTokens(req).Output))},
+		})
+		return err
+	})
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	if req.Form == nil && (out.StopReason == types.StopReasonContentFiltered ||
+		out.StopReason == types.StopReasonGuardrailIntervened) {
+		flagged := provider.FailureOf(provider.FailedFlagged)
+		flagged.Cause = errors.New("Converse stopped: " + string(out.StopReason))
+		return provider.Submission{}, flagged
+	}
+	if err := stopped(out.StopReason); err != nil {
+		return provider.Submission{}, err
+	}
+	if req.Form != nil {
+		object, err := provider.ParseObject(words(out.Output))
+		if err != nil {
+			return provider.Submission{}, err
+		}
+		return provider.Submission{Result: &provider.Result{Object: object}}, nil
+	}
+	text, err := provider.ParseText(words(out.Output), req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	return provider.Submission{Result: &provider.Result{Text: &text}}, nil
+}
+
+// words returns the text of the model, without its reasoning.
+func words(out types.ConverseOutput) string {
+	message, ok := out.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, block := range message.Value.Content {
+		if text, ok := block.(*types.ContentBlockMemberText); ok {
+			b.WriteString(text.Value)
+		}
+	}
+	return b.String()
+}
+
+var _ provider.Converser = (*Provider)(nil)
+
+// Converse implements provider.Converser.
+func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provider.Turn, error) {
+	in := &bedrockruntime.ConverseInput{
+		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: c.System}},
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(c.Tokens))},
+	}
+	for _, t := range c.Turns {
+		m, err := message(t)
+		if err != nil {
+			return provider.Turn{}, err
+		}
+		in.Messages = append(in.Messages, m)
+	}
+	if len(c.Tools) > 0 {
+		in.ToolConfig = &types.ToolConfiguration{}
+	}
+	for _, t := range c.Tools {
+		schema, err := documentOf(t.Input)
+		if err != nil {
+			return provider.Turn{}, fmt.Errorf("bedrock: schema of %s: %w", t.Name, err)
+		}
+		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
+			Name: aws.String(t.Name), Description: aws.String(t.Description),
+			InputSchema: &types.ToolInputSchemaMemberJson{Value: schema},
+		}})
+	}
+	var turn provider.Turn
+	call := call("Converse", textTimeout, true)
+	_, err := p.standIns.Call(c.Model, c.Options, func(model string, options map[string]string) error {
+		in.ModelId = p.model(provider.Request{Model: model, Options: options})
+		return call.Do(ctx, func(ctx context.Context) error {
+			out, err := p.client.Converse(ctx, in)
+			if err != nil {
+				return err
+			}
+			if err := stopped(out.StopReason); err != nil {
+				return err
+			}
+			if turn, err = turnOf(out.Output); err != nil {
+				return call.Garbled(err)
+			}
+			return nil
+		})
+	})
+	return turn, err
+}
+
+// stopped returns the error of an answer that ended early, or nil if the answer can be used.
+func stopped(reason types.StopReason) error {
+	switch reason {
+	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
+		return filtered(errors.New("Converse stopped: " + string(reason)))
+	case types.StopReasonModelContextWindowExceeded:
+		return badInput("The prompt is longer than the model can read.")
+	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
+		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
+			Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + string(reason))}
+	}
+	return nil
+}
+
+// message returns a turn in the form of Bedrock.
+func message(t provider.Turn) (types.Message, error) {
+	m := types.Message{Role: types.ConversationRoleUser}
+	if t.Model {
+		m.Role = types.ConversationRoleAssistant
+	}
+	// The results of tools come first.
+	for _, r := range t.Results {
+		content, err := documentOf(r.Content)
+		if err != nil {
+			return m, fmt.Errorf("bedrock: result of %s: %w", r.ID, err)
+		}
+		status := types.ToolResultStatusSuccess
+		if r.Failed {
+			status = types.ToolResultStatusError
+		}
+		m.Content = append(m.Content, &types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{
+			ToolUseId: aws.String(r.ID), Status: status,
+			Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberJson{Value: content}},
+		}})
+	}
+	if strings.TrimSpace(t.Text) != "" {
+		m.Content = append(m.Content, &types.ContentBlockMemberText{Value: t.Text})
+	}
+	for _, c := range t.Calls {
+		input, err := documentOf(c.Input)
+		if err != nil {
+			return m, fmt.Errorf("bedrock: input of %s: %w", c.ID, err)
+		}
+		m.Content = append(m.Content, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(
+			c.ID), Name: aws.String(c.Name), Input: input}})
+	}
+	return m, nil
+}
+
+// turnOf reads a turn of the model, without its reasoning.
+func turnOf(out types.ConverseOutput) (provider.Turn, error) {
+	t := provider.Turn{Model: true, Text: strings.TrimSpace(words(out))}
+	m, ok := out.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return t, errors.New("there is no message")
+	}
+	for _, block := range m.Value.Content {
+		use, ok := block.(*types.ContentBlockMemberToolUse)
+		if !ok {
+			continue
+		}
+		c := provider.ToolCall{ID: aws.ToString(use.Value.ToolUseId), Name: aws.ToString(use.Value.Name),
+			Input: json.RawMessage("{}")}
+		if use.Value.Input != nil {
+			input, err := use.Value.Input.MarshalSmithyDocument()
+			if err != nil {
+				return t, fmt.Errorf("input of %s: %w", c.Name, err)
+			}
+			c.Input = input
+		}
+		t.Calls = append(t.Calls, c)
+	}
+	if t.Text == "" && len(t.Calls) == 0 {
+		return t, errors.New("the message is empty")
+	}
+	return t, nil
+}
+
+// documentOf returns JSON in the form of the SDK.
+func documentOf(raw json.RawMessage) (document.Interface, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	return document.NewLazyDocument(v), nil
+}
+
+// guardTimeout bounds the time of a moderation, which takes less than a second as a rule.
+const guardTimeout = 15 * time.Second
+
+// Guardrail moderates texts by a guardrail of the AWS account.
+type Guardrail struct {
+	provider    *Provider
+	id, version string
+}
+
+var _ provider.Moderator = (*Guardrail)(nil)
+
+// Guardrail returns the guardrail of a name: its id, a colon, and its version or DRAFT.
+func (p *Provider) Guardrail(name string) *Guardrail {
+	id, version, _ := strings.Cut(name, ":")
+	return &Guardrail{p, id, version}
+}
+
+// Moderate implements provider.Moderator. A text is flagged if the guardrail blocks or masks a part of it.
+func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, err error) {
+	var out *bedrockruntime.ApplyGuardrailOutput
+	apply := call("ApplyGuardrail", guardTimeout, false)
+	err = apply.Do(ctx, func(ctx context.Context) (err error) {
+		out, err = g.provider.client.ApplyGuardrail(ctx, &bedrockruntime.ApplyGuardrailInput{
+			GuardrailIdentifier: aws.String(g.id), GuardrailVersion: aws.String(g.version),
+			Source: types.GuardrailContentSourceOutput,
+			Content: []types.GuardrailContentBlock{&types.GuardrailContentBlockMemberText{
+				Value: types.GuardrailTextBlock{Text: aws.String(text)}}},
+		})
+		if err == nil && !slices.Contains(out.Action.Values(), out.Action) {
+			err = apply.Garbled(fmt.Errorf("the action is %q", out.Action))
+		}
+		return err
+	})
+	return err == nil && out.Action != types.GuardrailActionNone, err
+}
+
+// Open returns a provider that calls text models and guardrails alone. The endpoint of fakes replaces AWS, unless it is
+// empty. Stand-ins may be nil.
+func Open(cfg aws.Config, fakes string, standIns provider.StandIns) *Provider {
+	if fakes != "" {
+		fakes += "/" + Name
+	}
+	return New(Config{AWS: cfg, Endpoint: fakes, StandIns: standIns})
+}
+
+// Moderator returns the guardrail of a name, or nil if the name is empty. See Open for the fakes.
+func Moderator(cfg aws.Config, guardrail, fakes string) provider.Moderator {
+	if guardrail == "" {
+		return nil
+	}
+	return Open(cfg, fakes, nil).Guardrail(guardrail)
+}
+
+// imageRatios are the ratios of Stability's models. The first one is the default, as in their API.
+var imageRatios = []string{"1:1", "4:5", "9:16", "16:9", "2:3", "3:2", "5:4", "21:9"}
+
+// maxPrompt is the length of the longest prompt, in characters.
+const maxPrompt = 10_000
+
+type stabilityInput struct {
+	Prompt       string `json:"prompt"`
+	Mode         string `json:"mode"`
+	AspectRatio  string `json:"aspect_ratio"`
+	Seed         uint32 `json:"seed"`
+	OutputFormat string `json:"output_format"`
+}
+
+// imageOutput is the answer of a model.
+type imageOutput struct {
+	Images  [][]byte  `json:"images"`         // base64
+	Reasons []*string `json:"finish_reasons"` // null, or the reason for a missing image
+}
+
+func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	body, err := imageInput(req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	c := call("InvokeModel", imageTimeout, true)
+	var out *bedrockruntime.InvokeModelOutput
+	if err := c.Do(ctx, func(ctx context.Context) (err error) {
+		out, err = p.client.InvokeModel(ctx, &bedrockruntime.InvokeModelInput{
+			ModelId: p.model(req), Body: body, ContentType: aws.String("application/json"),
+			Accept: aws.String("application/json"),
+		})
+		return err
+	}); err != nil {
+		return provider.Submission{}, err
+	}
+	var answer imageOutput
+	if err := json.Unmarshal(out.Body, &answer); err != nil {
+		return provider.Submission{}, c.Garbled(err)
+	}
+	for _, reason := range answer.Reasons {
+		if reason != nil && *reason != "" {
+			return provider.Submission{}, ended(*reason)
+		}
+	}
+	if len(answer.Images) != 1 || len(answer.Images[0]) == 0 {
+		return provider.Submission{}, c.Garbled(fmt.Errorf("%d images", len(answer.Images)))
+	}
+	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(answer.Images[0])}}}, nil
+}
+
+// imageInput converts a request to the form of its model.
+func imageInput(req provider.Request) ([]byte, error) {
+	ratio := req.AspectRatio
+	if ratio == "" {
+		ratio = imageRatios[0]
+	}
+	if !strings.HasPrefix(req.Model, "stability.") {
+		return nil, badInput("The provider has no image model %q.", req.Model)
+	}
+	return json.Marshal(stabilityInput{
+		Prompt: provider.Clip(req.Prompt, maxPrompt), Mode: "text-to-image", AspectRatio: ratio, Seed: seed(req),
+		OutputFormat: "png",
+	})
+}
+
+// seed derives a seed from the client token: a request that is submitted again, because the answer was lost, gets the
+// same picture.
+func seed(req provider.Request) uint32 {
+	const most = 1<<32 - 2
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, req.ClientToken) // a hash takes everything
+	return h.Sum32()%most + 1                 // 0 would be a random seed
+}
+
+// ended returns the error of a model that made no image for the given reason.
+func ended(reason string) *provider.Error {
+	cause := errors.New("InvokeModel: " + reason)
+	if aboutContent(reason) {
+		return filtered(cause)
+	}
+	return failed(cause)
+}
+
+// videoRatios and videoSeconds are those of Luma's Ray 2. The first of each is the default.
+var (
+	videoRatios  = []string{"16:9", "9:16", "1:1", "4:3", "3:4", "21:9"}
+	videoSeconds = []int{5, 9}
+)
+
+const (
+	maxSeconds     = 9
+	maxVideoPrompt = 5000
+	// resolution is the resolution of a video if the catalog fixes none.
+	resolution = "720p"
+
+	// RawPrefix is the prefix of the keys of Bedrock's videos in the bucket, before the account's id. The service
+	// copies results elsewhere, and the bucket expires these.
+	RawPrefix = "raw/bedrock/"
+	// output is the name of the video in the folder of its invocation.
+	output = "output.mp4"
+
+	// A video takes minutes.
+	pollAfter = 10 * time.Second
+)
+
+// film starts a video.
+func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if !strings.HasPrefix(req.Model, "luma.ray") {
+		return provider.Submission{}, badInput("The provider has no video model %q.", req.Model)
+	}
+	seconds, ratio, size := videoSeconds[0], videoRatios[0], resolution
+	if req.Seconds > videoSeconds[0] {
+		seconds = videoSeconds[1]
+	}
+	if req.Seconds != 0 && req.Seconds != seconds {
+		return provider.Submission{}, badInput("The model makes videos of %d or %d s, not of %d s.", videoSeconds[0],
+			videoSeconds[1], req.Seconds)
+	}
+	if req.AspectRatio != "" {
+		ratio = req.AspectRatio
+	}
+	if fixed := req.Options["resolution"]; fixed != "" {
+		size = fixed
+	}
+	var out *bedrockruntime.StartAsyncInvokeOutput
+	// The client token makes the call idempotent: a lost answer is Transient.
+	if err := call("StartAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
+		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
+			ModelId: p.model(req),
+			ModelInput: document.NewLazyDocument(map[string]any{
+				"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio,
+				"duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
+			}),
+			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
+				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket +
+					"/" + RawPrefix + req.Account)},
+			},
+			ClientRequestToken: clientToken(req.ClientToken),
+		})
+		return err
+	}); err != nil {
+		return provider.Submission{}, err
+	}
+	h := provider.Handle(aws.ToString(out.InvocationArn))
+	if check(h) != nil {
+		return provider.Submission{}, call("StartAsyncInvoke", quickTimeout,
+			false).Garbled(fmt.Errorf("the invocation is called %q", h))
+	}
+	return provider.Submission{Handle: h}, nil
+}
+
+// invocation is the form of a handle: the ARN of an invocation.
+var invocation = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
+
+func check(h provider.Handle) error {
+	if !invocation.MatchString(string(h)) {
+		return unknown(fmt.Errorf("%.100q is no invocation", h))
+	}
+	return nil
+}
+
+func unknown(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation",
+		Message: "The provider does not know the generation.", Cause: cause}
+}
+
+// clientToken converts a token to a form that Bedrock accepts.
+func clientToken(token string) *string {
+	if token == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(token))
+	return aws.String(hex.EncodeToString(sum[:]))
+}
+
+// Poll implements provider.Provider.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	out, err := p.look(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	switch out.Status {
+	case types.AsyncInvokeStatusInProgress:
+		return provider.Status{State: provider.Running, Wait: pollAfter}, nil
+	case types.AsyncInvokeStatusCompleted:
+		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+	case types.AsyncInvokeStatusFailed:
+		return provider.Status{State: provider.Failed, Failure: failure(out)}, nil
+	default:
+		return provider.Status{}, call("GetAsyncInvoke", quickTimeout,
+			false).Garbled(fmt.Errorf("the status is %q", out.Status))
+	}
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	out, err := p.look(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	switch out.Status {
+	case types.AsyncInvokeStatusCompleted:
+	case types.AsyncInvokeStatusFailed:
+		return provider.Result{}, failure(out)
+	default:
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
+			Message: "The generation has not ended.", RetryAfter: pollAfter}
+	}
+	key, err := p.key(h, out)
+	if err != nil {
+		return provider.Result{}, &provider.Error{
+			Kind: provider.Rejected, Code: "result_invalid",
+			Message: "The provider returned a result that cannot be read.", Cause: err,
+		}
+	}
+	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser,
+		error) {
+		return provider.OpenFile(ctx, p.objects, key)
+	}}}}, nil
+}
+
+func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockruntime.GetAsyncInvokeOutput, err error) {
+	if err := check(h); err != nil {
+		return nil, err
+	}
+	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
+		out, err = p.client.GetAsyncInvoke(ctx,
+			&bedrockruntime.GetAsyncInvokeInput{InvocationArn: aws.String(string(h))})
+		return err
+	})
+	return out, err
+}
+
+// key returns the video's key in the bucket, in the folder of its invocation. The address from Bedrock may or may not
+// include that folder.
+func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutput) (string, error) {
+	s3, ok := out.OutputDataConfig.(*types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig)
+	if !ok {
+		return "", errors.New("GetAsyncInvoke: there is no output")
+	}
+	address, err := url.Parse(aws.ToString(s3.Value.S3Uri))
+	if err != nil || address.Scheme != "s3" || address.Host != p.bucket {
+		return "", fmt.Errorf("GetAsyncInvoke: the output is at %.200q", aws.ToString(s3.Value.S3Uri))
+	}
+	folder := strings.Trim(path.Clean(address.Path), "/")
+	if id := path.Base(string(h)); path.Base(folder) != id {
+		folder = path.Join(folder, id)
+	}
+	if !strings.HasPrefix(folder, RawPrefix) {
+		return "", fmt.Errorf("GetAsyncInvoke: the output is in %.200q", folder)
+	}
+	return folder + "/" + output, nil
+}
+
+// failure returns the error of a failed invocation.
+func failure(out *bedrockruntime.GetAsyncInvokeOutput) *provider.Error {
+	message := aws.ToString(out.FailureMessage)
+	cause := errors.New("GetAsyncInvoke: " + message)
+	if aboutContent(message) {
+		return filtered(cause)
+	}
+	return failed(cause)
+}
+
+// call is a call of the API. A call that submits starts a generation and takes no client token.
+func call(name string, timeout time.Duration, submits bool) wire.AWSCall {
+	return wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
+}
+
+// refused classifies the codes whose meaning is specific to Bedrock.
+func refused(code, message string) *provider.Error {
+	is := func(kind provider.ErrorKind, code, message string) *provider.Error {
+		return &provider.Error{Kind: kind, Code: code, Message: message}
+	}
+	switch code {
+	case "Throttling":
+		if strings.Contains(message, "per day") {
+			return is(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
+		}
+	case "ModelTimeout", "ModelNotReady", "ModelError":
+		return is(provider.Transient, "provider_unavailable", "The provider is unavailable at the moment.")
+	case "Validation":
+		if aboutContent(message) {
+			return is(provider.BadInput, provider.CodeContentPolicy, provider.MessageContentPolicy)
+		}
+		if strings.Contains(message, "model identifier is invalid") {
+			return is(provider.BadInput, string(provider.FailedModel), "The provider does not have the model.")
+		}
+	case "AccessDenied": // the account has no access to the model, which is permanent
+		return is(provider.BadInput, provider.CodeAccess, "The provider refuses the service's account.")
+	case "ResourceNotFound":
+		return is(provider.BadInput, string(provider.FailedModel), "The provider does not have the model.")
+	}
+	return nil
+}
+
+// aboutContent reports whether a message is about content rules rather than format.
+func aboutContent(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range []string{"content filter", "filter reason", "responsible ai", "moderat", "content polic"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// filtered returns the error of a request that the provider's content rules forbid.
+func filtered(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy,
+		Message: provider.MessageContentPolicy, Cause: cause}
+}
+
+// failed returns the error of a generation that failed without a useful reason.
+func failed(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
+		Message: "The provider could not finish the generation.", Cause: cause}
 }

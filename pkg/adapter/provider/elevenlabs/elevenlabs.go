@@ -21,13 +21,16 @@ package elevenlabs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/language"
@@ -259,4 +262,74 @@ func (p *Provider) Cancel(context.Context, provider.Handle) error { return errNo
 
 func errNoHandle() *provider.Error {
 	return invalid("unknown_generation", "The provider does not know the generation.")
+}
+
+// timed reports whether speech is requested with the times of its characters.
+func timed(req provider.Request) bool { return req.Kind == provider.KindVoice && req.Marks }
+
+// timedSpeech is the answer of POST /v1/text-to-speech/{voice_id}/with-timestamps.
+type timedSpeech struct {
+	Audio     []byte `json:"audio_base64"`
+	Alignment *struct {
+		Characters []string  `json:"characters"`
+		Begins     []float64 `json:"character_start_times_seconds"`
+	} `json:"alignment"`
+}
+
+// readTimed returns the file of an answer, and the times of the words in the text. There are none if the provider
+// returns no times, or times for another text.
+func readTimed(answer []byte, text string) ([]byte, []provider.Mark, error) {
+	var a timedSpeech
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return nil, nil, err
+	}
+	if a.Audio == nil {
+		return nil, nil, errors.New("it has no audio")
+	}
+	if a.Alignment == nil || strings.Join(a.Alignment.Characters, "") != text ||
+		len(a.Alignment.Begins) != len(a.Alignment.Characters) {
+		return a.Audio, nil, nil
+	}
+	var marks []provider.Mark
+	offset, between := 0, true
+	for i, c := range a.Alignment.Characters {
+		first, _ := utf8.DecodeRuneInString(c)
+		space := unicode.IsSpace(first)
+		if between && !space {
+			marks = append(marks, provider.Mark{Offset: offset,
+				At: time.Duration(a.Alignment.Begins[i] * float64(time.Second)).Truncate(time.Millisecond)})
+		}
+		between = space
+		offset += len(c)
+	}
+	return a.Audio, marks, nil
+}
+
+// refused classifies a refusal by its detail, if its status does not suffice. The detail is an object, except for a
+// 422, for which it is a list and the status suffices.
+func refused(_ wire.Call, _ int, body []byte) *provider.Error {
+	var answer struct {
+		Detail struct {
+			Status string `json:"status"`
+		} `json:"detail"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	switch answer.Detail.Status {
+	case "quota_exceeded": // as a 401
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The account at the provider has no credit."}
+	case "too_many_concurrent_requests", "system_busy", "rate_limit_exceeded":
+		return &provider.Error{Kind: provider.Transient, Code: "provider_busy",
+			Message: "The provider accepts no more requests at the moment."}
+	case "voice_not_found":
+		return invalid("unknown_voice", "The provider has no such voice.")
+	case "max_character_limit_exceeded", "text_too_long":
+		return invalid("text_too_long", "The text is longer than the model supports.")
+	case "bad_prompt", "content_against_policy":
+		return invalid(provider.CodeContentPolicy, provider.MessageContentPolicy)
+	default:
+		return nil
+	}
 }

@@ -18,10 +18,13 @@
 package polly
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"slices"
@@ -31,6 +34,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/polly"
 	"github.com/aws/aws-sdk-go-v2/service/polly/types"
+	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
@@ -316,4 +320,230 @@ func parse(h provider.Handle) (string, error) {
 		return "", unknown()
 	}
 	return id, nil
+}
+
+// voice is a voice with the language that it speaks here. Some voices speak two.
+type voice struct {
+	id   types.VoiceId
+	code types.LanguageCode
+}
+
+// voices are the default voices, by engine and language: a language of BCP 47 with a region, or alone for all other
+// regions ("Available voices" of the developer guide).
+var voices = map[types.Engine]map[string]voice{
+	types.EngineStandard: {
+		"ar":    {"Zeina", "arb"},
+		"cy":    {"Gwyneth", "cy-GB"},
+		"da":    {"Naja", "da-DK"},
+		"de":    {"Marlene", "de-DE"},
+		"en":    {"Joanna", "en-US"},
+		"en-AU": {"Nicole", "en-AU"},
+		"en-GB": {"Amy", "en-GB"},
+		"en-IN": {"Raveena", "en-IN"},
+		"es":    {"Conchita", "es-ES"},
+		"es-MX": {"Mia", "es-MX"},
+		"es-US": {"Lupe", "es-US"},
+		"fr":    {"Celine", "fr-FR"},
+		"fr-CA": {"Chantal", "fr-CA"},
+		"hi":    {"Aditi", "hi-IN"},
+		"is":    {"Dora", "is-IS"},
+		"it":    {"Carla", "it-IT"},
+		"ja":    {"Mizuki", "ja-JP"},
+		"ko":    {"Seoyeon", "ko-KR"},
+		"nl":    {"Lotte", "nl-NL"},
+		"no":    {"Liv", "nb-NO"},
+		"pl":    {"Ewa", "pl-PL"},
+		"pt":    {"Vitoria", "pt-BR"},
+		"pt-PT": {"Cristiano", "pt-PT"},
+		"ro":    {"Carmen", "ro-RO"},
+		"ru":    {"Tatyana", "ru-RU"},
+		"sv":    {"Astrid", "sv-SE"},
+		"tr":    {"Filiz", "tr-TR"},
+		"zh":    {"Zhiyu", "cmn-CN"},
+	},
+	types.EngineNeural: {
+		"ar":    {"Hala", "ar-AE"},
+		"ca":    {"Arlet", "ca-ES"},
+		"cs":    {"Jitka", "cs-CZ"},
+		"da":    {"Sofie", "da-DK"},
+		"de":    {"Vicki", "de-DE"},
+		"de-AT": {"Hannah", "de-AT"},
+		"de-CH": {"Sabrina", "de-CH"},
+		"en":    {"Joanna", "en-US"},
+		"en-AU": {"Olivia", "en-AU"},
+		"en-GB": {"Amy", "en-GB"},
+		"en-IE": {"Niamh", "en-IE"},
+		"en-IN": {"Kajal", "en-IN"},
+		"en-NZ": {"Aria", "en-NZ"},
+		"en-ZA": {"Ayanda", "en-ZA"},
+		"es":    {"Lucia", "es-ES"},
+		"es-MX": {"Mia", "es-MX"},
+		"es-US": {"Lupe", "es-US"},
+		"fi":    {"Suvi", "fi-FI"},
+		"fr":    {"Lea", "fr-FR"},
+		"fr-BE": {"Isabelle", "fr-BE"},
+		"fr-CA": {"Gabrielle", "fr-CA"},
+		"hi":    {"Kajal", "hi-IN"},
+		"it":    {"Bianca", "it-IT"},
+		"ja":    {"Kazuha", "ja-JP"},
+		"ko":    {"Seoyeon", "ko-KR"},
+		"nl":    {"Laura", "nl-NL"},
+		"nl-BE": {"Lisa", "nl-BE"},
+		"no":    {"Ida", "nb-NO"},
+		"pl":    {"Ola", "pl-PL"},
+		"pt":    {"Camila", "pt-BR"},
+		"pt-PT": {"Ines", "pt-PT"},
+		"sv":    {"Elin", "sv-SE"},
+		"tr":    {"Burcu", "tr-TR"},
+		"yue":   {"Hiujin", "yue-CN"},
+		"zh":    {"Zhiyu", "cmn-CN"},
+	},
+	types.EngineLongForm: {
+		"en": {"Danielle", "en-US"},
+	},
+	types.EngineGenerative: {
+		"de":    {"Vicki", "de-DE"},
+		"en":    {"Ruth", "en-US"},
+		"en-AU": {"Olivia", "en-AU"},
+		"en-GB": {"Amy", "en-GB"},
+		"en-IN": {"Kajal", "en-IN"},
+		"en-ZA": {"Ayanda", "en-ZA"},
+		"es":    {"Lucia", "es-ES"},
+		"es-MX": {"Mia", "es-MX"},
+		"es-US": {"Lupe", "es-US"},
+		"fr":    {"Lea", "fr-FR"},
+		"fr-CA": {"Gabrielle", "fr-CA"},
+		"it":    {"Bianca", "it-IT"},
+	},
+}
+
+// defaultLanguage is the language of a request without one.
+const defaultLanguage = "en"
+
+// find returns the voice of an engine for a tag. It returns false if the engine does not speak the language, and an
+// error if the tag is invalid.
+func find(engine types.Engine, tag string) (v voice, found bool, err error) {
+	parsed, err := language.Parse(cmp.Or(tag, defaultLanguage))
+	if err != nil {
+		return voice{}, false, err
+	}
+	base, _ := parsed.Base()
+	name := base.String()
+	switch name {
+	case "nb", "nn":
+		name = "no"
+	case "cmn":
+		name = "zh"
+	case "arb":
+		name = "ar"
+	}
+	if region, sure := parsed.Region(); sure == language.Exact {
+		if v, ok := voices[engine][name+"-"+region.String()]; ok {
+			return v, true, nil
+		}
+	}
+	v, found = voices[engine][name]
+	return v, found, nil
+}
+
+// named returns the voice of a request that names one. A voice of two languages gets the language of the request. The
+// others have only one.
+func named(engine types.Engine, id, tag string) voice {
+	v := voice{id: types.VoiceId(id)}
+	if usual, found, err := find(engine, tag); err == nil && found && strings.EqualFold(string(usual.id), id) {
+		return usual
+	}
+	return v
+}
+
+// maxMarks bounds the marks of a text, in bytes.
+const maxMarks = 1 << 20
+
+// mark is one line of an answer.
+type mark struct {
+	Time  int64  `json:"time"` // ms
+	Type  string `json:"type"`
+	Start int    `json:"start"` // bytes
+}
+
+// marks returns the times of the words of a text, and the number of characters that were billed for them. Speech
+// without them is still useful, so a failure is only logged.
+func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark,
+	billed int) {
+	call := wire.AWSCall{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
+	err := call.Do(ctx, func(ctx context.Context) error {
+		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
+			Engine: engine, VoiceId: v.id, LanguageCode: v.code, OutputFormat: types.OutputFormatJson,
+			SpeechMarkTypes: []types.SpeechMarkType{types.SpeechMarkTypeWord}, Text: aws.String(text),
+			TextType: types.TextTypeText,
+		})
+		if err != nil {
+			return err
+		}
+		defer out.AudioStream.Close()
+		billed = int(out.RequestCharacters)
+		content, err := io.ReadAll(io.LimitReader(out.AudioStream, maxMarks))
+		if err != nil {
+			return err
+		}
+		if all, err = readMarks(string(content), len(text)); err != nil {
+			return call.Garbled(err)
+		}
+		return nil
+	})
+	if err != nil {
+		slog.Warn("speech without marks", "provider", Name, "error", err)
+		return nil, billed
+	}
+	return all, billed
+}
+
+// readMarks reads the marks of words: an object in each line.
+func readMarks(lines string, length int) (all []provider.Mark, err error) {
+	for line := range strings.Lines(lines) {
+		var m mark
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			return nil, err
+		}
+		if m.Type == "word" && m.Start >= 0 && m.Start < length && m.Time >= 0 {
+			all = append(all, provider.Mark{Offset: m.Start, At: time.Duration(m.Time) * time.Millisecond})
+		}
+	}
+	return all, nil
+}
+
+// refused classifies the codes that are specific to this provider.
+func refused(code, _ string) *provider.Error {
+	switch code {
+	case "TextLengthExceeded":
+		return invalid("text_too_long", "The text is longer than the model supports.")
+	case "EngineNotSupported":
+		return invalid("unknown_voice", "The model has no such voice.")
+	case "LanguageNotSupported":
+		return invalid("unsupported_language", "The voice does not speak the language.")
+	case "InvalidTaskId", "SynthesisTaskNotFound":
+		return unknown()
+	case "InvalidS3Bucket", "InvalidS3Key", "InvalidSnsTopicArn":
+		// The bucket belongs to the service: the caller cannot correct this.
+		return &provider.Error{Kind: provider.Quota, Code: "provider_access",
+			Message: "The provider cannot store its result."}
+	default:
+		return nil
+	}
+}
+
+// failure returns the error of a failed task. The provider's own message is for the log.
+func failure(task *types.SynthesisTask) *provider.Error {
+	return &provider.Error{
+		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not speak the text.",
+		Cause: fmt.Errorf("polly: %.300q", aws.ToString(task.TaskStatusReason)),
+	}
+}
+
+func invalid(code, message string) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: code, Message: message}
+}
+
+func unknown() *provider.Error {
+	return invalid("unknown_generation", "The provider does not know the generation.")
 }

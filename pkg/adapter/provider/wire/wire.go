@@ -7,13 +7,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/wire"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 // Config has the dependencies of all adapters. HTTP, BaseURL, Files and Now are optional.
@@ -121,4 +129,307 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 		return nil, c.failed(call, fault)
 	}
 	return answer.Body, nil
+}
+
+// longRetryAfter separates a rate limit, which passes soon, from an exhausted quota.
+const longRetryAfter = 5 * time.Minute
+
+// byKind has the error of each kind of failure.
+var byKind = map[wire.Kind]provider.Error{
+	wire.Lost:        failure(provider.UnknownOutcome, "answer_lost", "The provider's answer was lost."),
+	wire.Invalid:     failure(provider.BadInput, "invalid_input", "The request cannot be written down."),
+	wire.Canceled:    failure(provider.Transient, "canceled", "The call to the provider was canceled."),
+	wire.Late:        failure(provider.Transient, "timeout", "The provider did not answer in time."),
+	wire.Unreachable: failure(provider.Transient, "provider_unavailable", "The provider could not be reached."),
+	wire.Unreadable: failure(provider.Transient, "provider_answer_invalid",
+		"The provider's answer could not be read."),
+	wire.Limited: failure(provider.Transient, provider.CodeBusy,
+		"The provider accepts no more requests at the moment."),
+	wire.Unpaid: failure(provider.Quota, "provider_quota", "The account at the provider has no credit."),
+	// The fault is the service's credential, not the request: the call succeeds once that is corrected.
+	wire.Unauthorized: failure(provider.Quota, "provider_access", "The provider refuses the service's account."),
+	wire.Forbidden:    failure(provider.Quota, "provider_access", "The provider refuses the service's account."),
+	wire.Unavailable: failure(provider.Transient, "provider_unavailable",
+		"The provider is unavailable at the moment."),
+	wire.Refused: failure(provider.BadInput, "provider_refused", "The provider refuses the request."),
+}
+
+func failure(kind provider.ErrorKind, code, message string) provider.Error {
+	return provider.Error{Kind: kind, Code: code, Message: message}
+}
+
+// ByKind returns the error of a kind of failure.
+func ByKind(kind wire.Kind) *provider.Error {
+	e := byKind[kind]
+	return &e
+}
+
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a required member.
+func (c *Client) Garbled(call Call, cause error) *provider.Error {
+	return c.failed(call, wire.Unread(cause, call.Submits))
+}
+
+func (c *Client) failed(call Call, fault *wire.Fault) *provider.Error {
+	return c.because(call, byKind[fault.Kind], fault.Cause)
+}
+
+// refused returns the error of an unsuccessful answer.
+func (c *Client) refused(call Call, answer wire.Answer, key string) *provider.Error {
+	after := wire.RetryAfter(answer.Header, c.now())
+	var e *provider.Error
+	if c.dialect.Refused != nil {
+		e = c.dialect.Refused(call, answer.Status, answer.Body)
+	}
+	if kind := wire.KindOf(answer.Status); e == nil && kind == wire.Limited && after > longRetryAfter {
+		full := failure(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
+		e = &full
+	} else if e == nil {
+		e = ByKind(kind)
+	}
+	if e.RetryAfter == 0 && (e.Kind == provider.Transient || e.Kind == provider.Quota) {
+		e.RetryAfter = after
+	}
+	return c.because(call, *e, answer.Refusal(key))
+}
+
+// because returns the error with a cause, which names the call without its query.
+func (c *Client) because(call Call, e provider.Error, cause error) *provider.Error {
+	e.Cause = fmt.Errorf("%s: %s %s: %w", c.dialect.Provider, call.Method, call.Path, cause)
+	return &e
+}
+
+const (
+	// keepIdle is short: after a function was frozen, an old connection is likely to be dead.
+	keepIdle = 30 * time.Second
+	// maxRetryAfter bounds the value of Retry-After.
+	maxRetryAfter = time.Hour
+)
+
+// AWSConfig returns the configuration of the client of a provider that is a service of AWS. Region and credentials are
+// those of cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is ignored. There are no
+// retries, as with Client: the SDK would silently repeat a generation whose answer was lost, which is then billed
+// twice. Only the context, which AWSCall.Do bounds, limits a call.
+func AWSConfig(cfg aws.Config, endpoint string) aws.Config {
+	c := cfg.Copy()
+	c.BaseEndpoint = nil
+	if endpoint != "" {
+		c.BaseEndpoint = aws.String(endpoint)
+	}
+	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	c.RetryMaxAttempts = 1
+	c.HTTPClient = awsClient{awshttp.NewBuildableClient().WithTransportOptions(
+		func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
+	return c
+}
+
+// awsClient works around a race that loses answers that come at once. The SDK closes the body of a request as soon as
+// the answer begins. If net/http has not seen the end of that body yet, it calls its WriteTo, which returns io.EOF once
+// the body is closed. net/http then closes the connection while the answer is being read. A body that only has Read
+// ends correctly.
+type awsClient struct{ aws.HTTPClient }
+
+func (c awsClient) Do(req *http.Request) (*http.Response, error) {
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = struct{ io.ReadCloser }{req.Body}
+	}
+	return c.HTTPClient.Do(req)
+}
+
+// AWSCall is one call of an API of AWS.
+type AWSCall struct {
+	Name    string // of the operation
+	Timeout time.Duration
+	// Submits reports whether the call starts a generation at the provider and takes no client token: if its answer is
+	// lost, the outcome is unknown.
+	Submits bool
+	// Refused, if set, classifies a refusal by its code, without the suffix "Exception", and its message. It returns
+	// nil for codes that mean the same at every service. The error needs no cause.
+	Refused func(code, message string) *provider.Error
+}
+
+// Do makes the call by the given function, which also reads the whole answer. It
+// returns errors of type *provider.Error unchanged, and classifies all others.
+func (c AWSCall) Do(ctx context.Context, do func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	bounded, sent := wire.Traced(bounded)
+	err := do(bounded)
+	var classified *provider.Error
+	if err == nil || errors.As(err, &classified) {
+		return err
+	}
+	var refusal smithy.APIError
+	var invalid smithy.InvalidParamsError
+	var answer *smithyhttp.ResponseError
+	// The SDK also returns such an error for a request without an answer.
+	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil &&
+		answer.HTTPStatusCode() != 0
+	switch {
+	case errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300:
+		return c.refused(refusal, answer.Response.Response, err)
+	case errors.As(err, &invalid):
+		return c.fail(provider.BadInput, "invalid_input", "The request lacks something.", err)
+	}
+	fault := wire.Broken(ctx, err, c.Submits && sent())
+	if fault.Kind == wire.Unreachable && answered {
+		return c.Garbled(err)
+	}
+	return c.failed(fault)
+}
+
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a required member.
+func (c AWSCall) Garbled(cause error) *provider.Error { return c.failed(wire.Unread(cause, c.Submits)) }
+
+func (c AWSCall) failed(fault *wire.Fault) *provider.Error {
+	e := ByKind(fault.Kind)
+	return c.fail(e.Kind, e.Code, e.Message, fault.Cause)
+}
+
+func (c AWSCall) fail(kind provider.ErrorKind, code, message string, cause error) *provider.Error {
+	return &provider.Error{Kind: kind, Code: code, Message: message, Cause: fmt.Errorf("%s: %w", c.Name, cause)}
+}
+
+// refused returns the error of an unsuccessful answer.
+func (c AWSCall) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
+	// Some services omit the suffix, some add a name space.
+	_, code, found := strings.Cut(refusal.ErrorCode(), "#")
+	if !found {
+		code = refusal.ErrorCode()
+	}
+	code = strings.TrimSuffix(code, "Exception")
+	var e *provider.Error
+	if c.Refused != nil {
+		e = c.Refused(code, refusal.ErrorMessage())
+	}
+	if e == nil {
+		e = byCode(code, resp.StatusCode)
+	}
+	failed := c.fail(e.Kind, e.Code, e.Message, cause)
+	if failed.Kind == provider.Transient || failed.Kind == provider.Quota {
+		// A date refers to the clock of the service. Without one, it is far away.
+		at, _ := http.ParseTime(resp.Header.Get("Date"))
+		failed.RetryAfter = max(e.RetryAfter, min(wire.RetryAfter(resp.Header, at), maxRetryAfter))
+	}
+	return failed
+}
+
+var (
+	// throttled are the codes for too many calls.
+	throttled = []string{"Throttling", "RequestLimitExceeded", "TooManyRequests", "RequestThrottled", "SlowDown"}
+
+	// ours are the codes for faults of the service's credentials or permissions. The caller cannot correct these. The
+	// call succeeds once they are corrected.
+	ours = []string{
+		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature",
+		"InvalidClientTokenId",
+		"MissingAuthenticationToken", "ExpiredToken", "OptInRequired", "SubscriptionRequired", "NotAuthorized",
+	}
+)
+
+// byCode classifies a refusal by the codes that mean the same at every service, and other codes by status.
+func byCode(code string, status int) *provider.Error {
+	switch {
+	case code == "ServiceQuotaExceeded", code == "LimitExceeded":
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The service's quota at the provider is used up for now."}
+	case slices.Contains(throttled, code):
+		return ByKind(wire.Limited)
+	case slices.Contains(ours, code):
+		return ByKind(wire.Forbidden)
+	}
+	return ByKind(wire.KindOf(status))
+}
+
+// The default bounds of a file.
+const (
+	fileTimeout = 2 * time.Minute
+	maxFile     = 256 << 20
+)
+
+// Files opens files at providers. *Downloads implements it.
+type Files interface {
+	// Open opens the file at an address from a provider. Gone is the kind of error for a file that no longer exists:
+	// Transient if fetching the result again returns a new address, otherwise Rejected. All errors, also of reading,
+	// are of type *provider.Error.
+	Open(ctx context.Context, address string, gone provider.ErrorKind) (io.ReadCloser, error)
+}
+
+// File returns a file of a result, which is opened lazily.
+func File(from Files, address string, gone provider.ErrorKind) provider.File {
+	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) {
+		return from.Open(ctx,
+			address, gone)
+	}}
+}
+
+// Downloads fetches files through pkg/cloud/safehttp: a URL in a provider's answer is not trusted, and must not lead
+// into the service's network.
+type Downloads struct{ client *safehttp.Client }
+
+var _ Files = (*Downloads)(nil)
+
+// NewFiles makes Downloads. Without bounds in the options, a file may take two minutes and 256 MiB.
+func NewFiles(o safehttp.Options) *Downloads {
+	if o.Timeout == 0 {
+		o.Timeout = fileTimeout
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = maxFile
+	}
+	return &Downloads{client: safehttp.New(o)}
+}
+
+// Open implements Files.
+func (d *Downloads) Open(ctx context.Context, address string, gone provider.ErrorKind) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, invalidAddress(wire.Bare(err))
+	}
+	resp, err := d.client.Do(req)
+	if err != nil {
+		var blocked *safehttp.BlockedError
+		if errors.As(err, &blocked) {
+			return nil, invalidAddress(blocked)
+		}
+		return nil, unreadable(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return body{resp.Body}, nil
+	}
+	_ = resp.Body.Close() // its content is not used
+	cause := fmt.Errorf("file: status %d", resp.StatusCode)
+	switch resp.StatusCode {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
+		return nil, &provider.Error{Kind: gone, Code: "result_expired",
+			Message: "The provider no longer keeps the result.", Cause: cause}
+	default:
+		return nil, unreadable(cause)
+	}
+}
+
+// body converts the errors of reading to *provider.Error.
+type body struct{ io.ReadCloser }
+
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case errors.Is(err, safehttp.ErrBodyTooLarge):
+		return n, &provider.Error{Kind: provider.Rejected, Code: "result_too_large",
+			Message: "The provider made a file that is too large.", Cause: err}
+	default:
+		return n, unreadable(err)
+	}
+}
+
+// invalidAddress returns the error of an address that is invalid or forbidden.
+func invalidAddress(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid",
+		Message: "The provider returned a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
+}
+
+func unreadable(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
+		Message: "The provider's file could not be read.", Cause: fmt.Errorf("file: %w", wire.Bare(cause))}
 }

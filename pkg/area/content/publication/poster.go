@@ -6,13 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -348,4 +356,429 @@ func (w *Worker) seal(ctx context.Context, o tenant.Owner, p *posting, progress 
 	}
 	p.Sealed, err = w.Vault.Seal(ctx, o, p.Publication, json.RawMessage(raw))
 	return err
+}
+
+// announced adds to the transaction the item by which webhooks of the platform find the publication.
+func (w poster) announced(ctx context.Context, plan planner, pub *item.Publication, of store.Item,
+	adapter platform.Adapter) error {
+	_, announces := adapter.(platform.Announcer)
+	if !announces || plan.Mode != tenant.Live || pub.PlatformPostID == nil || plan.r.Kind == item.Story ||
+		!social.Is(of, plan.Owner) {
+		return nil
+	}
+	acct, err := social.Decode(&of)
+	if err != nil {
+		return err
+	}
+	key := item.PostKey(pub.Platform, acct.PlatformID, *pub.PlatformPostID)
+	known, err := w.DB.Lookup(ctx, key)
+	if err != nil || known.Kind != "" {
+		return err // a publication that was found as an earlier post of the account
+	}
+	named := item.Announced{Item: plan.r.ID, Publication: pub.ID, Account: acct.ID}
+	entry, err := named.Entry(plan.now, plan.Owner, key)
+	if err != nil {
+		return err
+	}
+	plan.tx.CreateExpiring(entry, plan.now.Unix(), store.ErrConflict)
+	return nil
+}
+
+// topics maps the types of factories to the topics of their posts.
+var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": platform.TopicNews}
+
+// post returns the post of a publication, as far as the item determines it.
+func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (p platform.Post, err error) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	files, poster := words.Files, words.Poster
+	p = platform.Post{
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: string(words.Title),
+		Caption: string(words.Caption), Hashtags: words.Hashtags, Language: r.Language,
+	}
+	var alt []string
+	if pub.Options != nil {
+		if p.Options, alt, err = limits.Wishes(pub.Options.RawMessage); err != nil {
+			return p, err
+		}
+	}
+	p.Options.Generated = p.Options.Generated || r.AIGenerated
+	images := 0
+	for _, f := range files {
+		m := fileOf(f)
+		if limits.Supports(p.Kind, platform.OptionAlt) {
+			m.Alt = provider.Clip(f.Alt, limits.Alt.Max)
+		}
+		if !m.Video() && images < len(alt) {
+			m.Alt = alt[images]
+			images++
+		}
+		p.Media = append(p.Media, m)
+	}
+	if poster != nil && len(files) > 0 && files[0].Type == media.Video && p.Options.CoverAt == 0 {
+		cover := fileOf(*poster)
+		p.Cover = &cover
+	}
+	if words.Captions != nil && limits.Supports(p.Kind, platform.OptionCaptions) {
+		captions := fileOf(*words.Captions)
+		p.Captions = &captions
+	}
+	p.Rehearsal.Hook = cmp.Or(r.Experiment.Arm(experiment.FactorHook), string(r.HookKind))
+	if s := r.Rehearsed; s != nil {
+		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
+		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {
+			p.Rehearsal.Code = platform.CodeContentRefused
+		}
+	}
+	return p, nil
+}
+
+func fileOf(f media.File) platform.Media {
+	m := platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
+		Duration: time.Duration(f.DurationSeconds * float64(time.Second))}
+	if f.Movie != nil {
+		m.Movie = *f.Movie
+	}
+	return m
+}
+
+// Files reads the files that are posted.
+type Files interface {
+	// Range starts reading a part of the object of a key.
+	Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
+	// URL signs the address of the object of a key.
+	URL(ctx context.Context, key, mimeType string) (string, error)
+}
+
+// Sums tells what the objects are that are posted. The files of a service have it.
+type Sums interface {
+	// Sum returns the SHA-256 of the object of a key, in hexadecimal. It fails with not_found if there is none.
+	Sum(ctx context.Context, key string) (string, error)
+}
+
+// sent returns the files of a post as they are stored, and a *platform.Error if one of them is not the one that its
+// item says: what was approved and documented is then not what would be sent.
+func sent(ctx context.Context, r *item.Record, pub *item.Publication, files Files) (all []DossierFile, err error) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	checked := slices.Clone(words.Files)
+	for _, beside := range []*media.File{words.Poster, words.Captions} {
+		if beside != nil {
+			checked = append(checked, *beside)
+		}
+	}
+	sums, ok := files.(Sums)
+	for i, f := range checked {
+		sum := f.SHA256
+		if ok {
+			if sum, err = sums.Sum(ctx, f.Key); errs.CodeOf(err) == errs.NotFound {
+				return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is gone. Regenerate the "+
+					"item, or "+
+					"replace its media, and publish it again.")
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if sum != f.SHA256 {
+			return nil, platform.Reject(platform.CodeMediaRefused, "The file "+f.ID+" is stored with another "+
+				"content than "+
+				"its sha256 says, so that it was not sent. Regenerate the item, or replace its media.")
+		}
+		if i < len(words.Files) {
+			all = append(all, DossierFile{f.ID, f.MIMEType, f.Bytes, sum})
+		}
+	}
+	return all, nil
+}
+
+// open makes the files of a post readable.
+func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publication, files Files) error {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	posted, poster := words.Files, words.Poster
+	add := func(m *platform.Media, f media.File) (err error) {
+		m.URL, err = files.URL(ctx, f.Key, f.MIMEType)
+		m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+			return files.Range(ctx, f.Key, offset, length)
+		}
+		return err
+	}
+	for i, f := range posted {
+		if err := add(&p.Media[i], f); err != nil {
+			return err
+		}
+	}
+	if p.Captions != nil {
+		if err := add(p.Captions, *words.Captions); err != nil {
+			return err
+		}
+	}
+	if p.Cover != nil {
+		return add(p.Cover, *poster)
+	}
+	return nil
+}
+
+// Fit returns the reasons for which the platform of a publication does not take the item, and apart from them the
+// choices that it asks of the person who posts, and that nobody has made. Members of the item are named by their
+// pointers, as in a patch of the item, and options as in the body of publish.
+func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) (found, choices []errs.Detail) {
+	p, err := post(r, pub, limits)
+	if err != nil {
+		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}, nil
+	}
+	from := r.Words(pub.Platform, pub.SocialAccountID).From
+	details := func(problems []platform.Problem) (all []errs.Detail) {
+		for _, problem := range problems {
+			at := pointer(problem)
+			member, _, _ := strings.Cut(at[1:], "/")
+			if variant := from[member]; variant != "" {
+				at = "/variants/" + variant + at
+			}
+			all = append(all, errs.Detail{Param: at, Message: problem.Message})
+		}
+		return all
+	}
+	problems := append(platform.Fit(pub.Platform, p, limits), uncovered(p, from["cover"], limits)...)
+	if limits.Asks != nil {
+		choices = details(limits.Asks(p))
+	}
+	if limits.Refuses != nil {
+		problems = append(problems, limits.Refuses(p)...)
+	}
+	found = details(problems)
+	if r.Branded && limits.Plain && from["media"] == "" {
+		found = append(found, errs.Detail{Param: "/media", Message: limits.Label +
+			" permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " +
+			limits.Label + " to the factory, and set no place for it in logo_places, then regenerate the item: its " +
+			"media are made without them."})
+	}
+	return found, choices
+}
+
+// Halved returns warnings about the hashtags that the platform of a publication shows in part, or as plain text.
+func Halved(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	for _, p := range platform.Halved(pub.Platform, platform.Post{Hashtags: words.Hashtags}, limits) {
+		all = append(all, item.PublicationWarning{Code: platform.HashtagNotShown, Message: p.Message})
+	}
+	return all
+}
+
+// Recut returns warnings about the videos whose edit list the platform of a publication does not follow.
+func Recut(r *item.Record, pub *item.Publication, limits platform.Capabilities) (all []item.PublicationWarning) {
+	p, err := post(r, pub, limits)
+	if err != nil {
+		return nil // which Fit returns
+	}
+	for _, found := range platform.Recut(pub.Platform, p, limits) {
+		all = append(all, item.PublicationWarning{Code: platform.EditListIgnored, Message: found.Message})
+	}
+	return all
+}
+
+// uncovered returns why a post cannot show the cover of the variant with the key.
+func uncovered(p platform.Post, key string, limits platform.Capabilities) []platform.Problem {
+	message := ""
+	switch {
+	case key == "":
+	case !limits.Supports(p.Kind, platform.OptionCover):
+		message = limits.Label + " takes no cover of its own for the kind " + string(p.Kind) + "."
+	case p.Options.CoverAt > 0:
+		message = "The option cover_at_seconds names another cover: send one of the two."
+	case len(p.Media) > 0 && !p.Media[0].Video():
+		message = "A cover is that of a video."
+	}
+	if message == "" {
+		return nil
+	}
+	return []platform.Problem{{Param: "cover", Message: message}}
+}
+
+// pointer returns the pointer of the member that a problem names.
+func pointer(p platform.Problem) string {
+	name := strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(p.Param)
+	switch {
+	case name == "options/cover_at":
+		name += "_seconds"
+	case strings.HasSuffix(name, "/alt_text"):
+		name = "options/alt_text"
+	}
+	if rest, ok := strings.CutPrefix(name, "options/"); ok {
+		return "/options/" + p.Platform + "/" + rest
+	}
+	return "/" + name
+}
+
+const (
+	day = 24 * time.Hour
+	// period is the time that one counter of an account's budget covers.
+	period = 4 * time.Hour
+	// atAnyTime is the part of a shared budget that can be used at any time of its day: a fourth of it.
+	atAnyTime = 4
+	// leastPause and longestPause bound how long a publication waits before it looks at a budget again.
+	leastPause   = time.Minute
+	longestPause = 4 * time.Hour
+)
+
+// budget is a budget with its use.
+type budget struct {
+	platform.Budget
+	// passed is the part of the present counter's time that has passed.
+	passed time.Duration
+	// used counts in the present counter, and earlier in those before it.
+	used, earlier int64
+}
+
+// limit returns how much the present counter may have after the given part of its time.
+func (b budget) limit(passed time.Duration) int64 {
+	most := int64(b.Max) - b.earlier
+	if b.Shared {
+		free := most / atAnyTime
+		return free + int64(math.Ceil(float64(most-free)*min(1, passed.Hours()/day.Hours())))
+	}
+	return most
+}
+
+// wait returns the time until the given uses are within the budget, or 0 if they are now.
+func (b budget) wait(uses int64) time.Duration {
+	left := period - b.passed
+	if b.Shared {
+		left = day - b.passed
+	}
+	const step = 5 * time.Minute
+	wait := time.Duration(0)
+	for wait < left && wait < longestPause && b.used+uses > b.limit(b.passed+wait) {
+		wait += step
+	}
+	return wait
+}
+
+// budget reads the use of a budget, and returns the key of the present counter. The budget of an
+// account includes the counters that are partly less than 24 hours old.
+func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget,
+	present store.Key, err error) {
+	if most, ok := w.Budgets[name]; ok {
+		b.Max = most
+	}
+	length, of, many := day, "", 1
+	if !b.Shared {
+		length, of, many = period, "#"+accountID, int(day/period)+1
+	}
+	keys := make([]store.Key, many)
+	var passed time.Duration
+	for i := range keys {
+		keys[i], passed = social.BudgetKey(name, of, length, b.Starts, w.Now(), i)
+	}
+	application := social.Metered(name)
+	if application != "" {
+		keys = append(keys, store.IDKey(application))
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return left, present, task.Again(err)
+	}
+	if application != "" {
+		if most, ok, err := social.DailyLimit(items[many]); err != nil {
+			return left, present, task.Again(err)
+		} else if ok {
+			b.Max = most
+		}
+	}
+	left = budget{Budget: b, passed: passed, used: items[0].Count()}
+	for _, it := range items[1:many] {
+		left.earlier += it.Count()
+	}
+	return left, keys[0], nil
+}
+
+// grant takes the uses of a publication out of the budget of its platform. It does so in a separate
+// step, once for each time that the publication begins. ready reports whether nothing is left to
+// take. A publication beyond the budget waits until the budget permits it.
+func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string,
+	b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
+	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {
+		return out, true, nil
+	}
+	uses := int64(b.Uses(what))
+	left, _, err := w.budget(ctx, *b, name, p.Account)
+	if err != nil {
+		return out, false, err
+	}
+	if wait := left.wait(uses); wait > 0 {
+		wait = max(leastPause, task.Jitter(wait))
+		return task.Outcome{Payload: p, Wait: wait, Deadline: w.Now().Add(wait + postWithin)}, false, nil
+	}
+	granted := p
+	out.Payload = &granted
+	out.Join = func(ctx context.Context, tx *store.Tx) error {
+		granted.Granted = p.Granted
+		left, key, err := w.budget(ctx, *b, name, p.Account)
+		if err != nil || left.wait(uses) > 0 {
+			return err // the next step waits
+		}
+		granted.Granted = progress.Restarts + 1
+		tx.CountUntil(key, uses, left.limit(left.passed), w.Now().Add(3*day), store.ErrConflict)
+		return nil
+	}
+	return out, false, nil
+}
+
+// readings returns what a reading with a price takes of the budgets of its platform. It returns false if the reading is
+// beyond one of them. Readings that are not urgent have three quarters of the budget, so that the first readings of new
+// posts have the rest.
+func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool) (
+	all []social.Use, within bool, err error) {
+	own := platform.Budget{Max: c.Reads.Max, Shared: true}
+	uses := int64(max(1, price))
+	if c.Budget != nil {
+		own.Starts = c.Budget.Starts
+	}
+	within = true
+	if c.Reads.Part > 0 {
+		shared, key, err := w.budget(ctx, *c.Budget, name, "")
+		if err != nil {
+			return nil, false, err
+		}
+		own.Max = shared.Max / c.Reads.Part
+		all = append(all, social.Use{Key: key, Units: uses, Limit: shared.limit(shared.passed)})
+		within = shared.used+uses <= shared.limit(shared.passed)
+	}
+	left, key, err := w.budget(ctx, own, name+".reads", "")
+	if err != nil {
+		return nil, false, err
+	}
+	most := left.limit(left.passed)
+	if !urgent {
+		most -= most / 4
+	}
+	return append(all, social.Use{Key: key, Units: uses, Limit: most}), within && left.used+uses <= most, nil
+}
+
+var _ social.Budgets = (*Worker)(nil)
+
+// Uses implements social.Budgets.
+func (w *Worker) Uses(ctx context.Context, r *social.Record, c platform.Capabilities, p social.Price) (
+	all []social.Use, wait time.Duration, err error) {
+	of, name, account := platform.Budget{}, r.Meter(), ""
+	switch {
+	case p.Of == social.ForReading && c.Reads != nil:
+		all, within, err := w.readings(ctx, name, c, p.Units, p.Urgent)
+		if !within {
+			wait = leastPause
+		}
+		return all, wait, err
+	case p.Of == social.ForPublishing && c.Budget != nil:
+		of, account = *c.Budget, r.ID
+	case p.Of == social.ForComments && c.Reads != nil && c.Reads.Part > 0:
+		of = *c.Budget
+	case p.Of == social.ForComments && c.Reads != nil:
+		of, name = platform.Budget{Max: c.Reads.Max, Shared: true}, name+".reads"
+		if c.Budget != nil {
+			of.Starts = c.Budget.Starts
+		}
+	default:
+		return nil, 0, nil
+	}
+	left, key, err := w.budget(ctx, of, name, account)
+	uses := int64(p.Units)
+	return []social.Use{{Key: key, Units: uses, Limit: left.limit(left.passed)}}, left.wait(uses), err
 }

@@ -10,17 +10,24 @@
 package publication
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/clock"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -291,3 +298,409 @@ func Day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // QuotaKey is the key of the counter of an account's posts on a day (UTC).
 func QuotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }
+
+const (
+	// MaxQueued bounds the accounts of an item that takes the next slot: each takes two more writes of a transaction.
+	MaxQueued = 8
+	// queueWindow is the time for which the slots of an account are read at once.
+	queueWindow = 14 * 24 * time.Hour
+	// keepClaim is the time for which a claim stays after its slot.
+	keepClaim = 24 * time.Hour
+)
+
+// claimKind is the kind of the claim of an item to a slot of an account. Its key is the account and the time, so that a
+// slot is claimed once.
+const claimKind = "publish_slot"
+
+// Times is the schedule of a factory.
+type Times struct {
+	Zone *time.Location
+	// Clock are the times of day, as HH:MM.
+	Clock []string
+	// Factory is the id of the factory, and Accounts are its social accounts.
+	Factory  string
+	Accounts []string
+	// Skip reports whether a time is left out. Nil leaves none out.
+	Skip func(time.Time) bool
+}
+
+// Between returns the times of the schedule from a time on and before another, in their order.
+func (t Times) Between(from, to time.Time) (all []time.Time) {
+	last := clock.Day(to.In(t.Zone))
+	for day := clock.Day(from.In(t.Zone)); !day.After(last); day = day.AddDate(0, 0, 1) {
+		for _, text := range t.Clock {
+			at, err := clock.Parse(text)
+			if err != nil {
+				continue // the factory has checked them
+			}
+			slot := clock.Instant(day.Add(at), t.Zone).UTC()
+			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) &&
+				(t.Skip == nil || !t.Skip(slot)) {
+				all = append(all, slot)
+			}
+		}
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
+// Taken has the items that take times of an account, by the times as texts.
+type Taken map[string]string
+
+// At returns the item that takes a time, or an empty id.
+func (t Taken) At(at time.Time) string { return t[resource.SortableTime(at)] }
+
+func queueOf(accountID string) string { return "queue#" + accountID }
+
+// TakenBetween returns what is planned on an account from a time on and before another: claims, which are read
+// consistently, and the publications that are scheduled.
+func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
+	taken := Taken{}
+	for _, q := range []store.Query{
+		{Index: store.ByParent, Partition: item.AccountPartition(accountID)},
+		{Index: store.Table, Partition: queueOf(accountID)},
+	} {
+		q.From, q.To, q.Limit, q.OldestFirst = resource.SortableTime(from), resource.SortableTime(to), 100, true
+		err := db.Each(ctx, q, func(it store.Item) error {
+			if q.Index == store.ByParent { // a publication, which is under its item
+				at, _, _ := strings.Cut(it.Parent.SK, "#")
+				taken[at] = it.PK
+				return nil
+			}
+			var claim struct{ Item string }
+			err := it.Decode(&claim)
+			taken[it.SK] = claim.Item
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// PlannedBetween returns what the items of the factory are planned for, from a time on and before another, without
+// being scheduled yet: by the accounts that they name, or else all of the factory. An item of a content plan holds its
+// time so.
+func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time) (map[string]Taken,
+	error) {
+	planned := map[string]Taken{}
+	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o),
+		From: resource.SortableTime(from), To: resource.SortableTime(to), Limit: 100, OldestFirst: true}
+	err := db.Each(ctx, q, func(it store.Item) error {
+		r, err := item.Decode(&it)
+		if err != nil || r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
+			return err
+		}
+		accounts := r.SocialAccountIDs
+		if len(accounts) == 0 {
+			accounts = t.Accounts
+		}
+		for _, accountID := range accounts {
+			if planned[accountID] == nil {
+				planned[accountID] = Taken{}
+			}
+			planned[accountID][resource.SortableTime(r.PublishAt.Time)] = r.ID
+		}
+		return nil
+	})
+	return planned, err
+}
+
+// NextSlot returns the first time of a schedule after now that no other item takes, or is planned for, on any of the
+// accounts, or false if there is none. Besides has the times that the same call has taken, by their accounts.
+func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, r *item.Record, o tenant.Owner,
+	now time.Time, besides []item.Slot) (at time.Time, ok bool, err error) {
+	if len(t.Clock) == 0 {
+		return at, false, nil
+	}
+	for from := now.Add(time.Millisecond); from.Before(now.Add(MaxAhead)); from = from.Add(queueWindow) {
+		to := from.Add(queueWindow)
+		planned, err := t.PlannedBetween(ctx, db, o, from, to)
+		if err != nil {
+			return at, false, err
+		}
+		all := make([]Taken, len(accounts))
+		for i, accountID := range accounts {
+			if all[i], err = TakenBetween(ctx, db, accountID, from, to); err != nil {
+				return at, false, err
+			}
+		}
+		for _, slot := range t.Between(from, to) {
+			if slot.After(now.Add(MaxAhead)) {
+				break
+			}
+			free := true
+			for i, accountID := range accounts {
+				by := cmp.Or(all[i].At(slot), planned[accountID].At(slot))
+				free = free && (by == "" || by == r.ID) &&
+					!slices.Contains(besides, item.Slot{Account: accountID, At: resource.Instant(slot)})
+			}
+			if free {
+				return slot, true, nil
+			}
+		}
+	}
+	return at, false, nil
+}
+
+// WarnOfOthers adds a warning to each publication of a scheduled item whose account gets another post in the same
+// minute.
+func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Time) error {
+	minute := at.UTC().Truncate(time.Minute)
+	for i := range r.Publications {
+		pub := &r.Publications[i]
+		page, err := db.List(ctx, store.Query{Index: store.ByParent, Limit: 10, OldestFirst: true,
+			Partition: item.AccountPartition(pub.SocialAccountID),
+			From:      resource.SortableTime(minute), To: resource.SortableTime(minute.Add(time.Minute))})
+		if err != nil {
+			return err
+		}
+		pub.Warnings = []item.PublicationWarning{}
+		for _, it := range page.Items {
+			if it.PK != r.ID {
+				pub.Warnings = append(pub.Warnings, item.PublicationWarning{Code: item.SameMinute,
+					Message: fmt.Sprintf("The content item %s is scheduled on the account for the same minute. Choose "+
+						"another time, such as next_slot.", it.PK)})
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Claim adds to the transaction that an item takes a time on accounts, instead of the slots that it has. A commit fails
+// with store.ErrConflict if another item has taken one since.
+func Claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, at time.Time, accounts []string) {
+	var wanted []item.Slot
+	for _, accountID := range accounts {
+		wanted = append(wanted, item.Slot{Account: accountID, At: resource.Instant(at)})
+	}
+	keepSlots(tx, now, o, r, wanted)
+	for _, s := range wanted {
+		if !slices.Contains(r.Slots, s) {
+			tx.Create(claim(o, r.ID, s, 0), store.ErrConflict)
+			r.Slots = append(r.Slots, s)
+		}
+	}
+}
+
+// keepSlots adds to the transaction that an item leaves the slots that are not wanted.
+func keepSlots(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, wanted []item.Slot) {
+	r.Slots = slices.DeleteFunc(slices.Clone(r.Slots), func(s item.Slot) bool {
+		if slices.Contains(wanted, s) {
+			return false
+		}
+		if s.At.After(now) { // an earlier claim may have expired
+			tx.Delete(claim(o, r.ID, s, 1))
+		}
+		return true
+	})
+}
+
+// claim returns the claim of an item to a slot. It is never changed, so that its version is always 1.
+func claim(o tenant.Owner, itemID string, s item.Slot, version int64) store.Item {
+	return store.Item{
+		Key:  store.Key{PK: queueOf(s.Account), SK: resource.SortableTime(s.At.Time)},
+		Kind: claimKind, Owner: o, Version: version,
+		Doc: []byte(`{"item":"` + itemID + `"}`), ExpireAt: s.At.Add(keepClaim),
+	}
+}
+
+// atOnce is the number of items that one call of a cleaner changes.
+const atOnce = 25
+
+// AccountCleaner removes an account that was disconnected from the items that are scheduled to it.
+// It implements social.Cleaner. Items that are being published end without it.
+type AccountCleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// Clean implements social.Cleaner.
+func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
+	q := store.Query{Index: store.ByParent, Partition: item.AccountPartition(accountID), OldestFirst: true,
+		Limit: atOnce}
+	for {
+		page, err := c.DB.List(ctx, q)
+		if err != nil {
+			return false, err
+		}
+		for _, it := range page.Items {
+			withdrawn, err := change(ctx, c.DB, o, it.PK,
+				func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, c.Now(), o, r, accountID) })
+			if err != nil {
+				return false, err
+			}
+			more = more || withdrawn
+		}
+		if more || page.Next == nil {
+			return more, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// withdraw removes an account from a scheduled item. If it was the last account, the item is no longer scheduled.
+func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
+	pub := r.PublicationTo(accountID)
+	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
+		return false, nil
+	}
+	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs),
+		func(id string) bool { return id == accountID })
+	if len(r.Publications) == 1 {
+		return true, unschedule(tx, now, o, r)
+	}
+	planner{tx, now, o, r}.leave(pub, true)
+	r.Publications = slices.DeleteFunc(r.Publications,
+		func(p item.Publication) bool { return p.SocialAccountID == accountID })
+	r.Touch(now)
+	return true, r.Notify(tx, o, event.ContentScheduled)
+}
+
+// unschedule clears the schedule of an item, and tells of it.
+func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	if err := Clear(tx, now, o, r); err != nil {
+		return err
+	}
+	return r.Notify(tx, o, event.ContentUnscheduled)
+}
+
+// change changes an item in a separate transaction, and reports whether it did.
+func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
+	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
+	it, r, _, err := item.Lookup(ctx, db, o, itemID)
+	if err != nil || r == nil {
+		return false, err
+	}
+	tx := &store.Tx{}
+	changed, err := f(tx, r)
+	if err != nil || !changed {
+		return false, err
+	}
+	if err := item.Replace(tx, it, r); err != nil {
+		return false, err
+	}
+	return true, db.Commit(ctx, tx)
+}
+
+// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements factory.Cleaner.
+type FactoryCleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// Clean implements factory.Cleaner.
+func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
+		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce}
+	return c.DB.Some(ctx, q, func(it store.Item) error {
+		_, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
+			if r.State != item.Scheduled {
+				return false, nil
+			}
+			return true, unschedule(tx, c.Now(), o, r)
+		})
+		return err
+	})
+}
+
+// aged returns the time that a post is older than the real clock says. A post that the clock of a sandbox has published
+// at its planned time counts from that time.
+func aged(c testclock.Clock, r *item.Record, pub *item.Publication) time.Duration {
+	if pub.PublishedAt == nil {
+		return 0
+	}
+	after := c.Since(pub.PublishedAt.Time)
+	if r.PublishAt == nil {
+		return after
+	}
+	early, all := r.PublishAt.Sub(pub.PublishedAt.Time), c.Ahead()
+	if early <= 0 || all-after < early { // it was published at its time, or before it by a call
+		return after
+	}
+	return all - early
+}
+
+// Preview returns what a publication posts, or will post, as its platform arranges and counts it. Without an account,
+// it is what the platform gets of any account.
+func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities) item.Preview {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	post := platform.Post{Kind: platform.Kind(r.Kind), Title: string(words.Title), Caption: string(words.Caption),
+		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files)),
+		Options: platform.Options{Own: options(pub, limits)}}
+	rule, text := limits.Rule(post), platform.Arrange(post, limits)
+	p := item.Preview{Platform: pub.Platform, Text: resource.Text(text.Body), Rest: resource.Text(text.Rest),
+		Hashtags: []string{},
+		MediaIDs: []string{}, Counts: []item.Count{}}
+	if pub.SocialAccountID != "" {
+		accountID := pub.SocialAccountID
+		p.SocialAccountID = &accountID
+	}
+	if len(text.Tags) > 0 {
+		p.Hashtags = text.Tags
+	}
+	for _, f := range words.Files {
+		p.MediaIDs = append(p.MediaIDs, f.ID)
+	}
+	count := func(of, s string, limit platform.Text) {
+		unit := limit.Unit
+		if unit == "" {
+			unit = platform.Runes
+		}
+		p.Counts = append(p.Counts, item.Count{Of: of, Count: limit.Length(s), Max: limit.Max, Unit: string(unit)})
+	}
+	if rule.Title.Max > 0 {
+		p.Title = resource.Text(text.Title)
+		count("title", text.Title, rule.Title)
+	}
+	limit := rule.Caption
+	if len(words.Files) == 0 && rule.Rest.Max > 0 {
+		limit = rule.Rest
+	}
+	count("caption", text.Body, limit)
+	if text.Rest != "" {
+		count("rest", text.Rest, rule.Rest)
+	}
+	p.Counts = append(p.Counts,
+		item.Count{Of: "hashtags", Count: len(words.Hashtags), Max: limits.Hashtags.Max, Unit: "hashtags"},
+		item.Count{Of: "media", Count: len(words.Files), Max: rule.MaxMedia, Unit: "media"})
+	return p
+}
+
+// options returns the platform's own options of a publication, or nil.
+func options(pub *item.Publication, limits platform.Capabilities) any {
+	if pub.Options == nil {
+		return nil
+	}
+	o, _, err := limits.Wishes(pub.Options.RawMessage)
+	if err != nil {
+		return nil
+	}
+	return o.Own
+}
+
+// Previews returns the previews of an item: one for each publication, or else for each variant.
+func Previews(r *item.Record, capabilities func(platform string) (platform.Capabilities, bool)) []item.Preview {
+	all := []item.Preview{}
+	add := func(pub item.Publication) {
+		if limits, ok := capabilities(pub.Platform); ok {
+			all = append(all, Preview(r, &pub, limits))
+		}
+	}
+	for _, pub := range r.Publications {
+		add(pub)
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, key := range r.VariantKeys() {
+		if of := r.VariantPlatforms[key]; of != "" {
+			add(item.Publication{Platform: of, SocialAccountID: key})
+		} else {
+			add(item.Publication{Platform: key})
+		}
+	}
+	return all
+}

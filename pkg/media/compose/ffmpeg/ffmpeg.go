@@ -4,15 +4,19 @@
 package ffmpeg
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -260,4 +264,215 @@ func LinkAll(dir string, files []string) error {
 		}
 	}
 	return nil
+}
+
+// Streams describes the streams of a file.
+type Streams struct {
+	// VideoCodec and AudioCodec are empty if there is no such stream.
+	VideoCodec, AudioCodec string
+	PixelFormat            string
+	Width, Height          int
+	FPS                    float64
+}
+
+var (
+	videoStream = regexp.MustCompile(`Stream #\d+:\d+[^:]*: Video: (\w+)[^,]*, (\w+)[^\n]*?, (\d+)x(\d+)[^\n]*`)
+	audioStream = regexp.MustCompile(
+		`Stream #\d+:\d+[^:]*: Audio: (\w+)`)
+	frameRate = regexp.MustCompile(`([\d.]+) fps`)
+)
+
+// Inspect reads the headers of a file. It decodes nothing.
+func (t Tool) Inspect(ctx context.Context, in Input) (Streams, Usage, error) {
+	// Copying no frame succeeds if the headers can be read.
+	report, err := t.Run(ctx, Job{Inputs: []Input{in}, Output: []string{"-map", "0", "-c", "copy", "-t", "0", "-f",
+		"null", "-"}})
+	if err != nil {
+		return Streams{}, report.Usage, err
+	}
+	return streamsOf(report.Log), report.Usage, nil
+}
+
+// streamsOf reads the description of the first input.
+func streamsOf(log string) (s Streams) {
+	log, _, _ = strings.Cut(log, "Output #0")
+	if m := videoStream.FindStringSubmatch(log); m != nil {
+		s.VideoCodec, s.PixelFormat = m[1], m[2]
+		s.Width, _ = strconv.Atoi(m[3])
+		s.Height, _ = strconv.Atoi(m[4])
+		if fps := frameRate.FindStringSubmatch(m[0]); fps != nil {
+			s.FPS, _ = strconv.ParseFloat(fps[1], 64)
+		}
+	}
+	if m := audioStream.FindStringSubmatch(log); m != nil {
+		s.AudioCodec = m[1]
+	}
+	return s
+}
+
+// Loudness is the result of the measuring filter ebur128 (EBU R 128).
+type Loudness struct {
+	// Integrated is in LUFS. Silence has Silent or less.
+	Integrated float64
+	// Peak is the true peak, in dBTP.
+	Peak float64
+}
+
+// Silent is the loudness of silence, in LUFS.
+const Silent = -69.9
+
+var (
+	integrated = regexp.MustCompile(`I:\s+(-?[\d.]+|-?inf|nan) LUFS`)
+	truePeak   = regexp.MustCompile(
+		`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`)
+)
+
+// LoudnessOf reads the summary of ebur128=peak=true from a log, and reports whether there is one.
+func LoudnessOf(log string) (Loudness, bool) {
+	at := strings.LastIndex(log, "Summary:")
+	if at < 0 {
+		return Loudness{}, false
+	}
+	i, p := integrated.FindStringSubmatch(log[at:]), truePeak.FindStringSubmatch(log[at:])
+	if i == nil || p == nil {
+		return Loudness{}, false
+	}
+	return Loudness{Integrated: decibels(i[1]), Peak: decibels(p[1])}, true
+}
+
+func decibels(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v != v || v < -200 {
+		return -200
+	}
+	return v
+}
+
+// lines yields the lines of a text.
+func lines(r io.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := bufio.NewScanner(r); s.Scan(); {
+			if !yield(s.Text()) {
+				return
+			}
+		}
+	}
+}
+
+// firstPipe is the number of the first file that a process inherits, its progress. It is followed by the feeds of the
+// inputs.
+const firstPipe = 3
+
+// pipes connect this process with ffmpeg.
+type pipes struct {
+	ours, theirs []*os.File
+	feeds        sync.WaitGroup
+}
+
+// open makes the pipes of a job.
+func open(job Job) (*pipes, error) {
+	p := &pipes{}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return p, err
+	}
+	p.ours, p.theirs = append(p.ours, read), append(p.theirs, write)
+	for _, in := range job.Inputs {
+		if in.Feed == nil {
+			continue
+		}
+		read, write, err := os.Pipe()
+		if err != nil {
+			return p, err
+		}
+		p.ours, p.theirs = append(p.ours, write), append(p.theirs, read)
+		widen(write)
+	}
+	return p, nil
+}
+
+// widen enlarges a pipe beyond its usual 64 KiB, so that a frame passes in a few steps. If it fails, a feed is only
+// slower.
+func widen(pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	const setPipeSize = 1031 // F_SETPIPE_SZ of Linux
+	_ = raw.Control(func(fd uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 1<<20) })
+}
+
+// started closes the ends of the process, which has its own copies by now, and begins to feed.
+func (p *pipes) started(job Job) {
+	for _, f := range p.theirs {
+		f.Close()
+	}
+	next := 1
+	for _, in := range job.Inputs {
+		if in.Feed == nil {
+			continue
+		}
+		to := p.ours[next]
+		next++
+		p.feeds.Go(func() {
+			// An error means that ffmpeg needs no more, or has ended. Its own error has the reason.
+			_ = in.Feed(to)
+			to.Close()
+		})
+	}
+}
+
+// close closes all ends. It may be called again.
+func (p *pipes) close() {
+	for _, f := range append(p.ours, p.theirs...) {
+		f.Close()
+	}
+}
+
+// progress reads the reports of progress until the run ends.
+func (r *Report) progress(from io.Reader, tell func(int)) {
+	for line := range lines(from) {
+		key, value, _ := strings.Cut(line, "=")
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil {
+			continue
+		}
+		switch key {
+		case "frame":
+			r.Frames = n
+			if tell != nil {
+				tell(n)
+			}
+		case "out_time_us":
+			r.Time = time.Duration(n) * time.Microsecond
+		}
+	}
+}
+
+// tail keeps the end of its input.
+type tail struct {
+	max  int
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.max; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(string(t.kept), "")
+}
+
+func lastLines(s string, n int) string {
+	all := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(all[max(0, len(all)-n):], " | ")
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-text/typesetting/segmenter"
+	"golang.org/x/text/unicode/bidi"
+
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
@@ -280,4 +283,539 @@ func lineOf(units []unit) line {
 	close()
 	l.runs = runs(all)
 	return l
+}
+
+// The reasons for which a text cannot be laid out.
+var (
+	ErrTooLong = errors.New("text: the text is too long for its place")
+	ErrScript  = errors.New("text: the fonts lack the script of the text")
+	ErrEmpty   = errors.New("text: the text has nothing to show")
+)
+
+// cluster is a character as a reader sees it.
+type cluster struct {
+	text  string
+	face  *face
+	width float64 // in ems, alone
+	// size is the length of the character in the text, in bytes. A space of another width or kind is drawn as U+0020.
+	size int
+	// art is the drawing of an emoji in color, and before the width of its unit before it, in ems.
+	art    art
+	before float64
+}
+
+// unit is the smallest part of a text between two possible line breaks.
+type unit struct {
+	clusters []cluster
+	// begin and end are offsets into the text, in bytes, without the space after it.
+	begin, end int
+	// width is the width of the unit, and space that of the space after it, in ems.
+	width, space float64
+	// gap is the font of the space after it.
+	gap *face
+	// binds reports whether the unit belongs to the one after it.
+	binds bool
+	// hyphen is seen if the line ends here, at a soft hyphen (UAX 14). Without a face, there is none.
+	hyphen cluster
+}
+
+// whole returns the width of the unit at the end of a line.
+func (u unit) whole() float64 { return u.width + u.hyphen.width }
+
+// text returns the text of the unit.
+func (u unit) text() string {
+	var b strings.Builder
+	for _, c := range u.clusters {
+		b.WriteString(c.text)
+	}
+	return b.String()
+}
+
+// Clean replaces control characters, such as line ends, by spaces. Offsets stay the same.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// units divides a text at the possible line breaks: those of a Japanese text are at the ends of its phrases.
+func (f *Fonts) units(text, lang string) ([]unit, error) {
+	return f.unitsOf(text, lang, inJapanese(text, lang))
+}
+
+// unitsOf is units, with or without the phrases of Japanese.
+func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
+	text = Clean(text)
+	d := divider{Fonts: f, first: f.first, chars: []rune(text)}
+	if !has(d.first, text) {
+		d.first = script.Latin
+	}
+	d.order = script.OrderOf(d.first, text, lang)
+	var seg segmenter.Segmenter
+	seg.Init(d.chars)
+	breaks := breaksOf(&seg, d.chars, phrases)
+	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
+		g := graphemes.Grapheme()
+		if thaiBreak(d.chars, g.Offset) {
+			d.close()
+		}
+		if err := d.take(g.Text, g.Offset); err != nil {
+			return nil, err
+		}
+		if breaks[g.Offset+len(g.Text)] {
+			d.close()
+		}
+	}
+	d.close()
+	if len(d.all) == 0 {
+		return nil, ErrEmpty
+	}
+	d.all[len(d.all)-1].hyphen = cluster{}
+	bind(d.all, lang)
+	return d.all, nil
+}
+
+// breaksOf returns the offsets at which a line may end.
+func breaksOf(seg *segmenter.Segmenter, chars []rune, phrases bool) map[int]bool {
+	breaks := map[int]bool{}
+	for lines := seg.LineIterator(); lines.Next(); {
+		line := lines.Line()
+		end := line.Offset + len(line.Text)
+		breaks[end] = !withinNumber(chars, end) && (!phrases || phraseBreak(chars, end))
+	}
+	return breaks
+}
+
+// divider divides a text into units.
+type divider struct {
+	*Fonts
+	first script.Family
+	order script.Order
+	chars []rune
+	// u is the unit that is not complete, and at the number of the bytes that were taken.
+	u   unit
+	all []unit
+	at  int
+}
+
+// take adds the next character, which is at an offset.
+func (d *divider) take(g []rune, offset int) (err error) {
+	if unicode.IsSpace(g[0]) { // a mark after it stands alone
+		size := len(string(g[:1]))
+		d.at += size
+		if err = d.space(g[0], offset, size); err != nil || len(g) == 1 {
+			return err
+		}
+		g = g[1:]
+	}
+	size := len(string(g))
+	begin := d.at
+	d.at += size
+	if g[0] == softHyphen && len(d.u.clusters) > 0 {
+		if d.u.hyphen, err = d.cluster([]rune{'-'}, d.order, 0); err != nil {
+			return err
+		}
+	}
+	c, err := d.cluster(g, d.order, size)
+	if err != nil {
+		return err
+	}
+	if c.text == "" && c.art == nil { // it is not seen
+		if n := len(d.u.clusters); n > 0 {
+			d.u.clusters[n-1].size, d.u.end = d.u.clusters[n-1].size+size, d.at
+		}
+		return nil
+	}
+	if d.u.clusters == nil {
+		d.u.begin = begin
+	}
+	d.u.clusters, d.u.end, d.u.hyphen = append(d.u.clusters, c), d.at, cluster{}
+	return nil
+}
+
+// softHyphen is a place where a word may be divided: a hyphen is seen at the end of a line, and nothing elsewhere.
+const softHyphen = '\u00ad'
+
+// space takes a space. It has the font of the character before it, except that of emoji, whose space is as wide as they
+// are.
+func (d *divider) space(r rune, offset, size int) (err error) {
+	u := &d.u
+	n := len(u.clusters)
+	if n == 0 {
+		return nil
+	}
+	if u.space == 0 {
+		if u.gap = u.clusters[n-1].face; u.gap == d.faces[script.Emoji] {
+			if u.gap, err = d.face(d.first); err != nil {
+				return err
+			}
+		}
+		u.space = d.width(u.gap, []rune{' '})
+	}
+	if withinNumber(d.chars, offset+1) || unbroken(r) {
+		u.clusters, u.space, u.end = append(u.clusters, cluster{text: " ", face: u.gap, width: u.space, size: size}), 0,
+			d.at
+	}
+	return nil
+}
+
+// close measures the unit and appends it.
+func (d *divider) close() {
+	u := d.u
+	if d.u = (unit{}); u.clusters == nil {
+		return
+	}
+	for i, c := range u.clusters {
+		if c.art != nil {
+			u.clusters[i].before = d.joined(u.clusters[:i])
+		}
+	}
+	u.width = d.joined(u.clusters)
+	d.all = append(d.all, u)
+}
+
+// joined returns the width of clusters beside each other, in ems.
+func (f *Fonts) joined(clusters []cluster) (width float64) {
+	for _, r := range runs(clusters) {
+		width += f.width(r.face, []rune(r.text))
+	}
+	return width
+}
+
+// thaiBreak reports whether a line may break before a Thai letter: a syllable begins with a vowel that is written
+// first. Thai has no spaces between words, and a dictionary of its words would be too large here.
+func thaiBreak(chars []rune, at int) bool {
+	leading := func(r rune) bool { return r >= 'เ' && r <= 'ไ' }
+	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
+}
+
+// unbroken reports whether a space keeps the words beside it on one line (UAX 14, class GL): the no-break space, that
+// of figures and the narrow one, which stands between a number and its currency.
+func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
+
+// withinNumber reports whether a space before an offset divides the digits of a number, or a number and its sign.
+func withinNumber(chars []rune, at int) bool {
+	if at < 2 || at >= len(chars) || chars[at-1] != ' ' {
+		return false
+	}
+	before, after := chars[at-2], chars[at]
+	return unicode.IsDigit(before) && (unicode.IsDigit(after) || sign(after)) || sign(before) && unicode.IsDigit(after)
+}
+
+// sign reports whether a character is written beside a number: of a currency, a part or a degree.
+func sign(r rune) bool { return unicode.Is(unicode.Sc, r) || strings.ContainsRune("%‰°№", r) }
+
+// runs joins neighbors of the same font.
+func runs(clusters []cluster) []cluster {
+	var all []cluster
+	for _, c := range clusters {
+		if n := len(all); n > 0 && all[n-1].face == c.face {
+			all[n-1].text += c.text
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// rightToLeft reports whether a paragraph runs from right to left, by its first letter with a direction.
+func rightToLeft(text string) bool {
+	for _, r := range text {
+		switch p, _ := bidi.LookupRune(r); p.Class() {
+		case bidi.L:
+			return false
+		case bidi.R, bidi.AL:
+			return true
+		}
+	}
+	return false
+}
+
+// divided divides the units that are wider than a line into units of one character.
+func divided(units []unit, width float64) []unit {
+	var all []unit
+	for _, u := range units {
+		if u.whole() <= width {
+			all = append(all, u)
+			continue
+		}
+		at := u.begin
+		for i, c := range u.clusters {
+			c.before = 0
+			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + c.size}
+			if at = part.end; i == len(u.clusters)-1 {
+				part.space, part.end, part.hyphen = u.space, u.end, u.hyphen
+			}
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// functionWords are the words of a language that belong to the word after them: articles, prepositions, conjunctions,
+// pronouns and auxiliary verbs. No line and no page ends with one.
+var functionWords = map[string]map[string]bool{
+	"en": wordsOf("a an the of in on at to for from by with without about into onto over under after before between " +
+		"through as than and or but nor so if that which who whose when while because is are was were be been am has " +
+		"have had do does did will would can could may might must should not no my your his her its our their this " +
+		"these those every each some any very too more most i you he she it we they there"),
+	"de": wordsOf("der die das den dem des ein eine einen einem einer eines in im an am auf aus bei beim mit nach " +
+		"von vom vor zu zum zur für gegen ohne um durch über unter zwischen seit bis und oder aber denn sondern wenn " +
+		"weil dass als wie ob nicht kein keine mein meine dein deine sein seine ihr ihre unser unsere euer dieser " +
+		"diese dieses jeder jede jedes sehr mehr ich du er sie es wir man"),
+	"es": wordsOf("el la los las un una unos unas de del en a al con sin por para sobre entre desde hasta hacia " +
+		"según tras y e o u ni pero sino que si como cuando porque es son era eran fue ha han había se me te le lo " +
+		"nos les no mi mis tu tus su sus nuestro nuestra este esta estos estas cada muy más yo él ella"),
+	"fr": wordsOf("le la les un une des du de d l à au aux en dans sur sous avec sans pour par chez " +
+		"vers entre depuis contre et ou mais ni que qui quand si comme car est sont était ont " +
+		"a se me te ne pas plus très mon ma mes ton ta tes son sa ses notre nos votre vos " +
+		"leur leurs ce cet cette ces chaque je tu il elle on nous vous ils elles"),
+	"it": wordsOf("il lo la i gli le un uno una di del dello della dei degli delle a al allo alla ai " +
+		"agli alle da dal dalla in nel nello nella nei nelle con su sul sulla per tra fra " +
+		"senza e ed o ma né che chi se come quando perché è sono era ha hanno si mi ti ci vi " +
+		"non più molto mio mia tuo tua suo sua nostro nostra questo questa questi queste ogni"),
+	"pt": wordsOf("o a os as um uma uns umas de do da dos das em no na nos nas ao à aos às com sem por pelo pela " +
+		"para sobre entre desde até e ou mas nem que se como quando porque é são era foi há tem me te lhe não mais " +
+		"muito meu minha teu tua seu sua nosso nossa este esta esse essa cada eu ele ela"),
+	"ru": wordsOf("в во на с со к ко у о об обо от ото из изо за до по под над при про для без через между перед и а " +
+		"но или да либо что чтобы как если когда где чем то же ли бы не ни это этот эта эти тот мой моя твой твоя " +
+		"свой своя наш наша ваш ваша его её их каждый каждая очень самый самая более я ты он она мы вы они"),
+	"uk": wordsOf("в у на з із зі до від за по під над при про для без через між перед і й та а але або чи що щоб як " +
+		"якщо коли де ніж то ж би не ні це цей ця ці той мій моя твій твоя свій своя наш наша ваш ваша його її їх " +
+		"кожен кожна дуже самий більш я ти він вона ми ви вони"),
+	"pl": wordsOf("w we na z ze do od ode za po pod nad przy o u dla bez przez między przed i a ale lub albo oraz " +
+		"ani że żeby jak jeśli gdy kiedy czy niż to nie jest są był była było mój moja twój twoja swój swoja nasz " +
+		"nasza wasz jego jej ich ten ta te ci każdy każda bardzo ja ty on ona my wy"),
+	"tr": wordsOf("bir bu şu o ve veya ya ama fakat her hiç çok daha en ne ki eğer çünkü"),
+}
+
+// postpositions are the words of a language that belong to the word before them. No line and no page begins with one.
+var postpositions = map[string]map[string]bool{
+	"tr": wordsOf("ile için gibi kadar göre karşı doğru sonra önce beri de da mi mı mu mü"),
+	"hi": wordsOf("का की के को में से पर ने तक है हैं था थे थी भी ही"),
+}
+
+func wordsOf(s string) map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq(s) {
+		all[w] = true
+	}
+	return all
+}
+
+// bind sets which units belong to the one after them: numbers, function words, and words before a postposition.
+func bind(units []unit, lang string) {
+	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	for i := range units[:max(len(units)-1, 0)] {
+		u := &units[i]
+		if endOf(*u) != word || u.space == 0 {
+			continue
+		}
+		bare := bareWord(u.text())
+		if lang == "fr" || lang == "it" { // the article of "l'eau" is not a word by itself
+			if _, rest, ok := strings.Cut(bare, "’"); ok {
+				bare = rest
+			}
+		}
+		u.binds = functionWords[lang][bare] || numeric(bare) ||
+			postpositions[lang][bareWord(units[i+1].text())]
+	}
+}
+
+// bareWord returns a word in lower case without the marks around it.
+func bareWord(s string) string {
+	return strings.ToLower(strings.TrimFunc(strings.ReplaceAll(s, "'", "’"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}))
+}
+
+// numeric reports whether a word is a number without its noun.
+func numeric(s string) bool {
+	return strings.ContainsFunc(s, unicode.IsDigit) && !strings.ContainsFunc(s, unicode.IsLetter)
+}
+
+// inJapanese reports whether a text is Japanese.
+func inJapanese(text, lang string) bool {
+	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	return lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana)
+}
+
+func kana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
+
+// phraseBreak reports whether a phrase of a Japanese text ends before a character. A phrase is a word with its
+// particles and endings, which are in Hiragana, so that the next one begins with another kind of character. Without a
+// dictionary, a phrase that begins with Hiragana is joined with the one before it, unless a particle ends that one.
+func phraseBreak(chars []rune, at int) bool {
+	if at <= 0 || at >= len(chars) {
+		return true
+	}
+	before, after := chars[at-1], chars[at]
+	hiragana := func(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
+	letter := func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Latin) || unicode.IsDigit(r) ||
+			r == 'ー'
+	}
+	switch {
+	case !letter(before) || !letter(after): // punctuation, spaces and emoji have their own rules
+		return true
+	case hiragana(before) && !hiragana(after):
+		// A polite prefix belongs to its word.
+		return (before != 'お' && before != 'ご') || at > 1 && hiragana(chars[at-2])
+	case hiragana(before) && hiragana(after):
+		return strings.ContainsRune("をはがに", before) && at > 1 && !hiragana(chars[at-2])
+	}
+	return false
+}
+
+// Page is the part of a longer text that is shown at once.
+type Page struct {
+	Block
+	// Begin and End are offsets into the text, in bytes.
+	Begin, End int
+}
+
+// The costs by which a text is divided into pages. A page that ends within a phrase or extends beyond a sentence is
+// worse than one more page that is not full.
+const (
+	costPage      = 1.0
+	costPhrase    = 0.25 // for an end with a phrase, within a sentence
+	costWord      = 0.9  // for an end with a word, within a phrase
+	costTied      = 3.0  // for an end with a word that belongs to the next one, besides
+	costLineEnd   = 0.1  // for a second line, so that short pages have one
+	costAlone     = 0.5  // for a page of a single word, where pages have few
+	costBeyond    = 1.5  // for each sentence that ends within a page
+	costEmptiness = 0.6  // for a page with hardly a word
+)
+
+// Pages divides a text into pages of at most box.MaxLines lines and box.MaxWords words, in letters of the size
+// box.MaxEm, or smaller ones for a page with a word that is too wide. In scripts without spaces, the lines alone count.
+// It returns the errors of Fit.
+func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	units, err := f.units(text, lang)
+	if err != nil {
+		return nil, err
+	}
+	em, leading, rtl := box.MaxEm, leadingOf(units), rightToLeft(text)
+	width := box.Width / em
+	units = divided(units, width/leastPage)
+	pages := []Page{}
+	begin := 0
+	for _, end := range paginate(narrowed(units, width), width, box) {
+		part := units[begin:end]
+		// A long word makes the letters of its page smaller.
+		smaller := 1.0
+		for _, u := range part {
+			smaller = min(smaller, width/u.width)
+		}
+		ends, _ := wrap(part, width/smaller)
+		b := block(part, balance(part, width/smaller, ends), em*smaller, leading, rtl)
+		pages = append(pages, Page{b, part[0].begin, part[len(part)-1].end})
+		begin = end
+	}
+	return pages, nil
+}
+
+// leastPage is the smallest size of the letters of a page, relative to that of the others. If a word would need less,
+// it is divided.
+const leastPage = 0.6
+
+// narrowed returns units of which none is wider than a line.
+func narrowed(units []unit, width float64) []unit {
+	all := slices.Clone(units)
+	for i := range all {
+		all[i].width = min(all[i].width, width)
+	}
+	return all
+}
+
+// paginate returns the ends of the pages with the least total cost.
+func paginate(units []unit, width float64, box Box) []int {
+	ends := make([]int, len(units)+1) // the beginning of the page that ends here
+	best := make([]float64, len(units)+1)
+	for i := range units {
+		best[i+1] = math.Inf(1)
+	}
+	for begin := range units {
+		beyond, used, words := 0.0, 0.0, 0
+		for end := begin + 1; end <= len(units); end++ {
+			last := units[end-1]
+			part := units[begin:end]
+			lines, _ := wrap(part, width)
+			if len(lines) > box.MaxLines || box.MaxWords > 0 && words == box.MaxWords {
+				break
+			}
+			used += last.width + last.space
+			if last.space > 0 {
+				words++
+			}
+			fill := min(used/width, 1)
+			if box.MaxWords > 0 && words > 0 {
+				fill = min(float64(words)/float64(box.MaxWords-1), 1)
+			}
+			cost := best[begin] + costPage + beyond + costEmptiness*(1-fill)*(1-fill)
+			if len(lines) > 1 && box.MaxWords > 0 {
+				cost += costLineEnd
+				for _, at := range balance(part, width, lines) {
+					if at < len(part) && part[at-1].binds {
+						cost += costTied
+					}
+				}
+			}
+			switch endOf(last) {
+			case sentence:
+				beyond += costBeyond
+			case phrase:
+				cost += costPhrase
+			case word:
+				if end < len(units) {
+					cost += costWord
+				}
+				if last.binds {
+					cost += costTied
+				}
+			}
+			if words == 1 && box.MaxWords > 1 && end == begin+1 {
+				cost += costAlone
+			}
+			if cost < best[end] {
+				best[end], ends[end] = cost, begin
+			}
+		}
+	}
+	var all []int
+	for at := len(units); at > 0; at = ends[at] {
+		all = append(all, at)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// ending is the largest part of speech that ends with a unit.
+type ending int
+
+const (
+	word ending = iota
+	phrase
+	sentence
+)
+
+// endOf returns the ending of a unit, by its punctuation.
+func endOf(u unit) ending {
+	trimmed := strings.TrimRight(u.text(), `"'”’»)]}」』）`)
+	switch {
+	case strings.HasSuffix(trimmed, ".") || hasSuffixOf(trimmed, "!?…。！？؟।"):
+		return sentence
+	case hasSuffixOf(trimmed, ",;:–—、，；：،؛"):
+		return phrase
+	}
+	return word
+}
+
+func hasSuffixOf(s, chars string) bool {
+	return s != "" && strings.ContainsRune(chars, []rune(s)[len([]rune(s))-1])
 }
