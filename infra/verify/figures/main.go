@@ -36,13 +36,13 @@ var figures = []figure{
 	// The contract has 65 members of a content item, which are flat.
 	{"members of the largest struct of pkg/area, with those of embedded types", 65, 65, (*sources).members},
 	{"members of the record of a content item, with those of embedded types", 27, 27, (*sources).record},
-	{"types of pkg with a method Step", 6, 12, (*sources).steps},
+	{"types of pkg with a method Step", 12, 12, (*sources).steps},
 	{"lines of functions of pkg that take steps of tasks", 4000, 3_800, (*sources).handlers},
 	{"structs of pkg/area/content with a member Caption", 3, 3, (*sources).captions},
 	{"uses between files of pkg/area/content/item that go round", 2, 0, (*sources).knots},
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4700, 4_600, (*sources).webhook},
-	{"lines of pkg/httpapi/humafix", 347, 500, (*sources).humafix},
+	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
 	{"lines of more than 120 columns, struct tags included", 53, 0, (*sources).wide},
 	{"comments of at most six words", 1891, 0, (*sources).brief},
 }
