@@ -235,8 +235,8 @@ fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz
 
 .PHONY: measure
-measure: tools explorer-assets media-tools ## Count units, cost and limits, and time start-up; writes docs/measured.md; ONLY=units,cost,scale,standing,start
-	$(GO) run ./infra/measure -only '$(ONLY)' -o docs/measured.md
+measure: tools explorer-assets media-tools ## Count units, cost and limits, and time start-up; writes infra/measure/testdata/tables.md; ONLY=units,cost,scale,standing,start
+	$(GO) run ./infra/measure -only '$(ONLY)' -o infra/measure/testdata/tables.md -page docs/measured.md
 
 .PHONY: bench-media
 bench-media: media-tools ## Measure what compositions use

@@ -27,16 +27,20 @@ func main() {
 	}
 }
 
-// sections are the parts of the report. The document has all but the first, whose figures depend on the machine.
+// sections are the parts of the report. The tables have all but the first, whose figures depend on the machine.
 var sections = []string{start, "units", "cost", "scale", "standing"}
 
 const start = "start"
+
+// summary is the section of the page, with a few figures of the others.
+const summary = "summary"
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
 	only := flags.String("only", "", "print these sections, separated by commas: "+strings.Join(sections, ", "))
 	rounds := flags.Int("rounds", 300, "how often each function is started")
-	path := flags.String("o", "", "replace the tables of this document")
+	tables := flags.String("o", "", "replace the sections of this file")
+	page := flags.String("page", "", "replace the summary of this page")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,6 +61,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if report, err = m.report(); err != nil {
 			return err
 		}
+		if err := write(*page, report, summary); err != nil {
+			return err
+		}
 	}
 	if slices.Contains(wanted, start) {
 		starts, err := startFunctions(ctx, *rounds)
@@ -68,25 +75,26 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	for _, name := range wanted {
 		fmt.Fprintf(out, "## %s\n\n%s\n", name, report[name])
 	}
-	if *path != "" {
-		document, err := os.ReadFile(*path)
-		if err != nil {
-			return err
-		}
-		text := string(document)
-		for _, name := range wanted {
-			if name == start {
-				continue
-			}
-			if text, err = replace(text, name, report[name]); err != nil {
-				return fmt.Errorf("%s: %w", *path, err)
-			}
-		}
-		if err := os.WriteFile(*path, []byte(text), 0o644); err != nil {
-			return err
+	kept := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return name == start })
+	return errors.Join(write(*tables, report, kept...), broken)
+}
+
+// write replaces sections of a file. Without a path it does nothing.
+func write(path string, report map[string]string, sections ...string) error {
+	if path == "" {
+		return nil
+	}
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := string(document)
+	for _, name := range sections {
+		if text, err = replace(text, name, report[name]); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return broken
+	return os.WriteFile(path, []byte(text), 0o644)
 }
 
 // replace returns a document with the text between the lines that mark a section replaced.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,30 @@ func (m measured) report() (map[string]string, error) {
 		"cost":     costSection(m),
 		"scale":    limitsTable(all) + "\n" + accountTable() + "\n" + outageTable(m.outage),
 		"standing": standingSection(m),
+		summary:    summaryTable(m, all),
 	}, err
+}
+
+// summaryTable has a few figures of each section.
+func summaryTable(m measured, all []limit) string {
+	t := newTable("What", "Figure")
+	for _, id := range []string{"getFactory", "listContentItems", "createFactory", "createContentItem"} {
+		a := m.call(id).perMillion()
+		t.row(fmt.Sprintf("A million calls of `%s`", id),
+			fmt.Sprintf("$%.2f, %.2f times the floor", a, a/floor().perMillion()))
+	}
+	for _, name := range []string{"image", "post", "short video"} {
+		used := m.generation(name).whole
+		t.row(fmt.Sprintf("1,000 generations: %s", name), fmt.Sprintf("$%.2f", billOf(&used, 1000, inVirginia).sum))
+	}
+	for _, p := range profiles {
+		_, sum := p.monthOf(m, inVirginia)
+		t.row(fmt.Sprintf("A month of the %s customer", p.name), fmt.Sprintf("$%.2f", sum))
+	}
+	for _, l := range all[:min(3, len(all))] {
+		t.row(l.what, fmt.Sprintf("reached at %.0f calls a second", math.Floor(l.at()+0.1)))
+	}
+	return t.String()
 }
 
 // table is a table of Markdown.
