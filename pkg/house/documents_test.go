@@ -16,7 +16,7 @@ import (
 // namedTest is a test as the document names it: the folder of its package, and its name.
 var namedTest = regexp.MustCompile("`((?:pkg|infra|functions)[a-z0-9/-]*) (Test[A-Za-z0-9_]+)`")
 
-// The document on security names the tests that prove it.
+// The table of threats names the tests that prove it.
 func TestTestsThatDocumentsNameExist(t *testing.T) {
 	tests := map[string][]listed{}
 	for _, p := range packages(t) {
@@ -30,23 +30,23 @@ func TestTestsThatDocumentsNameExist(t *testing.T) {
 	}
 	found := namedTest.FindAllStringSubmatch(security(t), -1)
 	if len(found) == 0 {
-		t.Error("security.md names no test")
+		t.Error("threats.md names no test")
 	}
 	for _, m := range found {
 		if !slices.ContainsFunc(tests[m[2]], func(p listed) bool { return p.under(m[1]) }) {
-			t.Errorf("security.md names %s of %s, which does not exist", m[2], m[1])
+			t.Errorf("threats.md names %s of %s, which does not exist", m[2], m[1])
 		}
 	}
 }
 
-// security returns the document on security, with the table of the other requirements of the standard.
+// security returns the document on security, with the tables of threats and of the other requirements of the standard.
 func security(t *testing.T) string {
 	t.Helper()
-	return document(t, "docs/security.md") + document(t, "pkg/house/testdata/asvs.md")
+	return document(t, "docs/security.md") + document(t, "pkg/house/testdata/threats.md") +
+		document(t, "pkg/house/testdata/asvs.md")
 }
 
-// Every requirement of the standard is in a cell of a table of the document on security,
-// and once.
+// Every requirement of the standard is in one cell of these tables.
 func TestEveryRequirementOfTheStandardIsAnswered(t *testing.T) {
 	listed, err := os.ReadFile(filepath.Join("testdata", "asvs-5.0-level-2.txt"))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestLinksOfDocuments(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
-	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
+	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "pkg/house/testdata/threats.md"}
 	for _, p := range pages {
 		names = append(names, "docs/"+filepath.Base(p))
 	}

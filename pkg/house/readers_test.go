@@ -41,7 +41,7 @@ var own = map[string]string{
 	"pkg/store/":                  "items of the table, which this program has written",
 }
 
-// Whatever reads the bytes of strangers has a budget, and the table of them in docs/security.md is that of the code.
+// Whatever reads the bytes of strangers has a budget, and the table of them in testdata/threats.md is that of the code.
 func TestReadersOfForeignBytesHaveABudget(t *testing.T) {
 	const budgets = module + "/pkg/base/budget"
 	readers, names := 0, map[string]string{}
@@ -72,7 +72,7 @@ func TestReadersOfForeignBytesHaveABudget(t *testing.T) {
 	if readers < 20 || len(names) < 10 {
 		t.Errorf("found %d readers and %d budgets", readers, len(names))
 	}
-	_, table, _ := strings.Cut(document(t, "docs/security.md"), "\n## Budgets\n")
+	_, table, _ := strings.Cut(document(t, "pkg/house/testdata/threats.md"), "\n## Budgets\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	listed := map[string]bool{}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+?) \|`).FindAllStringSubmatch(table, -1) {
@@ -80,7 +80,7 @@ func TestReadersOfForeignBytesHaveABudget(t *testing.T) {
 	}
 	for name, path := range names {
 		if !listed[name] {
-			t.Errorf("docs/security.md has no row for the budget %q of %s", name, path)
+			t.Errorf("pkg/house/testdata/threats.md has no row for the budget %q of %s", name, path)
 		}
 	}
 }
