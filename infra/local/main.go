@@ -1,6 +1,6 @@
 // Command local deploys the synthesised template onto a local AWS (`make stack`), or has AWS SAM serve its API
 // (`make sam`). It also builds the functions (`local build`), and runs tests on
-// AWS's own database engine (`make test-engine`).
+// AWS's own database engine.
 package main
 
 import (

@@ -27,7 +27,7 @@ func sam(ctx context.Context, t *testing.T, text, program string, arguments ...s
 		return nil, err
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return nil, errors.New("AWS SAM is not installed: run `make lint-stacks`")
+		return nil, errors.New("AWS SAM is not installed: run `go run ./infra/verify/suite -only stacks`")
 	}
 	work := t.TempDir()
 	// The CDK makes functions depend on their roles, although each already names its role.

@@ -163,7 +163,7 @@ func tableOf(rows []catalog.Row, p published) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Models
 
-For operators. `+"`go run ./infra/operate/catalog`"+` (`+"`make models`"+`) writes this file from
+For operators. `+"`go run ./infra/operate/catalog`"+` writes this file from
 `+"`pkg/generate/catalog/models.json`"+`, compares it with %s and %s, and prints each difference. The price is one credit
 for a cent of the charge. A charge of a text model is for a million tokens. *Elsewhere* is the charge of places that the
 row does not name.

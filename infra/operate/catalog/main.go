@@ -1,4 +1,4 @@
-// Command catalog compares the catalog of models with what is published today (`make models`): the price table of the
+// Command catalog compares the catalog of models with what is published today: the price table of the
 // package litellm, the endpoints of the package @fal-ai/client, and, with AWS credentials, the models of Bedrock in a
 // region. It prints each difference, writes the table of rows, and fails if a model ends within its notice.
 package main

@@ -32,12 +32,12 @@ func TestAnOrder(t *testing.T) {
 
 func TestRefusedOrders(t *testing.T) {
 	for says, args := range map[string][]string{
-		"name an action":                    nil,
-		"preflight, bootstrap, deploy":      {"synth"},
-		"no customer is given":              {"deploy"},
-		"there is no customer":              {"deploy", "-customer", "initech"},
-		"cannot have the stage local":       {"deploy", "-customer", "acme", "-stage", "local"},
-		"is deployed by `make stack` alone": {"destroy", "-customer", "local"},
+		"name an action":                      nil,
+		"preflight, bootstrap, synth, deploy": {"list"},
+		"no customer is given":                {"deploy"},
+		"there is no customer":                {"deploy", "-customer", "initech"},
+		"cannot have the stage local":         {"deploy", "-customer", "acme", "-stage", "local"},
+		"is deployed by `make stack` alone":   {"destroy", "-customer", "local"},
 	} {
 		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil ||
 			!strings.Contains(err.Error(), says) {

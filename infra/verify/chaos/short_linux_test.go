@@ -36,7 +36,7 @@ func everywhere(places []place) row {
 	}}
 }
 
-// TestTheServiceBearsFaults is `make chaos`, shortened: it has a few rows, little work, and no bound on the time,
+// TestTheServiceBearsFaults is the command, shortened: it has a few rows, little work, and no bound on the time,
 // which depends on the load of the machine.
 func TestTheServiceBearsFaults(t *testing.T) {
 	dir, err := filepath.Abs("../../../.local/chaos-test")

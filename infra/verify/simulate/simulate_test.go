@@ -45,7 +45,7 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("seed %d: %s", seed, broken)
 		}
 		if len(r.Broken) > 0 {
-			t.Fatalf("replay it with: make simulate SEEDS=1 FROM=%d", seed)
+			t.Fatalf("replay it in this folder with: SEEDS=1 FROM=%d go test -run TestSeeds", seed)
 		}
 		if simulated%100 == 0 || seed == from+seeds-1 {
 			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second; %d posts, %d replies, %d held\n",

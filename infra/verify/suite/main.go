@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"text/tabwriter"
@@ -26,9 +27,50 @@ func main() {
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Stdout, chosen(*all, *check, *only))
+	list := chosen(*all, *check, *only)
+	code := 2
+	if err := prepare(ctx, list); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = run(ctx, os.Stdout, list)
+	}
 	stop()
 	os.Exit(code)
+}
+
+// prepare sets the environment of all stages, and installs what they need. All is compiled as the functions are, so
+// that nothing is compiled twice; the compiler and the tests may use more memory, and take less time.
+func prepare(ctx context.Context, list []stage) error {
+	bin, err := filepath.Abs(".tools/runtime-node/node_modules/.bin")
+	if err != nil {
+		return err
+	}
+	flags := os.Getenv("GOFLAGS")
+	if !strings.Contains(flags, "-trimpath") {
+		flags += " -trimpath"
+	}
+	for name, value := range map[string]string{"CGO_ENABLED": "0", "GOFLAGS": flags, "GOGC": "800",
+		"PATH": bin + string(filepath.ListSeparator) + os.Getenv("PATH")} {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	commands := []string{"node infra/tools/explorer-assets.mjs", "node infra/tools/media-tools.mjs",
+		"go build -o .local/bin/local ./infra/local", ".local/bin/local tools"}
+	for _, s := range list {
+		if c := ".local/bin/local tools " + s.tools; s.tools != "" && !slices.Contains(commands, c) {
+			commands = append(commands, c)
+		}
+	}
+	for _, c := range commands {
+		words := strings.Fields(c)
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w", c, err)
+		}
+	}
+	return nil
 }
 
 // chosen returns the stages to run.

@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // stage is one command of the suite.
 type stage struct {
 	name string
@@ -12,8 +14,10 @@ type stage struct {
 	needs string
 	// long stages are those of make test-all alone, and check stages those of make check.
 	long, check bool
-	command     []string
-	env         []string
+	// tools is the set of tools of `local tools` that the stage needs beside the usual ones.
+	tools   string
+	command []string
+	env     []string
 }
 
 // everything has all packages: the wildcard ./... leaves out testdata.
@@ -33,7 +37,42 @@ const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|ItemsAreCorre
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
-func target(name string) []string { return []string{"make", "--no-print-directory", name} }
+// lines runs commands one after the other, until one fails.
+func lines(commands ...string) []string { return shell("set -e\n" + strings.Join(commands, "\n")) }
+
+// generated has what must be committed as it would be generated now.
+const generated = "pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml " +
+	"pkg/auth/authorizer/scopes_gen.go pkg/media/compose/script/glyphs.bin"
+
+// isGenerated generates these files, and fails if they were others before.
+const isGenerated = `files="` + generated + `"; was=$(cat $files | cksum); go generate ./...
+[ "$was" = "$(cat $files | cksum)" ] || {
+	echo "The generated files were out of date. They are not any more: commit $files."; exit 1; }`
+
+// linted lints the OpenAPI document.
+const linted = `REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true .tools/node/node_modules/.bin/redocly lint ` +
+	`--config infra/tools/redocly.yaml clients/openapi.json`
+
+// The race detector needs cgo. The packages with most goroutines run under it: not their slowest tests, which are
+// sweeps over every step, or of large answers. Of compose there are the videos of two tests, one of which is canceled,
+// since ffmpeg takes the time of all others; of simulate there are a few seeds.
+const (
+	racing = "./pkg/task/... ./pkg/area/webhook ./pkg/httpapi/... ./pkg/store/... ./infra/local/standalone"
+	slow   = "^Test(ADeathAtAnyStepOf(AnOutage|AnUrgentAttempt)LosesNothing|ALargeAnswerIsKeptWhole|" +
+		"ALateRunWithALargeAnswerLeavesNothing|AnAnswerThatCannotBeKeptHasNoEffect|APageOfLargeItemsIsShort|" +
+		"ASlowReceiverKeepsFewAttemptsWaiting)$"
+	videos = "^Test(TheVoiceDecidesTheCut|ACompositionEndsWhenItIsCanceled)$"
+)
+
+// SAM carries these end-to-end tests, but for answers of the gateway's own: docs/tests.md says what it does otherwise.
+const (
+	samTests = "^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Events|KeyLifeCycle|Idempotency|Factories|" +
+		"Catalog|Studio|RateLimit|Refusals)$"
+	samSkips = "^TestRefusals$/^(no_key|another_scheme|garbage|mistyped|unknown_key|unknown_path_outside)"
+)
+
+// judged is the table of what the libraries of X and Bluesky find in texts, with which tests compare the code.
+const judged = "pkg/adapter/platform/texts/testdata/judges.jsonl"
 
 // ofClients runs tests of the clients with tools that only they need.
 func ofClients(tests string) []string {
@@ -50,17 +89,24 @@ var stages = []stage{
 	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
 		"-skip", longTests, "./infra/verify/e2e"}},
 
-	{name: "generated", check: true, command: target("generate-check")},
-	{name: "vet", check: true, command: target("vet")},
-	{name: "staticcheck", check: true, command: target("staticcheck")},
-	{name: "document", check: true, lane: 1, command: target("lint-document")},
-	{name: "engine", check: true, lane: 1, needs: "java", command: target("test-engine")},
-	{name: "compile-clients", check: true, lane: 1, command: ofClients("TheClientsCompile")},
-	{name: "collection", check: true, lane: 1, command: ofClients("Postman")},
-	{name: "lint-n8n", check: true, lane: 1, command: ofClients("N8nPackage")},
+	{name: "generated", check: true, command: lines(isGenerated)},
+	{name: "vet", check: true, command: lines("go vet "+everything,
+		"go vet -tags deployed ./infra/verify/e2e", "go vet -tags long ./pkg/media/compose ./pkg/media/compose/text",
+		"go vet -tags clients ./clients/internal/verify", "go vet -tags n8n ./clients/internal/verify",
+		"go vet -tags judges ./infra/app/stack")},
+	{name: "staticcheck", check: true, command: lines("go tool staticcheck "+everything,
+		"go tool staticcheck -tags deployed ./infra/verify/e2e")},
+	{name: "document", check: true, lane: 1, command: lines(linted)},
+	{name: "engine", check: true, lane: 1, needs: "java", command: shell(".local/bin/local test-engine")},
+	{name: "compile-clients", check: true, lane: 1, tools: "check", command: ofClients("TheClientsCompile")},
+	{name: "collection", check: true, lane: 1, tools: "check", command: ofClients("Postman")},
+	{name: "lint-n8n", check: true, lane: 1, tools: "check", command: ofClients("N8nPackage")},
 
-	{name: "stacks", long: true, command: target("lint-stacks")},
-	{name: "vulnerabilities", long: true, command: target("vulnerabilities")},
+	{name: "stacks", long: true, tools: "all", command: lines(linted, "go run ./infra/verify/judge",
+		"go test -tags judges -vet=off -count=1 -run SAM ./infra/app/stack",
+		".tools/spectral-node/node_modules/.bin/spectral lint --ruleset infra/tools/spectral/ruleset.yaml "+
+			"--fail-severity hint clients/openapi.json")},
+	{name: "vulnerabilities", long: true, command: shell("go run ./infra/verify/vulnerabilities")},
 	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
 		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
 	{name: "media", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
@@ -78,15 +124,34 @@ var stages = []stage{
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
 	{name: "calendar", long: true, command: shell("go run ./infra/verify/calendar -skip '" + longTests + "' " +
 		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
-	{name: "clients", long: true, command: target("test-clients")},
-	{name: "n8n", long: true, command: target("test-n8n")},
-	{name: "race", long: true, needs: "cc", command: target("test-race")},
-	{name: "engine-all", long: true, needs: "java", command: append(target("test-engine"), "ENGINE=all")},
-	{name: "deployed", long: true, command: target("test-deployed")},
-	{name: "sam", long: true, needs: "docker", command: target("test-sam")},
-	{name: "console", long: true, needs: "chromium", command: target("test-console")},
-	{name: "explorer", long: true, needs: "chromium", command: target("test-explorer")},
-	{name: "texts", long: true, needs: "node", command: target("test-texts")},
-	{name: "emoji", long: true, command: target("test-emoji")},
-	{name: "agents", long: true, command: target("test-mcp")},
+	{name: "clients", long: true, tools: "all", command: lines(
+		"go test -json -vet=off -count=1 -timeout 30m -tags clients ./clients/internal/verify",
+		"cd clients/go && go vet ./...")},
+	{name: "n8n", long: true, tools: "n8n", command: shell(
+		"go test -json -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify")},
+	{name: "race", long: true, needs: "cc", env: []string{"CGO_ENABLED=1"}, command: lines(
+		"go test -json -race -vet=off -skip '"+slow+"' "+racing,
+		"go test -json -race -vet=off -run '"+videos+"' ./pkg/media/compose",
+		"SEEDS=5 go test -json -race -vet=off -run '^TestSeeds$' ./infra/verify/simulate")},
+	{name: "engine-all", long: true, needs: "java", command: shell(".local/bin/local test-engine all")},
+	{name: "deployed", long: true, command: lines(isGenerated, "go test -json -tags deployed -vet=off -count=1 -p 1 "+
+		"-parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos")},
+	{name: "sam", long: true, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
+		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 -run '" + samTests +
+		"' -skip '" + samSkips + "' ./infra/verify/e2e")},
+	{name: "console", long: true, needs: "chromium", command: lines(
+		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
+		"go test -json -tags console -count=1 -timeout 30m -run InChromium ./infra/verify/console")},
+	{name: "explorer", long: true, needs: "chromium", command: lines(
+		"(cd pkg/service/docs/browser && npm ci --loglevel=error)",
+		"go test -json -tags explorer -count=1 -run TestExplorerInChromium ./pkg/service/docs")},
+	{name: "texts", long: true, needs: "node", tools: "texts", command: lines(
+		"node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl",
+		"cmp build/judges.jsonl "+judged+" || { echo 'The table is out of date: judge the change, and copy it.'; exit 1; }")},
+	{name: "emoji", long: true, tools: "emoji", command: shell("go test -json -tags long -vet=off -count=1 " +
+		"-run '^TestEmojiLookAsSkiaDrawsThem$' ./pkg/media/compose/text")},
+	{name: "agents", long: true, tools: "mcp", command: lines(
+		"go test -json -tags inspector -vet=off -count=1 -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$' "+
+			"./infra/verify/e2e",
+		"go test -json -tags inspector -vet=off -count=1 -run '^TestOfficialClients' ./infra/verify/console")},
 }

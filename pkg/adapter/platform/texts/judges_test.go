@@ -12,7 +12,7 @@ import (
 )
 
 // judged is what the libraries of X and Bluesky find in a text: a line of testdata/judges.jsonl, which
-// infra/tools/texts/judge.mjs prints. `make test-texts` checks that it is up to date.
+// infra/tools/texts/judge.mjs prints. The stage texts checks that it is up to date.
 type judged struct {
 	Text     string
 	Length   int
