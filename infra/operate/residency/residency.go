@@ -1,6 +1,5 @@
-// Command residency prints where the data of a customer goes: which
-// generation models of its stack process it in the stack's region, which elsewhere, and who
-// runs them.
+// Command residency prints where the data of a customer goes: which generation models of its stack process it in the
+// stack's region, which elsewhere, and who runs them.
 package main
 
 import (

@@ -17,19 +17,26 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// contractFile has the rules that the tests of this file hold, and their exceptions.
-const contractFile = "../../../docs/contract.md"
+// contractFile has the rules that the tests of this file hold, and exceptionsFile the names and their exceptions.
+const (
+	contractFile   = "../../../docs/contract.md"
+	exceptionsFile = "testdata/contract.md"
+)
 
 // contractRows returns the cells of the tables below a heading of the contract, without their heads.
 func contractRows(t *testing.T, heading string) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(contractFile)
-	if err != nil {
-		t.Fatal(err)
+	var text string
+	for _, name := range []string{contractFile, exceptionsFile} {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(page)
 	}
-	_, rest, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	_, rest, ok := strings.Cut(text, "\n## "+heading+"\n")
 	if !ok {
-		t.Fatalf("docs/contract.md has no heading %s", heading)
+		t.Fatalf("the contract has no heading %s", heading)
 	}
 	rest, _, _ = strings.Cut(rest, "\n## ")
 	for block := range strings.SplitSeq(rest, "\n\n") {
@@ -77,7 +84,7 @@ func exceptionsOf(t *testing.T, rule string) exceptions {
 		}
 	}
 	if len(e.named) == 0 {
-		t.Errorf("docs/contract.md names no exception to %s", rule)
+		t.Errorf("testdata/contract.md names no exception to %s", rule)
 	}
 	return e
 }
@@ -98,7 +105,7 @@ func (e exceptions) unused(t *testing.T) {
 	t.Helper()
 	for _, place := range slices.Sorted(maps.Keys(e.named)) {
 		if !e.met[place] {
-			t.Errorf("docs/contract.md excepts %s, which needs no exception", place)
+			t.Errorf("testdata/contract.md excepts %s, which needs no exception", place)
 		}
 	}
 }
@@ -377,19 +384,19 @@ func TestStatusesFollowTheirRule(t *testing.T) {
 			}
 			if of, ok := stated[o.OperationID]; ok {
 				if want == of {
-					t.Errorf("docs/contract.md states %s of %s, which is the rule", of, o.OperationID)
+					t.Errorf("testdata/contract.md states %s of %s, which is the rule", of, o.OperationID)
 				}
 				want = of
 				delete(stated, o.OperationID)
 			}
 			if o.Responses[want] == nil {
-				t.Errorf("%s answers %v, not %s: follow the rule, or name it in docs/contract.md", o.OperationID,
+				t.Errorf("%s answers %v, not %s: follow the rule, or name it in testdata/contract.md", o.OperationID,
 					slices.Sorted(maps.Keys(o.Responses)), want)
 			}
 		}
 	}
 	for op := range stated {
-		t.Errorf("docs/contract.md states the status of %s, which is no operation", op)
+		t.Errorf("testdata/contract.md states the status of %s, which is no operation", op)
 	}
 }
 
