@@ -82,14 +82,14 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// The report in docs is that of the answers.
+// The report in testdata is that of the answers.
 func TestTheReportIsCurrent(t *testing.T) {
 	all, err := readAnswers(seen)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../../docs/evaluation.md")
+	got, err := os.ReadFile("testdata/report.md")
 	if err != nil || !strings.HasPrefix(string(got), offline(verdictsOf(all))) || !strings.Contains(string(got), "## Quality") {
-		t.Errorf("run make evaluate: docs/evaluation.md is not current: %v", err)
+		t.Errorf("run make evaluate: testdata/report.md is not current: %v", err)
 	}
 }

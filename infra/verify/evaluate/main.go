@@ -34,7 +34,7 @@ func main() {
 // evaluate writes the report. With a writer, it also asks real models, by the AWS credentials of the environment.
 func evaluate(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("evaluate", flag.ContinueOnError)
-	report := flags.String("report", "docs/evaluation.md", "file of the report")
+	report := flags.String("report", "infra/verify/evaluate/testdata/report.md", "file of the report")
 	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
 	guards := flags.String("guards", "infra/verify/evaluate/testdata/unseen.md", "file with the table of the unseen texts")

@@ -1,6 +1,6 @@
 // Package erasure erases an account or a profile that its owner wants erased, after a time in which they can think
 // better of it, and after a last export. It has the table of all kinds of items, and deletes items as their own
-// operations do; the reset of a sandbox and the operator's command use both. docs/erasure.md describes it.
+// operations do; the reset of a sandbox and the operator's command use both. docs/transfer.md describes it.
 package erasure
 
 import (
