@@ -22,7 +22,7 @@ import (
 	record "github.com/content-automation/api/pkg/record/authority"
 )
 
-var update = flag.Bool("update", false, "write docs/authority.md")
+var update = flag.Bool("update", false, "write testdata/kinds.md")
 
 const root = "../../.."
 
@@ -183,7 +183,7 @@ func TestAWeakerCallerAnswersForItsChanges(t *testing.T) {
 	}
 }
 
-// docs/authority.md has the table of the registry, and the registry names operations of the document.
+// testdata/kinds.md has the table of the registry, and the registry names operations of the document.
 func TestTheTableIsThatOfTheRegistry(t *testing.T) {
 	w := newWorld(t)
 	var b bytes.Buffer
@@ -204,7 +204,7 @@ func TestTheTableIsThatOfTheRegistry(t *testing.T) {
 		fmt.Fprintf(&b, "| %s (`%s`) | %s | %s | %s | %s |\n", k.Name, k.Document, k.Acts, strings.Join(needs, ", "),
 			strings.Join(changes, ", "), k.Ends)
 	}
-	const name, begin, end = root + "/docs/authority.md", "<!-- begin -->\n", "<!-- end -->\n"
+	const name, begin, end = "testdata/kinds.md", "<!-- begin -->\n", "<!-- end -->\n"
 	old, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
