@@ -9,13 +9,13 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/task"
@@ -47,7 +47,7 @@ var custom = map[string]struct{ idle, busy int }{
 	"RefusedVariants": {0, 6}, // the platforms
 	"RepairedTexts":   {0, 7}, // the five codes of the guard, flagged, and unreadable
 
-	chain.AlteredMetric:       {},
+	auditlog.AlteredMetric:    {},
 	httpapi.ServerErrors:      {},
 	"InterruptedCompositions": {},
 	"UnsignedMedia":           {},

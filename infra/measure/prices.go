@@ -180,7 +180,7 @@ traced.
 answers in 300 ms. Five pollers look at each queue every 20 seconds.
 - A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %.0f; work has up to %.0f.
 Metrics of faults are not included.
-- Not included: prices of providers, hash chains and service levels (under load about 0.2 write units for a call), free
+- Not included: prices of providers, service levels (under load about 0.1 write units for a call), free
 tiers, storage of items and backups, traffic to customers (that to platforms is above), monthly users of Cognito, and
 taxes.
 `,

@@ -18,12 +18,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/transfer"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -174,11 +174,11 @@ func (a alarms) altered() {
 		options := metric("Sum")
 		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
 			says: "An entry of the audit log was changed or removed (" + change +
-				"). The log of the function chain names it; check the account with `admin audit verify`.",
+				"). The log of the function levels names it.",
 			runbook: "audit-log-altered",
 			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-				Namespace: jsii.String(a.namespace), MetricName: jsii.String(chain.AlteredMetric),
-				DimensionsMap: &map[string]*string{chain.ChangeDimension: jsii.String(change)},
+				Namespace: jsii.String(a.namespace), MetricName: jsii.String(auditlog.AlteredMetric),
+				DimensionsMap: &map[string]*string{auditlog.ChangeDimension: jsii.String(change)},
 				Statistic:     options.Statistic, Period: options.Period,
 			}),
 			above: 0,
@@ -237,7 +237,7 @@ func (a alarms) providers(names []string) {
 func (a alarms) undecodable() {
 	a.add("PutAsideAlarm", alarm{
 		says: "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a " +
-			"record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put " +
+			"record of a stream, or an entry of the audit log. The logs of due, relay and levels name it by \"put " +
 			"aside\".",
 		runbook: "something-was-put-aside",
 		metric:  a.counted(metrics.Aside),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -262,20 +261,14 @@ func condition(operator, key string, values ...string) func(awsiam.PolicyStateme
 	}
 }
 
-// auditLog permits at most to append to the audit log. The function of the log's stream may
-// append links of hash chains; all others may append entries.
+// auditLog permits at most to append to the audit log.
 func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
 	reads := slices.DeleteFunc(slices.Clone(f.Audit), func(u topology.Use) bool { return u == topology.Put })
 	all := uses(reads, l.data.audit, store.AuditIndexes)
 	if !slices.Contains(f.Audit, topology.Put) {
 		return all
 	}
-	operator := "ForAllValues:StringNotLike"
-	if f.Trigger == topology.ByAuditStream {
-		operator = "ForAllValues:StringLike"
-	}
-	ofKind := condition(operator, "dynamodb:LeadingKeys", chain.Prefix+"*")
-	return append(all, ofKind(allow([]string{"dynamodb:PutItem"}, l.data.audit.TableArn())))
+	return append(all, allow([]string{"dynamodb:PutItem"}, l.data.audit.TableArn()))
 }
 
 // uses permits uses of a table. Only lists read indexes.

@@ -225,10 +225,9 @@ func TestRolesOfCustomers(t *testing.T) {
 	}
 }
 
-// No function may change or remove entries of the audit log. The areas append entries, and the
-// function chain appends links.
+// No function may change or remove entries of the audit log; some append entries.
 func TestTheAuditLogIsAppendOnly(t *testing.T) {
-	puts := map[string]int{}
+	puts := 0
 	for id, r := range acme.of("AWS::IAM::Policy") {
 		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
 			p := properties(statement.(map[string]any))
@@ -241,17 +240,15 @@ func TestTheAuditLogIsAppendOnly(t *testing.T) {
 					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
 					"dynamodb:ListStreams":
 				case "dynamodb:PutItem":
-					puts[fmt.Sprint(p["Condition"])]++
+					puts++
 				default:
 					t.Errorf("%s permits %v on the audit log", id, action)
 				}
 			}
 		}
 	}
-	entries, links := "map[ForAllValues:StringNotLike:map[dynamodb:LeadingKeys:[chain#*]]]",
-		"map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[chain#*]]]"
-	if len(puts) != 2 || puts[entries] < 5 || puts[links] != 1 {
-		t.Errorf("it permits to put: %v", puts)
+	if puts < 5 {
+		t.Errorf("%d functions append entries", puts)
 	}
 }
 

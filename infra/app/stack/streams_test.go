@@ -86,7 +86,7 @@ func TestExpiryCallsNoReader(t *testing.T) {
 				continue
 			}
 			removals++
-			if by := pattern.UserIdentity.PrincipalID; name != "Chain" || len(by) != 1 || by[0]["exists"] {
+			if by := pattern.UserIdentity.PrincipalID; name != "Levels" || len(by) != 1 || by[0]["exists"] {
 				t.Errorf("%s is called for %s", name, text)
 			}
 		}
@@ -98,8 +98,8 @@ func TestExpiryCallsNoReader(t *testing.T) {
 
 // Readers that do less work for several records together collect them in batches.
 func TestBatchesAreCollected(t *testing.T) {
-	if window := acme.streams()["Chain"]["MaximumBatchingWindowInSeconds"]; window != 30. {
-		t.Errorf("chain collects for %v s", window)
+	if window := acme.streams()["Levels"]["MaximumBatchingWindowInSeconds"]; window != 30. {
+		t.Errorf("levels collects for %v s", window)
 	}
 	if window := acme.streams()["Relay"]["MaximumBatchingWindowInSeconds"]; window != nil {
 		t.Errorf("tasks and events wait for %v s", window)

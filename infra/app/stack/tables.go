@@ -25,7 +25,7 @@ func newAuditTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsd
 		return newGlobalTable(stack, s, key, "Audit", store.AuditIndexes)
 	}
 	props := tableProps(s, key)
-	// The function of the stream makes the hash chains, and detects altered entries.
+	// The function of the stream counts calls, and detects altered entries.
 	props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	return newTable(stack, "Audit", props, store.AuditIndexes)
 }

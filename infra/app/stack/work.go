@@ -13,8 +13,8 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -61,7 +61,7 @@ func newWork(app constructs.Construct, d *data) *work {
 		case topology.ByStream:
 			w.feedFromStream(functions.new(f), f, d.state, append(counted(), newItems(worker.RelayedKinds...))...)
 		case topology.ByAuditStream:
-			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind),
+			w.feedFromStream(functions.new(f), f, d.audit, newItems(auditlog.EntryKind),
 				map[string]any{"eventName": []string{"MODIFY"}}, w.removed())
 			w.alarms.altered()
 		case topology.ByQueue:

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -42,7 +42,7 @@ type attributes = map[string]types.AttributeValue
 // openTables makes the tables, with the items of the journal.
 func openTables(j journal, now func() time.Time) (*tables, error) {
 	t := &tables{journal: j, streams: map[string]*stream{
-		StateTable: newStream(StateTable, j, relayed), AuditTable: newStream(AuditTable, j, chained),
+		StateTable: newStream(StateTable, j, relayed), AuditTable: newStream(AuditTable, j, followed),
 	}}
 	t.engine = memtable.NewObserved(now, t.observe)
 	for name, indexes := range map[string][]store.Index{
@@ -134,9 +134,9 @@ func relayed(c memtable.Change) bool {
 		c.Event != "REMOVE" && analytics.Passes(kind, textOf(c.New, "f_"+analytics.StateFilter))
 }
 
-// chained reports whether the chain reads a change of the audit table.
-func chained(c memtable.Change) bool {
-	return c.Event != "INSERT" || textOf(c.New, "kind") == chain.EntryKind
+// followed reports whether the function levels reads a change of the audit table.
+func followed(c memtable.Change) bool {
+	return c.Event != "INSERT" || textOf(c.New, "kind") == auditlog.EntryKind
 }
 
 // stream has the records of a table's changes that its reader has yet to take, in their order.

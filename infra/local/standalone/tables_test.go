@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -79,7 +79,7 @@ func TestItemsAndRecordsOutliveTheProcess(t *testing.T) {
 	next["packed"], next["n"], next["yes"], next["null"] = kept["packed"], kept["n"], kept["yes"], kept["null"]
 	before.must(t, StateTable, next)
 	before.must(t, StateTable, thing("a", "gone", "thing"))
-	before.must(t, AuditTable, thing("b", "1", chain.EntryKind))
+	before.must(t, AuditTable, thing("b", "1", auditlog.EntryKind))
 	if _, err := before.engine.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(StateTable),
 		Key: attributes{"pk": text("a"), "sk": text("gone")}}); err != nil {
 		t.Fatal(err)
@@ -195,10 +195,10 @@ func TestTheFiltersOfTheStreams(t *testing.T) {
 		{memtable.Change{Event: "MODIFY", New: thing("a", "1", worker.RelayedKinds[0])}, relayed, false},
 		{memtable.Change{Event: "REMOVE", Old: thing("a", "1", worker.RelayedKinds[0])}, relayed, false},
 		{memtable.Change{Event: "INSERT", New: thing("a", "1", "thing")}, relayed, false},
-		{memtable.Change{Event: "INSERT", New: thing("a", "1", chain.EntryKind)}, chained, true},
-		{memtable.Change{Event: "INSERT", New: thing("a", "1", "link")}, chained, false},
-		{memtable.Change{Event: "REMOVE", Old: thing("a", "1", "link")}, chained, true},
-		{memtable.Change{Event: "MODIFY", New: thing("a", "1", "link")}, chained, true},
+		{memtable.Change{Event: "INSERT", New: thing("a", "1", auditlog.EntryKind)}, followed, true},
+		{memtable.Change{Event: "INSERT", New: thing("a", "1", "link")}, followed, false},
+		{memtable.Change{Event: "REMOVE", Old: thing("a", "1", "link")}, followed, true},
+		{memtable.Change{Event: "MODIFY", New: thing("a", "1", "link")}, followed, true},
 	} {
 		if got := c.filter(c.change); got != c.want {
 			t.Errorf("%s of %v: %t", c.change.Event, c.change.New, got)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
@@ -93,36 +91,4 @@ func accountOf(cmd *cobra.Command, args []string) tenant.Account {
 		return tenant.Account(args[0])
 	}
 	return audit.System
-}
-
-func auditCommand(out io.Writer, a *auditing) *cobra.Command {
-	cmd := group("audit", "Check the audit log")
-	// It replaces the hook of the root, which requires the state table.
-	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
-	var date string
-	verify := &cobra.Command{
-		Use: "verify ACCOUNT", Short: "Compute the hash chain of an account and a day anew, and compare it with the " +
-			"entries",
-		Long: "Compute the hash chain of an account and a day anew, and compare it with the entries. The command " +
-			"fails and names the first entry or link that is not as it was written. " +
-			"The entries of commands that concern no account are those of the account " + string(audit.System) + ".",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			log, err := a.open(cmd.Context(), a.table)
-			if err != nil {
-				return err
-			}
-			day := log.now().UTC()
-			if date != "" {
-				if day, err = time.Parse(time.DateOnly, date); err != nil {
-					return errors.New("--day must be a day such as 2026-11-22")
-				}
-			}
-			r, err := chain.Verify(cmd.Context(), log.db, chain.On(tenant.Account(args[0]), day), log.now())
-			return errors.Join(err, show(out, r))
-		},
-	}
-	verify.Flags().StringVar(&date, "day", "", "day (UTC), such as 2026-11-22; default: today")
-	cmd.AddCommand(verify)
-	return cmd
 }

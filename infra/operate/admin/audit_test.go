@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/auditlog"
 )
 
 // unaudited opens an audit log that no test reads.
@@ -29,7 +29,7 @@ func unaudited(t *testing.T) func(context.Context, string) (auditLog, error) {
 func (o *operator) entries(partition string) (all []audit.Entry) {
 	o.t.Helper()
 	for _, row := range storetest.Rows(o.t, o.audit) {
-		if row["pk"] != partition || row["kind"] != chain.EntryKind {
+		if row["pk"] != partition || row["kind"] != auditlog.EntryKind {
 			continue
 		}
 		var e audit.Entry
@@ -112,49 +112,21 @@ func TestCredentialsAndDeadLettersAreInTheAuditLog(t *testing.T) {
 	}
 }
 
-func TestAuditVerify(t *testing.T) {
-	o := newOperator(t)
-	day := o.clock.Now().Format(time.DateOnly)
-	var a account.Account
-	o.run(&a, "account", "create", "--name", "Acme")
-	var r chain.Report
-	o.run(&r, "audit", "verify", a.ID)
-	if r.Account != a.ID || r.Day != day || r.Entries != 1 || r.Pending != 1 {
-		t.Errorf("%+v", r)
-	}
-	o.clock.Add(time.Hour)
-	out, err := o.try("audit", "verify", a.ID, "--day", day)
-	if !errors.Is(err, chain.ErrBroken) || !strings.Contains(err.Error(), "is in no link") ||
-		!strings.Contains(out, `"entries": 1`) {
-		t.Errorf("%s, %v", out, err)
-	}
-	if _, err := o.try("audit", "verify", a.ID, "--day", "yesterday"); err == nil ||
-		!strings.Contains(err.Error(), "--day") {
-		t.Error(err)
-	}
-}
-
-func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
+func TestDeadLettersOfTheCountAreReadFromTheStreamAgain(t *testing.T) {
 	p := newPost(t)
 	now := time.Now()
-	db := storetest.Open(t, time.Now)
 	counts := storetest.Open(t, time.Now)
-	p.work.chain, p.work.levels = chain.New(db, time.Now), account.NewCallCounter(counts)
-	p.work.dead["chain"] = p.queue("chain", nil)
+	p.work.levels = account.NewCallCounter(counts)
+	p.work.dead["levels"] = p.queue("levels", nil)
 	entry := id.New(id.AuditEntry, now)
-	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1",
+	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": auditlog.EntryKind, "acc": "acc_1",
 		"mode": "live", "doc": `{"at":"` + now.UTC().Format(time.RFC3339) + `","operation_id":"getMe","status":200}`})
-	p.send(p.work.dead["chain"], letter(0, 0), nil)
-	if out, err := p.run("redrive", "--queue", "chain"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
+	p.send(p.work.dead["levels"], letter(0, 0), nil)
+	if out, err := p.run("redrive", "--queue", "levels"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	month, err := account.ReadLevels(t.Context(), counts, tenant.Of("acc_1", tenant.Live), now)
 	if err != nil || len(month.Operations) != 1 || month.Operations[0].Calls != 1 {
 		t.Errorf("%+v, %v", month, err)
-	}
-	// The link is in this table; its entry is in the other table.
-	r, err := chain.Verify(t.Context(), db, chain.On("acc_1", now), now)
-	if r.Links != 1 || err == nil || !strings.Contains(err.Error(), entry+" of acc_1#live is missing") {
-		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -81,7 +81,6 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
 	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork),
 		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), callerCommand(out, keep),
-		auditCommand(out, log),
 		personCommand(out, &s), connectionCommand(out, &s, openPool),
 		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
 		rehearseCommand(out),

@@ -15,8 +15,6 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
-	"github.com/content-automation/api/pkg/area/audit/chain"
 )
 
 // redrive sends each dead letter back to its origin, and then deletes it. An interruption may
@@ -71,13 +69,8 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 // sendBack sends a letter of the queue at url back to its origin, and returns the origin's name.
 func (w *work) sendBack(ctx context.Context, url string, l letter) (string, error) {
 	if l.body.Records != nil {
-		switch url {
-		case w.dead["chain"]:
-			return "chained and counted", w.replay(ctx, *l.body.Records,
-				chain.Follow(w.levels.Handle, func(ctx context.Context,
-					batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
-					return out, w.chain.Redrive(ctx, batch)
-				}))
+		if url == w.dead["levels"] {
+			return "counted", w.replay(ctx, *l.body.Records, w.levels.Handle)
 		}
 		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}
@@ -169,7 +162,7 @@ func (w *work) replay(ctx context.Context, p position,
 	return nil
 }
 
-// record returns the parts of a record that the relay and the chain read.
+// record returns the parts of a record that the relay and the counter of calls read.
 func record(r streams.Record) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range r.Dynamodb.NewImage {

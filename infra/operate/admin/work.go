@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
@@ -25,7 +24,6 @@ type work struct {
 	sqs     *sqs.Client
 	streams *dynamodbstreams.Client
 	relay   *worker.Relay
-	chain   *chain.Chain
 	levels  *account.CallCounter
 	// dead has the addresses of the dead-letter queues, by the name of the queue or
 	// function.
@@ -72,12 +70,11 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 			return nil, outdated(stack, q.Output())
 		}
 	}
-	for _, output := range []string{"BusName", "TableName", "AuditTableName"} {
+	for _, output := range []string{"BusName", "TableName"} {
 		if outputs[output] == "" {
 			return nil, outdated(stack, output)
 		}
 	}
-	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
 	w.levels = account.NewCallCounter(store.Open(cfg, outputs["TableName"]))
 	w.relay = worker.NewRelay(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil

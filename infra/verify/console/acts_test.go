@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/record/auditlog"
 )
 
 // A sign-in and a sign-out are in the audit log under the person, and an entry is found by the id of its request.
@@ -51,7 +51,7 @@ func TestARefusedSignInIsInTheAuditLog(t *testing.T) {
 }
 
 // entries returns the entries of a filter.
-func (s *system) entries(t *testing.T, filter string) []chain.Entry {
+func (s *system) entries(t *testing.T, filter string) []auditlog.Entry {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/v1/audit-log?"+filter, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *system) entries(t *testing.T, filter string) []chain.Entry {
 		t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var out struct{ Data []chain.Entry }
+	var out struct{ Data []auditlog.Entry }
 	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%d, %v", resp.StatusCode, err)
 	}
@@ -71,7 +71,7 @@ func (s *system) entries(t *testing.T, filter string) []chain.Entry {
 }
 
 // entry returns the only entry of an operation.
-func (s *system) entry(t *testing.T, operation string) chain.Entry {
+func (s *system) entry(t *testing.T, operation string) auditlog.Entry {
 	t.Helper()
 	found := s.entries(t, "operation_id="+operation)
 	if len(found) != 1 {

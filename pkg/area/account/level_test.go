@@ -14,10 +14,10 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -275,7 +275,7 @@ func TestACallIsCountedInTheRegionThatTookIt(t *testing.T) {
 	for _, region := range []string{"eu-west-1", "eu-central-1", ""} {
 		r := w.call(acme, "getMe", 200, 0)
 		if r.AWSRegion = "eu-central-1"; region != "" {
-			r.Change.NewImage["x_"+chain.Region] = events.NewStringAttribute(region)
+			r.Change.NewImage["x_"+auditlog.Region] = events.NewStringAttribute(region)
 		}
 		w.handle(r)
 	}

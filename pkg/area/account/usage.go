@@ -14,12 +14,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -281,7 +282,7 @@ func (s *Service) nameKeys(ctx context.Context, account tenant.Account, out *Usa
 }
 
 // counted reports whether the calls of a caller are counted by caller.
-func counted(by chain.Actor) bool {
+func counted(by auditlog.Actor) bool {
 	return by.ID != "" && (by.Kind == "api_key" || by.Kind == "person")
 }
 
@@ -349,11 +350,11 @@ func (c *CallCounter) Handle(ctx context.Context, batch events.DynamoDBEvent) (e
 // for a record that is not a call of an operation.
 func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok bool) {
 	it, err := store.FromRecord(r.Change.NewImage)
-	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != chain.EntryKind {
+	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != auditlog.EntryKind {
 		return key, entry, false
 	}
 	// The stream of a replica has the entries of other regions, too. They are counted there, and counts are copied.
-	if by := it.Attributes[chain.Region]; err == nil && by != "" && r.AWSRegion != "" && by != r.AWSRegion {
+	if by := it.Attributes[auditlog.Region]; err == nil && by != "" && r.AWSRegion != "" && by != r.AWSRegion {
 		return key, entry, false
 	}
 	var e struct {
@@ -362,14 +363,15 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 		Status    int
 		MS        int64 `json:"latency_ms"`
 		Count     int64
-		Actor     chain.Actor
+		Actor     auditlog.Actor
 		Kind      string
 	}
 	if err == nil {
 		err = it.Decode(&e)
 	}
 	if err != nil {
-		slog.Error("audit entry not read", "sequence_number", r.Change.SequenceNumber, "error", err)
+		metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", auditlog.EntryKind, "partition", it.PK, "id",
+			it.SK, "error", err)
 		return key, entry, false
 	}
 	// Changes by operators are no calls, and requests of unknown paths none of an operation.

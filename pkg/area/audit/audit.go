@@ -9,23 +9,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Keep is the time for which an entry can be read.
-const Keep = chain.Keep
+const Keep = auditlog.Keep
 
 // Entry is one call, and Actor is who made it.
 type (
-	Entry = chain.Entry
-	Actor = chain.Actor
+	Entry = auditlog.Entry
+	Actor = auditlog.Actor
 )
 
 // Log is the audit log. It is the Recorder of the HTTP side.
@@ -62,7 +62,7 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	e.ErrorCode, e.Mandate = resource.OrNil(c.ErrorCode), resource.OrNil(c.Principal.MandateID())
 	e.FactoryID, e.Kind = resource.OrNil(c.Concern.FactoryID), resource.OrNil(c.Concern.Kind)
 	e.ProfileID = resource.OrNil(string(cmp.Or(c.Concern.ProfileID, c.Principal.Profile)))
-	return chain.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
+	return auditlog.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
 }
 
 // Sampled refusals: the first everyRefusal of a key in a minute are all logged, then
@@ -122,7 +122,7 @@ func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 		e.Status, _ = httpapi.Status(errs.CodeOf(c.Err))
 	}
 	by := auth.Actor{Kind: auth.Operator, ID: c.Operator}
-	return chain.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
+	return auditlog.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
 }
 
 type listInput struct {
@@ -186,7 +186,7 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 	q := store.Query{
 		Index: store.Table, Partition: p.Owner.String(), From: from, To: to,
 		Filters: map[string]string{"key_id": in.KeyID, "person_id": in.PersonID, "operation_id": in.OperationID,
-			chain.FactoryFilter: in.FactoryID, chain.ConcernFilter: in.ProfileID, chain.KindFilter: in.Kind},
+			auditlog.FactoryFilter: in.FactoryID, auditlog.ConcernFilter: in.ProfileID, auditlog.KindFilter: in.Kind},
 	}
 	if class, ok := strings.CutSuffix(in.Status, "xx"); ok {
 		q.Prefixes = map[string][]string{"status": {class}}
@@ -194,7 +194,7 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		q.Filters["status"] = in.Status
 	}
 	if in.WithoutReads {
-		q.Bounds = map[string]store.Bound{chain.ReadFilter: {At: chain.NoRead}}
+		q.Bounds = map[string]store.Bound{auditlog.ReadFilter: {At: auditlog.NoRead}}
 	}
 	if in.RequestID != "" {
 		at, ok := httpapi.RequestTime(in.RequestID)

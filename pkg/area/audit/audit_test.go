@@ -14,11 +14,11 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/servicetest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -323,8 +323,8 @@ func TestAnEntryHasItsRegion(t *testing.T) {
 	w.log.In("eu-west-1")
 	w.record("one", nil)
 	for _, row := range storetest.Rows(t, w.DB) {
-		if row["kind"] == chain.EntryKind &&
-			(row["x_"+chain.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
+		if row["kind"] == auditlog.EntryKind &&
+			(row["x_"+auditlog.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
 			t.Errorf("%v", row)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/architect"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -36,6 +35,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -374,7 +374,7 @@ var Kinds = []KindOf{
 	{Name: ledger.Kind, Own: true, Kept: true},
 	{Name: Kind, Own: true, Kept: true},
 
-	{Name: account.Kind, Own: true}, {Name: "api_key", Own: true}, {Name: chain.EntryKind, Own: true},
+	{Name: account.Kind, Own: true}, {Name: "api_key", Own: true}, {Name: auditlog.EntryKind, Own: true},
 	{Name: "balance", Own: true}, {Name: item.EndKind, Own: true}, {Name: "content_plan_recipe", Own: true},
 	{Name: "sample_event", Own: true}, {Name: crm.Kind, Own: true}, {Name: webhook.Kind, Own: true},
 	{Name: webhook.DeliveryKind, Own: true}, {Name: person.Kind, Own: true}, {Name: connection.ItemKind, Own: true},

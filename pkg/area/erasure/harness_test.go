@@ -27,7 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -49,6 +48,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -317,7 +317,7 @@ func (w *world) subjects(to string) (all []string) {
 func (w *world) logged(operation string) (n int) {
 	w.T.Helper()
 	for _, row := range storetest.Rows(w.T, w.entries) {
-		var e chain.Entry
+		var e auditlog.Entry
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.T.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/crm"
@@ -31,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -286,9 +286,9 @@ const doneOperation = "erasure.done"
 func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) error {
 	now := w.Now()
 	if w.Entries != nil {
-		e := chain.Entry{At: resource.Instant(now), OperationID: doneOperation, Status: http.StatusOK, Count: 1,
+		e := auditlog.Entry{At: resource.Instant(now), OperationID: doneOperation, Status: http.StatusOK, Count: 1,
 			Path: "/settings/erasure " + ScopeName(r.Scope)}
-		if err := chain.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live),
+		if err := auditlog.Write(ctx, w.Entries, w.EntryRegion, tenant.Of(r.Scope.Account, tenant.Live),
 			auth.Actor{Kind: auth.Person, ID: r.By}, e); err != nil {
 			return err
 		}

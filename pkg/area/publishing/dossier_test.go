@@ -13,12 +13,12 @@ import (
 	"github.com/gowebpki/jcs"
 
 	"github.com/content-automation/api/infra/verify/harness/storetest"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -60,7 +60,7 @@ func (w *world) dossier(publicationID string) (d publication.Dossier, sha, kid s
 // logged returns the hashes of the dossiers of a publication in the audit log.
 func (w *world) logged(publicationID string) (all []string) {
 	for _, row := range storetest.Rows(w.T, w.entries) {
-		var e chain.Entry
+		var e auditlog.Entry
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.T.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func (w *world) logged(publicationID string) (all []string) {
 // log writes the entry of a call of now into the audit log.
 func (w *world) log(operation, path string) {
 	w.T.Helper()
-	if err := chain.Write(w.T.Context(), w.entries, "", w.Principal.Owner, w.Principal.Actor, chain.Entry{
+	if err := auditlog.Write(w.T.Context(), w.entries, "", w.Principal.Owner, w.Principal.Actor, auditlog.Entry{
 		At: resource.Instant(w.Now()), OperationID: resource.Text(operation), Path: path, Status: 200,
 		Count: 1}); err != nil {
 		w.T.Fatal(err)
@@ -225,7 +225,7 @@ func TestTheEntryOfAPostNamesItsMandateAndRequest(t *testing.T) {
 	w.work()
 	found := 0
 	for _, row := range storetest.Rows(t, w.entries) {
-		var e chain.Entry
+		var e auditlog.Entry
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			t.Fatal(err)
 		}

@@ -56,10 +56,9 @@ var Functions = []Function{
 	{Name: "rollup", Trigger: ByQueue, Memory: 256, Timeout: 30 * time.Second, Consumes: []Queue{Rollup}, Batch: 100,
 		Window: 5 * time.Second, Holds: true, Concurrency: 5,
 		State: []Use{GetAll, Put, Update}},
-	// A window collects entries, because each batch makes one link for each account, and writes once for each
-	// operation.
-	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second,
-		State: []Use{Update}, Audit: []Use{List, Put}},
+	// A window collects entries, because each batch writes once for each operation.
+	{Name: "levels", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second,
+		State: []Use{Update}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation,
 		Batch: 5, Holds: true, Concurrency: 50,

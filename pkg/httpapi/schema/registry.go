@@ -223,7 +223,7 @@ func subjectOf(place string) string {
 var subjects = map[string]string{
 	"area/advice":       "Diagnosis",
 	"area/apikey":       "ApiKey",
-	"area/audit/chain":  "Audit",
+	"record/auditlog":   "Audit",
 	"area/architect":    "Chat",
 	"area/content":      "ContentItem",
 	"area/crm":          "Integration",

@@ -20,7 +20,6 @@ import (
 
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/erasure"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -31,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/proxy"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
@@ -64,7 +64,7 @@ type Options struct {
 	// EndKey revokes an API key of an account. One that was revoked before is no error.
 	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
-	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
+	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error
 	// Erasures are the erasures of the account and its profiles.
 	Erasures *erasure.Service
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
@@ -241,8 +241,8 @@ func Open(w Wiring) (http.Handler, error) {
 			}
 			return err
 		},
-		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error {
-			return chain.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
+		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditlog.Entry) error {
+			return auditlog.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
 		},
 		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
 			a, err := admissions.Admit(ctx, who)

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/person"
 )
 
@@ -196,7 +196,7 @@ func (r *request) end(what string, chosen func(*session.Session) bool) error {
 		}
 		here = here || s.Is(r.session)
 		r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
-			chain.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+			auditlog.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
 	}
 	if here {
 		r.site.clear(r.w, sessionCookie)

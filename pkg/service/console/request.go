@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/backoff"
@@ -28,6 +27,7 @@ import (
 	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/proxy"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -575,7 +575,7 @@ const (
 // noteSignIn writes a sign-in to the audit log. Provider is the provider that the person came by, or empty. Reason is
 // that of a refusal.
 func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor, provider, reason string) {
-	e := chain.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
+	e := auditlog.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
 	if provider != "" {
 		e.Path += " " + connection.IDOf(provider)
 	}
@@ -587,7 +587,7 @@ func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor
 
 // noteSignOn writes a change of sign-on to the audit log, with its error. The path has what it concerns, and no secret.
 func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor, operation, path string, err error) {
-	e := chain.Entry{OperationID: resource.Text(operation), Path: path, Status: http.StatusOK}
+	e := auditlog.Entry{OperationID: resource.Text(operation), Path: path, Status: http.StatusOK}
 	if err != nil {
 		found := errs.As(err)
 		code := string(found.Code)
@@ -597,7 +597,7 @@ func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor
 }
 
 // note writes an entry to the audit log. A sign-in or sign-out has happened by then, so it stays even if this fails.
-func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e chain.Entry) {
+func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e auditlog.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noteTimeout)
 	defer cancel()
 	gateway, _ := proxy.Gateway(r.Context())

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -26,6 +25,7 @@ import (
 	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/proxy"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
@@ -314,7 +314,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.note(r, found.Account, auth.Actor{Kind: auth.Person, ID: found.ID},
-			chain.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
+			auditlog.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
 	}
 	s.clear(w, sessionCookie)
 	s.clear(w, progressCookie)

@@ -12,12 +12,12 @@ import (
 
 	"github.com/content-automation/api/infra/verify/harness/signintest"
 	"github.com/content-automation/api/infra/verify/harness/storetest"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/auditlog"
 )
 
 func TestACookieIsForThisHostAndForNoScript(t *testing.T) {
@@ -80,7 +80,7 @@ func newCallback(t *testing.T) *callback {
 		Admit: func(context.Context, signin.Identity) (session.Person, error) {
 			return session.Person{ID: "mem_1", Account: "acc_1"}, nil
 		},
-		Audit: func(context.Context, tenant.Account, auth.Actor, chain.Entry) error { return nil },
+		Audit: func(context.Context, tenant.Account, auth.Actor, auditlog.Entry) error { return nil },
 	}
 	var err error
 	if c.handler, err = New(c.options); err != nil {

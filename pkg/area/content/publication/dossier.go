@@ -12,11 +12,11 @@ import (
 
 	"github.com/gowebpki/jcs"
 
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -225,7 +225,7 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 	if err != nil || w.Entries == nil {
 		return err
 	}
-	e := chain.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
+	e := auditlog.Entry{At: resource.Instant(p.now), OperationID: publishedOperation, Status: http.StatusOK, Count: 1,
 		Path: "/v1/publications/" + pub.ID + "/dossier", DossierSHA256: &sha, RequestID: p.tx.Origin,
 		FactoryID: &p.r.Item.FactoryID, Kind: new(string(p.r.Item.Kind))}
 	if p.Profile != "" {
@@ -234,5 +234,5 @@ func (w *Worker) document(ctx context.Context, p planner, pub *item.Publication,
 	if m := p.r.Authority.Mandate; m != "" {
 		e.Mandate = &m
 	}
-	return chain.Write(ctx, w.Entries, w.EntryRegion, p.Owner, p.r.Authority.Actor, e)
+	return auditlog.Write(ctx, w.Entries, w.EntryRegion, p.Owner, p.r.Authority.Actor, e)
 }

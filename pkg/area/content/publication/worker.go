@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/auditlog"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -567,7 +567,7 @@ func (w *Worker) approvals(ctx context.Context, o tenant.Owner, r *item.Record) 
 			return nil, err
 		}
 		for _, it := range page.Items {
-			var e chain.Entry
+			var e auditlog.Entry
 			if err := it.Decode(&e); err != nil {
 				return nil, err
 			}
