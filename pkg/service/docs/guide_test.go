@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,66 +30,12 @@ func written(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.IsDir() {
-			continue
-		}
 		paths = append(paths, guidesPath+strings.TrimSuffix(e.Name(), ".md"))
 	}
-	paths = append(paths, errorsPath+"ru")
 	for _, code := range errs.Codes {
-		paths = append(paths, errorsPath+string(code), errorsPath+"ru/"+string(code))
-	}
-	return append(paths, russian(t)...)
-}
-
-// russian returns the paths of the guides in Russian.
-func russian(t *testing.T) (paths []string) {
-	t.Helper()
-	entries, err := fs.ReadDir(os.DirFS("guides"), "ru")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		paths = append(paths, guidesPath+"ru/"+strings.TrimSuffix(e.Name(), ".md"))
+		paths = append(paths, errorsPath+string(code))
 	}
 	return paths
-}
-
-// The pages of codes in Russian say all that the English ones say, and lead to them and back.
-func TestErrorCodesInRussian(t *testing.T) {
-	h := builtIn()
-	index := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/errors/ru")))
-	cyrillic := regexp.MustCompile(`\p{Cyrillic}{3,}`)
-	for _, code := range errs.Codes {
-		info := errs.InfoOf(code)
-		english := string(bodyOf(t, call(h, http.MethodGet, errorsPath+string(code))))
-		page := html.UnescapeString(string(bodyOf(t, call(h, http.MethodGet, errorsPath+"ru/"+string(code)))))
-		if !strings.Contains(english, `href="../errors/ru/`+string(code)+`" lang="ru"`) ||
-			!strings.Contains(page, `href="../../errors/`+string(code)+`" lang="en"`) ||
-			!strings.Contains(page, `<html lang="ru">`) || !strings.Contains(index, `href="ru/`+string(code)+`"`) {
-			t.Errorf("the pages of %s do not lead to each other", code)
-		}
-		for _, text := range []string{info.Meaning, info.When, string(info.Retry)} {
-			if strings.Contains(page, "<p>"+text) {
-				t.Errorf("the page of %s has %q in English", code, text)
-			}
-		}
-		_, body, _ := strings.Cut(page, "</h1>")
-		texts := regexp.MustCompile(`(?s)<p>.*?</p>`).FindAllString(body, 4)
-		for n, text := range texts {
-			if !cyrillic.MatchString(text) {
-				t.Errorf("paragraph %d of %s is %s", n+1, code, text)
-			}
-		}
-		if len(texts) != 4 {
-			t.Errorf("the page of %s has %d paragraphs", code, len(texts))
-		}
-		for _, name := range regexp.MustCompile("`[^`]+`").FindAllString(info.When+info.Fix, -1) {
-			if !strings.Contains(page, "<code>"+strings.Trim(name, "`")+"</code>") {
-				t.Errorf("the page of %s lacks %s", code, name)
-			}
-		}
-	}
 }
 
 func parse(t *testing.T, h http.Handler, path string) *html.Node {
@@ -292,39 +237,6 @@ func TestGuidesUseWhatCustomersHave(t *testing.T) {
 		if name == "clients.md" && !strings.Contains(string(text), "The packages are not in the public registries yet.") {
 			t.Errorf("%s does not say that the packages are not published", name)
 		}
-	}
-}
-
-// A guide in Russian is found from the English one and back, has the same code samples, and its own search.
-func TestGuidesInRussian(t *testing.T) {
-	h := builtIn()
-	all := russian(t)
-	if len(all) < 7 {
-		t.Errorf("%d guides", len(all))
-	}
-	code := regexp.MustCompile(`(?s)<code class="language-.*?</code>`)
-	for _, path := range all {
-		english := strings.Replace(path, "/ru/", "/", 1)
-		here := string(bodyOf(t, call(h, http.MethodGet, path)))
-		there := string(bodyOf(t, call(h, http.MethodGet, english)))
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if !strings.Contains(here, `<html lang="ru">`) ||
-			!strings.Contains(here, `href="../../guides/`+name+`" lang="en"`) {
-			t.Errorf("%s does not lead to the English guide", path)
-		}
-		if !strings.Contains(there, `href="../guides/ru/`+name+`" lang="ru"`) {
-			t.Errorf("%s does not lead to the Russian guide", english)
-		}
-		if got, want := code.FindAllString(here, -1), code.FindAllString(there, -1); !slices.Equal(got, want) {
-			t.Errorf("%s has %d samples, and %s %d", path, len(got), english, len(want))
-		}
-	}
-	var index []struct{ Path, Title string }
-	if err := json.Unmarshal(bodyOf(t, call(h, http.MethodGet, guidesPath+"ru/index.json")), &index); err != nil {
-		t.Fatal(err)
-	}
-	if len(index) != len(all) || index[0].Path != "guides/ru/quick-start" {
-		t.Errorf("%+v", index)
 	}
 }
 

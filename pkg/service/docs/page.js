@@ -5,10 +5,6 @@
 const nav = document.querySelector('nav[data-root]');
 const docs = new URL(nav.dataset.root, location.href), api = new URL('..', docs).href.replace(/\/$/, '');
 
-const russian = document.documentElement.lang === 'ru', texts = russian
-  ? { copy: 'Копировать', copied: 'Скопировано', nothing: 'Ничего не найдено' }
-  : { copy: 'Copy', copied: 'Copied', nothing: 'Nothing found' };
-
 // place puts the host of this page into a sample, and leaves its colors.
 function place(code) {
   const parts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
@@ -21,11 +17,11 @@ for (const pre of document.querySelectorAll('pre')) {
   if (!navigator.clipboard) continue;
   const box = document.createElement('div'), button = document.createElement('button');
   box.className = 'sample';
-  button.textContent = texts.copy;
+  button.textContent = 'Copy';
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(pre.textContent);
-    button.textContent = texts.copied;
-    setTimeout(() => { button.textContent = texts.copy; }, 2000);
+    button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
   });
   pre.replaceWith(box);
   box.append(pre, button);
@@ -36,7 +32,7 @@ let sections;
 
 // load reads the sections of all guides once.
 async function load() {
-  const guides = await (await fetch(new URL(nav.dataset.index ?? 'guides/index.json', docs))).json();
+  const guides = await (await fetch(new URL('guides/index.json', docs))).json();
   return guides.flatMap((guide) => [{ id: '', heading: '', text: guide.text }, ...guide.sections].map((section) => ({
     href: new URL(guide.path, docs).href + (section.id && '#' + section.id),
     title: guide.title + (section.heading && ': ' + section.heading),
@@ -61,7 +57,7 @@ async function show() {
     item.append(link);
     return item;
   }));
-  if (words.length && !hits.length) found.textContent = texts.nothing;
+  if (words.length && !hits.length) found.textContent = 'Nothing found';
 }
 
 search.parentElement.hidden = false;
