@@ -109,14 +109,56 @@ func ContractTables() map[string]string {
 	return map[string]string{"prefixes": prefixList()}
 }
 
-// WithTables returns the text of docs/contract.md with its tables as they are now.
+// ReadmeTables returns what the README says of the code, by the names of the places.
+func ReadmeTables() map[string]string { return map[string]string{"operations": operationCounts()} }
+
+// areas are the areas of the README, with the tags of their operations.
+var areas = []struct {
+	name string
+	tags []string
+}{
+	{"factories", []string{"Factories", "Automations", "Profiles"}},
+	{"content", []string{"Content"}},
+	{"publishing", []string{"Publishing", "Social accounts", "Comments"}},
+	{"the studio", []string{"Studio", "Media"}},
+	{"products", []string{"Products", "Promotions"}},
+	{"analytics and the architect", []string{"Analytics", "Architect"}},
+}
+
+// operationCounts is the sentence of the README that says how many operations each area has.
+func operationCounts() string {
+	all, of := 0, map[string]int{}
+	for _, item := range Document().Paths {
+		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if o != nil {
+				all++
+				of[o.Tags[0]]++
+			}
+		}
+	}
+	rest := all
+	var parts []string
+	for _, a := range areas {
+		n := 0
+		for _, tag := range a.tags {
+			n += of[tag]
+		}
+		rest -= n
+		parts = append(parts, fmt.Sprintf("%d for %s", n, a.name))
+	}
+	last := len(parts) - 1
+	return fmt.Sprintf("%d operations: %s,\n%s, and %d for accounts, keys, webhooks and data.\n", all,
+		strings.Join(parts[:last], ", "), parts[last], rest)
+}
+
+// WithTables returns the text of a document with its tables as they are now.
 func WithTables(text string, tables map[string]string) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 		before, rest, ok := strings.Cut(text, begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {
-			return "", fmt.Errorf("docs/contract.md has no place for %s", name)
+			return "", fmt.Errorf("the document has no place for %s", name)
 		}
 		text = before + begin + "\n" + tables[name] + "\n" + end + after
 	}
