@@ -40,7 +40,7 @@ func TestEachStreamHasOneReader(t *testing.T) {
 			}
 			all = append(all, names...)
 		}
-		if slices.Sort(all); !slices.Equal(all, []string{"Chain", "Relay"}) {
+		if slices.Sort(all); !slices.Equal(all, []string{"Levels", "Relay"}) {
 			t.Errorf("%s: streams are read by %v", name, all)
 		}
 	}
