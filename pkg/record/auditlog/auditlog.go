@@ -171,7 +171,8 @@ func ReportChanges(batch events.DynamoDBEvent, now time.Time) {
 			continue
 		}
 		it, err := store.FromRecord(r.Change.OldImage)
-		if r.EventName == string(events.DynamoDBOperationTypeRemove) && !it.ExpireAt.IsZero() && it.ExpireAt.Before(now) {
+		removed := r.EventName == string(events.DynamoDBOperationTypeRemove)
+		if removed && !it.ExpireAt.IsZero() && it.ExpireAt.Before(now) {
 			continue
 		}
 		metric.Count(AlteredMetric, ChangeDimension, r.EventName)

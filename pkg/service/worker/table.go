@@ -61,7 +61,7 @@ var All = []Function{
 	{Name: "rollup", Other: func(e Env) any {
 		return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup)))
 	}},
-	// The calls of accounts, which are counted for their service levels, and changes of the audit log, which nobody makes.
+	// The calls of accounts, which are counted for their service levels. Changes of the audit log are reported.
 	{Name: "levels", Other: func(e Env) any {
 		counter := account.NewCallCounter(e.DB)
 		return Follower(func(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
