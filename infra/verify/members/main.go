@@ -8,23 +8,11 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/content-automation/api/pkg/area/transfer"
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: members FILE")
-		os.Exit(2)
-	}
-	var b strings.Builder
-	write(&b)
-	if err := os.WriteFile(os.Args[1], []byte(b.String()), 0o644); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { write(os.Stdout) }
 
 // write writes a table for each type of resource.
 func write(w io.Writer) {

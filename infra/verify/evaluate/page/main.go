@@ -62,18 +62,12 @@ var kinds = []struct {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "page: name the file of the page")
-		os.Exit(2)
-	}
 	text, err := page(context.Background())
-	if err == nil {
-		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "page:", err)
 		os.Exit(1)
 	}
+	fmt.Print(text)
 }
 
 // page returns the page.
@@ -89,7 +83,7 @@ func page(ctx context.Context) (string, error) {
 		return "", errors.New("the catalog has lost the model nova-lite")
 	}
 	var b strings.Builder
-	b.WriteString("# Prompts and answers\n\n`go run ./infra/verify/evaluate/page build/prompts.md` writes this file: ten texts of each type of factory, with " +
+	b.WriteString("# Prompts and answers\n\n`go run ./infra/verify/evaluate/page` prints this: ten texts of each type of factory, with " +
 		"the prompts. The writer is a fake that repeats the request.\n")
 	for _, of := range slices.Sorted(maps.Keys(types)) {
 		fmt.Fprintf(&b, "\n## %s\n", of)
