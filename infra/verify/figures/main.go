@@ -45,6 +45,8 @@ var figures = []figure{
 	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
 	{"lines of more than 120 columns, struct tags included", 53, 0, (*sources).wide},
 	{"comments of at most six words", 1891, 0, (*sources).brief},
+	{"words of docs", 32_000, 32_000, func(s *sources) int { return s.words("docs/*.md") }},
+	{"words of the README", 950, 950, func(s *sources) int { return s.words("README.md") }},
 }
 
 func main() {
@@ -87,11 +89,30 @@ func (f file) supports() bool {
 }
 
 // sources are the files of this repository.
-type sources struct{ all []file }
+type sources struct {
+	root string
+	all  []file
+}
+
+// words counts the words of the pages that match a pattern.
+func (s *sources) words(pattern string) (n int) {
+	pages, err := filepath.Glob(filepath.Join(s.root, pattern))
+	if err != nil {
+		panic(err) // the patterns are those of this file
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			panic(err) // it was listed just now
+		}
+		n += len(strings.Fields(string(text)))
+	}
+	return n
+}
 
 // read reads the files of Go below a folder, without tests.
 func read(root string) (*sources, error) {
-	s := &sources{}
+	s := &sources{root: root}
 	for _, room := range []string{"pkg", "functions", "infra"} {
 		err := filepath.WalkDir(filepath.Join(root, room), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
