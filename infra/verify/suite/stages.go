@@ -137,8 +137,8 @@ var stages = []stage{
 	{name: "deployed", long: true, command: lines(isGenerated, "go test -json -tags deployed -vet=off -count=1 -p 1 "+
 		"-parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos")},
 	{name: "sam", long: true, needs: "docker", env: []string{"SAM=1"}, command: shell("docker info >/dev/null || " +
-		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 -run '" + samTests +
-		"' -skip '" + samSkips + "' ./infra/verify/e2e")},
+		"{ echo 'Not run: no Docker engine answers.'; exit 0; }; go test -json -tags deployed -count=1 " +
+		"-run '" + samTests + "' -skip '" + samSkips + "' ./infra/verify/e2e")},
 	{name: "console", long: true, needs: "chromium", command: lines(
 		"(cd infra/verify/console/browser && npm ci --loglevel=error)",
 		"go test -json -tags console -count=1 -timeout 30m -run InChromium ./infra/verify/console")},
@@ -147,7 +147,7 @@ var stages = []stage{
 		"go test -json -tags explorer -count=1 -run TestExplorerInChromium ./pkg/service/docs")},
 	{name: "texts", long: true, needs: "node", tools: "texts", command: lines(
 		"node infra/tools/texts/judge.mjs .tools/texts-node > build/judges.jsonl",
-		"cmp build/judges.jsonl "+judged+" || { echo 'The table is out of date: judge the change, and copy it.'; exit 1; }")},
+		"cmp build/judges.jsonl "+judged+" || { echo 'The table is out of date: judge it, and copy it.'; exit 1; }")},
 	{name: "emoji", long: true, tools: "emoji", command: shell("go test -json -tags long -vet=off -count=1 " +
 		"-run '^TestEmojiLookAsSkiaDrawsThem$' ./pkg/media/compose/text")},
 	{name: "agents", long: true, tools: "mcp", command: lines(

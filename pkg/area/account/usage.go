@@ -370,8 +370,8 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 		err = it.Decode(&e)
 	}
 	if err != nil {
-		metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", auditlog.EntryKind, "partition", it.PK, "id",
-			it.SK, "error", err)
+		metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", auditlog.EntryKind, "partition", it.PK,
+			"id", it.SK, "error", err)
 		return key, entry, false
 	}
 	// Changes by operators are no calls, and requests of unknown paths none of an operation.

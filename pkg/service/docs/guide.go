@@ -266,7 +266,8 @@ func contents(text string) string {
 	if strings.Count(out.String(), "<li>") < 2 {
 		return ""
 	}
-	return "<nav class=\"contents\" aria-label=\"On this page\"><p>On this page</p><ul>\n" + out.String() + "</ul></nav>\n"
+	return "<nav class=\"contents\" aria-label=\"On this page\"><p>On this page</p><ul>\n" + out.String() +
+		"</ul></nav>\n"
 }
 
 // around returns the links to the guides before and after this one.
