@@ -83,9 +83,8 @@ func page(ctx context.Context) (string, error) {
 		return "", errors.New("the catalog has lost the model nova-lite")
 	}
 	var b strings.Builder
-	b.WriteString("# Prompts and answers\n\n`go run ./infra/verify/evaluate/page` prints this: ten texts of each type of " +
-		"factory, with " +
-		"the prompts. The writer is a fake that repeats the request.\n")
+	b.WriteString("# Prompts and answers\n\n`go run ./infra/verify/evaluate/page` prints this: ten texts of each type " +
+		"of factory, with the prompts. The writer is a fake that repeats the request.\n")
 	for _, of := range slices.Sorted(maps.Keys(types)) {
 		fmt.Fprintf(&b, "\n## %s\n", of)
 		for _, k := range kinds {
