@@ -181,15 +181,14 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 		return exportPause, nil
 	case r.Told != r.ExportID: // it has ended, or was deleted by somebody
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
-			what := "exported"
 			r.Told = r.ExportID
-			if !found || x.State == transfer.Failed {
-				what = "export_failed"
-				if sooner := now.Add(afterFailure); r.EraseAt.Before(sooner) {
-					r.EraseAt = sooner
-				}
+			if found && x.State != transfer.Failed {
+				return nil
 			}
-			return r.tell(tx, now, what, "#"+r.ExportID)
+			if sooner := now.Add(afterFailure); r.EraseAt.Before(sooner) {
+				r.EraseAt = sooner
+			}
+			return r.tell(tx, now, "export_failed", "#"+r.ExportID)
 		})
 		return 0, nil
 	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
@@ -211,7 +210,7 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 		p.enter(over, now)
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
 			r.State, r.EndedAt = Canceled, now
-			return r.tell(tx, now, "canceled", "")
+			return nil
 		})
 		return 0, nil
 	}
@@ -222,7 +221,7 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 			// Nothing is made in the profile any more: what is made notes its use.
 			tx.Remove(ledger.UsesKey(r.Scope))
 		}
-		return r.tell(tx, now, "begun", "")
+		return nil
 	})
 	return 0, nil
 }
@@ -298,9 +297,8 @@ func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) e
 		r.State, r.EndedAt, r.Items = Done, now, p.Items
 		if r.Whole() {
 			r.Name = ""
-			return nil // nobody is left who could be told of it
 		}
-		return r.tell(tx, now, "done", "")
+		return nil
 	})
 	return nil
 }

@@ -131,16 +131,15 @@ type group struct {
 	Links []link
 }
 
-// navigation are the links of all pages.
+// navigation are the links of all pages. Experiments and months of factories show nothing before there is data: their
+// links are on the page of usage.
 var navigation = []group{
 	{"", []link{{homePath, "Home", "home", everybody}}},
 	{"Build", []link{{keysPath, "API keys", "key", everybody}, {mandatesPath, "Mandates", "shield", everybody},
 		{webhooksPath, "Webhooks", "webhook", everybody},
 		{eventsPath, "Events", "list", everybody}, {auditPath, "Audit log", "scroll", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
-		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody},
-		{experimentsPath, "Experiments", "gauge", everybody},
-		{monthsPath, "Months of factories", "chart", everybody}}},
+		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody}}},
 	{"Clients", []link{{profilesPath, "Profiles", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{applicationsPath, "Own applications", "key", everybody},
