@@ -188,7 +188,6 @@ func Challenge(code errs.Code, metadata string, lacking auth.Scope) string {
 	return ""
 }
 
-// errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
 	if challenge := Challenge(e.Code, "", auth.Scope(e.Scope)); challenge != "" {

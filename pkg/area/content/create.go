@@ -136,7 +136,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return s.view(ctx, r)
 }
 
-// held returns the numbers of the records that show each media.
+// held counts the records that show each media.
 func held(records ...*item.Record) map[string]int {
 	n := map[string]int{}
 	for _, r := range records {
@@ -297,7 +297,7 @@ func (b *createBody) chooseFormat(types []string) {
 // batchOp is the operation that creates several items.
 const batchOp = "createContentItems"
 
-// acceptance is a batch on its way to be accepted or rehearsed.
+// acceptance is a batch while it is checked, and then accepted or rehearsed.
 type acceptance struct {
 	*Service
 	p      *auth.Principal
@@ -305,7 +305,7 @@ type acceptance struct {
 	bodies []createBody
 	refs   references
 	terms  *quote.Terms
-	// records are those of the bodies. A body that is rehearsed and refused has none.
+	// records has the record of each body, or nil for one that a rehearsal refuses.
 	records []*item.Record
 }
 
@@ -339,7 +339,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	return out, a.terms.Use(tx, a.refs.owner, reserved, ids...)
 }
 
-// check accepts the bodies, but for their money, and sets their records.
+// check makes the records of the bodies. It checks everything but the balance.
 func (a *acceptance) check(ctx context.Context) error {
 	var bad batchErrors
 	var accepted []*item.Record
@@ -495,7 +495,6 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// newBrief returns the brief of a factory.
 func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
@@ -695,7 +694,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
 }
 
-// lost returns the error of a factory that was not found, which says so if the account has it in the other mode.
+// lost returns the error of a factory that was not found. The message says whether the account has it in the other mode.
 func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
 	if errs.CodeOf(why) != errs.NotFound {
@@ -706,7 +705,7 @@ func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	return e
 }
 
-// order notes in a new item when and where it is published, and refuses what scheduling would refuse, as far as it is
+// order records when and where a new item is published. It refuses what scheduling would refuse, as far as that is
 // known before the item is generated.
 func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, refs references, r *item.Record,
 	now time.Time) error {

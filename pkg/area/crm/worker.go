@@ -147,7 +147,6 @@ func (w *Worker) Recheck(ctx context.Context, it store.Item) error {
 	return nil
 }
 
-// account returns the account of the CRM.
 func (c *connection) account() crm.Account { return c.secrets.Account }
 
 // read reads an integration. The record is the zero value if there is none.

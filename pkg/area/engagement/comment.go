@@ -220,7 +220,6 @@ func (r *Record) notify(tx *store.Tx, now time.Time, o tenant.Owner, t event.Typ
 	return nil
 }
 
-// newID returns the id of a comment.
 func newID(publicationID string, c platform.Comment) string {
 	return id.Derived(id.Comment, c.At, publicationID, c.ID)
 }

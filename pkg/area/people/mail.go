@@ -436,7 +436,7 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 }
 
 const (
-	// failingTime is the time for which a webhook fails before people hear of it.
+	// failingTime is how long a webhook fails before people get an e-mail about it.
 	failingTime = time.Hour
 	// digestTime is the time between two e-mails about approvals. The items that have come meanwhile are in one.
 	digestTime = 4 * time.Hour

@@ -50,7 +50,6 @@ func (s *Service) With(operations http.Handler) http.Handler {
 	})
 }
 
-// serve returns the page of a request.
 func (s *Service) serve(req *http.Request, token string) page {
 	ctx, c := req.Context(), choicesOf(req)
 	l, it, p, err := s.opened(ctx, token)
@@ -85,7 +84,6 @@ type shown struct {
 	notes  map[string]string
 }
 
-// view returns the page of a link.
 func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with shown) page {
 	p := page{Status: cmp.Or(with.status, http.StatusOK), Decide: l.May == mayDecide}.in(with.choices)
 	p.Title = cmp.Or(l.Name, p.T("Posts to review"))

@@ -210,7 +210,6 @@ func (e *outgoing) headers(at time.Time, body []byte) map[string]string {
 	return all
 }
 
-// destination returns the destination of a webhook.
 func (d *Deliverer) destination(w *Webhook) destination {
 	if t := w.Destination; t != nil {
 		return deliverAccount{d.AWS, d.Now, AWSTarget{t.Kind, t.ARN, t.RoleARN, t.ExternalID, w.ID}}

@@ -150,7 +150,6 @@ func TakesBody(input reflect.Type) (takes, optional bool) {
 	return ok, ok && body.Type.Kind() == reflect.Pointer
 }
 
-// operationOf returns the operation of a method.
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 		if o != nil && o.Method == method {

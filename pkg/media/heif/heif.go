@@ -593,7 +593,6 @@ func (i *item) property(name string) []byte {
 	return nil
 }
 
-// data returns the data of an item.
 func (c *container) data(i *item) ([]byte, error) {
 	in := c.content
 	if i.inIdat {

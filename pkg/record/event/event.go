@@ -253,7 +253,6 @@ func Partitions() []string {
 
 func partition(shard int) string { return "event#" + strconv.Itoa(shard) }
 
-// shardOf returns the shard of an event.
 func shardOf(eventID string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(eventID)) // returns no error

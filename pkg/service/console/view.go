@@ -480,7 +480,6 @@ func (c *chart) add(name string, at time.Time, value int64) {
 	c.series[name][day] += value
 }
 
-// of returns the sum of a day.
 func (c *chart) of(day int) (sum int64) {
 	for _, values := range c.series {
 		sum += values[day]

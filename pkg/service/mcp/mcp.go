@@ -98,7 +98,6 @@ func (s *server) permitted(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// callerOf returns the caller of a request.
 func (s *server) callerOf(req sdk.Request) *caller {
 	if s.fixed != nil {
 		return s.fixed

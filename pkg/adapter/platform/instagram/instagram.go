@@ -299,7 +299,6 @@ type UserTag struct {
 // at returns the index of the tagged file.
 func (t UserTag) at() int { return max(t.Slide, 1) - 1 }
 
-// optionsOf returns the options of a post.
 func optionsOf(p platform.Post) Options {
 	own, _ := p.Options.Own.(Options)
 	return own

@@ -141,7 +141,6 @@ type Options struct {
 	AutoMusic bool `json:"auto_music,omitempty"`
 }
 
-// optionsOf returns the options of a post.
 func optionsOf(post platform.Post) Options {
 	o, _ := post.Options.Own.(Options)
 	return o

@@ -237,7 +237,6 @@ type Options struct {
 	Captions bool `json:"captions,omitempty"`
 }
 
-// optionsOf returns the options of a post.
 func optionsOf(p platform.Post) Options {
 	own, _ := p.Options.Own.(Options)
 	return own

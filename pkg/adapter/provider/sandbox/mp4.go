@@ -57,7 +57,6 @@ type track struct {
 
 func (t track) units() uint32 { return uint32(len(t.samples)) * t.each }
 
-// chunks returns the sizes of the chunks.
 func (t track) chunks() (sizes []int) {
 	for i, s := range t.samples {
 		if i%t.perChunk == 0 {

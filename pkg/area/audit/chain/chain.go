@@ -91,7 +91,6 @@ type covered struct {
 	Hash      string `json:"hash"`
 }
 
-// item returns the item of a link.
 func (l link) item(n Name) (store.Item, error) {
 	it := store.Item{
 		Key: store.Key{PK: n.partition(), SK: fmt.Sprintf("%08d", l.Sequence)}, Kind: linkKind,

@@ -322,7 +322,6 @@ type unit struct {
 // whole returns the width of the unit at the end of a line.
 func (u unit) whole() float64 { return u.width + u.hyphen.width }
 
-// text returns the text of the unit.
 func (u unit) text() string {
 	var b strings.Builder
 	for _, c := range u.clusters {
@@ -637,7 +636,6 @@ func numeric(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && !strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-// inJapanese reports whether a text is Japanese.
 func inJapanese(text, lang string) bool {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	return lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana)
