@@ -90,6 +90,7 @@ var capabilities = platform.Capabilities{
 	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
+		Hours: []int{12, 18, 9, 15}, WeekendHours: []int{11, 19, 14, 9},
 		Action: "to save the post, send it to a friend or answer a question in a comment",
 		Form: "The first line stands alone before an empty line. Paragraphs of one or two sentences; what " +
 			"is worth saving is a list of short lines."},

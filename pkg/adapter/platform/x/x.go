@@ -105,6 +105,7 @@ var capabilities = platform.Capabilities{
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Past:      platform.Past{Page: pastPage, Figures: true, Price: pastPage * readPrice},
 	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
+		Hours: []int{9, 12, 17, 20}, WeekendHours: []int{10, 13, 19},
 		Action: "to answer, to share the post or to open a link",
 		Form: "One thought, which stands alone without the picture. The first five words decide; no " +
 			"introduction, no summary."},
