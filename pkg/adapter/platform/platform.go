@@ -675,7 +675,7 @@ type Placed struct {
 	Published
 	// Media is the number of its media, and Parts the number of its messages, where the platform has several.
 	Media, Parts int
-	// Options are those of the post, of which some platforms need the form of its text.
+	// Options are the options of the post, of which some platforms need the form of its text.
 	Options Options
 }
 

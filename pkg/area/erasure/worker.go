@@ -64,7 +64,7 @@ type stage int
 const (
 	// wait waits for the date and for the last export.
 	wait stage = iota
-	// stop ends what acts by itself: keys, social accounts with what is scheduled on them, CRMs, sign-on.
+	// stop ends what acts without a call: keys, social accounts with what is scheduled on them, CRMs, sign-on.
 	stop
 	// settle waits until the platforms have revoked the tokens.
 	settle
@@ -303,7 +303,7 @@ func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) e
 	return nil
 }
 
-// stop ends what acts by itself: first what is scheduled on social accounts. What keeps being refused is left to the
+// stop ends what acts without a call: first what is scheduled on social accounts. What keeps being refused is left to the
 // sweep, as in remove.
 func (w *Worker) stop(ctx context.Context, s *task.Run, r *Record) (err error) {
 	for _, of := range r.owners() {
@@ -678,7 +678,7 @@ type broom struct {
 	// own is the task of the erasure itself.
 	own  string
 	late bool
-	// keys are those of the items that are removed together in the end.
+	// keys are the keys of the items that are removed together in the end.
 	keys    []store.Key
 	removed int
 	// waits reports that a task still works for the scope.

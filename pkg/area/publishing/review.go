@@ -525,7 +525,7 @@ type pageItem struct {
 	Made, Signer           string
 	PublishAt, PublishText string
 	Posts                  []pagePost
-	// Version is that of the item as the page shows it: a decision is about this version alone.
+	// Version is the version of the item as the page shows it: a decision is about this version alone.
 	Version int64
 	// Open reports whether the reader can decide about the item, and Undo whether they can take their decision back.
 	Open, Undo bool
@@ -713,7 +713,7 @@ var zones = []string{"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Lo
 	"Asia/Yekaterinburg", "Asia/Almaty", "Asia/Kolkata", "Asia/Novosibirsk", "Asia/Bangkok", "Asia/Shanghai",
 	"Asia/Singapore", "Asia/Tokyo", "Asia/Vladivostok", "Australia/Sydney", "Pacific/Auckland"}
 
-// at returns a time in words: in the chosen time zone, or else in that of the factory.
+// at returns a time in words, in the chosen time zone or else the time zone of the factory.
 func (c choices) at(t time.Time, factory *time.Location) string {
 	zone := c.zone
 	if zone == nil {

@@ -223,7 +223,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 // mostShown is the number of refusals that an error lists.
 const mostShown = 20
 
-// scopes are those of the operations that can be rehearsed: who may not make the call has no use for its price.
+// scopes are the scopes of the operations that can be rehearsed: who may not make the call has no use for its price.
 var scopes = map[string]auth.Scope{"createContentPlan": auth.FactoriesWrite, "createContentItems": auth.ContentWrite,
 	"createAutomation": auth.ContentWrite}
 

@@ -58,7 +58,7 @@ const (
 	WaitsCapacity   = "capacity"        // too many attempts at the receiver take long
 )
 
-// Delivery is one event on its way to one webhook.
+// Delivery is an event for a webhook, with the attempts to send it.
 type Delivery struct {
 	resource.Resource
 	// Id of the webhook.
@@ -160,7 +160,7 @@ type DeliveryRecord struct {
 	Sent *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`
-	// Lease is that of the task, if ReadLeases has read it.
+	// Lease is the lease of the task, if ReadLeases has read it.
 	Lease *task.Lease `json:"-"`
 }
 

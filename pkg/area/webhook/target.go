@@ -188,7 +188,7 @@ type destination interface {
 	send(ctx context.Context, e outgoing) (Outcome, error)
 }
 
-// outgoing is an event on its way to a destination.
+// outgoing is an event that is sent to a destination.
 type outgoing struct {
 	id        string
 	eventType event.Type

@@ -115,7 +115,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 
 // caller is who has sent a token.
 type caller struct {
-	// hash is that of the credential.
+	// hash is the hash of the credential.
 	hash string
 	mode tenant.Mode
 	// denial refuses a call of a person with a malformed mode.

@@ -70,7 +70,7 @@ type tile struct {
 // layer is a picture in one or more tiles.
 type layer struct {
 	codec codec
-	// size is that of the picture, and tile that of each tile.
+	// size is the size of the picture, and tile that of each tile.
 	size, tile image.Point
 	columns    int
 	tiles      []tile

@@ -36,7 +36,7 @@ var Notices = []Notice{NoticeWork, NoticeWebhooks, NoticeBalance}
 
 // Choices are what a person has chosen about e-mails.
 type Choices struct {
-	// Language is that of the e-mails. Empty: English.
+	// Language is the language of the e-mails. Empty: English.
 	Language string `json:"language,omitempty"`
 	// Wanted has the kinds that the person has chosen or left.
 	Wanted map[Notice]bool `json:"wanted,omitempty"`

@@ -87,7 +87,7 @@ type view struct {
 	Notice, Error string
 	// FieldErrors are what to mend in the form of the page.
 	FieldErrors fieldErrors
-	// Role is that of the person, which decides what the page offers.
+	// Role is the role of the person, which decides what the page offers.
 	Role auth.Role
 	// Corner is the account with what waits in it, or nil.
 	Corner *corner

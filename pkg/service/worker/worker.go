@@ -92,7 +92,7 @@ type Env struct {
 	Uploads incoming.URLs
 	// Trainer trains models. It is nil if the stack trains none.
 	Trainer training.Trainer
-	// Adapters are those of the platforms; nil for those that Apps and PlatformEndpoint describe.
+	// Adapters are the adapters of the platforms; nil for those that Apps and PlatformEndpoint describe.
 	Adapters social.Adapters
 	// Budgets replace the default budgets of platforms; see publication.Worker.
 	Budgets map[string]int

@@ -410,7 +410,7 @@ const complete = "complete"
 type phase struct {
 	Status string  `json:"status"`
 	Error  trouble `json:"error"`
-	// Errors are those of the phases that have several.
+	// Errors are the errors of the phases that have several.
 	Errors []trouble `json:"errors"`
 }
 

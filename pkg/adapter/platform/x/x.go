@@ -55,7 +55,7 @@ var (
 		MaxRatio: 3, MinShort: 32, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second,
 		Form: form}
 
-	// form is that of docs.x.com/x-api/media/quickstart/best-practices.
+	// form is the form of docs.x.com/x-api/media/quickstart/best-practices.
 	form = platform.Form{Pictures: []media.Codec{media.H264}, Sounds: []media.Codec{media.AAC}, Chroma: "4:2:0",
 		MaxDepth: 8, MaxRate: 60, LowComplexity: true, MaxChannels: 2}
 

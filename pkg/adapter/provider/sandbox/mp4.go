@@ -473,7 +473,7 @@ type code struct {
 	value uint32
 }
 
-// codes are those of coeff_token (table 9-5) for no coefficient, for one of 1, and for one of another size.
+// codes are the codes of coeff_token (table 9-5) for no coefficient, for one of 1, and for one of another size.
 type codes struct{ none, one, other code }
 
 var (
