@@ -139,13 +139,11 @@ var longer = map[string]int{
 	"infra/operate/admin/people.go connectionCommand": 112,
 	"infra/operate/halt/function.go function":         95,
 	"infra/verify/simulate/check.go check":            142,
-	"pkg/area/content/create.go newRecord":            101,
 	"pkg/area/content/publish.go targets":             108,
 	"pkg/area/content/item/plan.go Plan":              84,
 	"pkg/area/content/publication/poster.go step":     105,
 	"pkg/generate/steps.go submit":                    97,
 	"pkg/media/compose/text/block.go unitsOf":         82,
-	"pkg/store/table.go input":                        121,
 }
 
 func TestFunctionsStayShort(t *testing.T) {

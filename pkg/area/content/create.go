@@ -228,15 +228,21 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Attempt.Adapt, err = a.adapted(&b, f); err != nil {
 		return nil, err
 	}
+	if r.Brief, err = newBrief(f, legal); err != nil {
+		return nil, err
+	}
 	if b.Source == item.SourceProvided {
-		if r.Brief, err = newBrief(f, legal); err != nil {
-			return nil, err
-		}
 		if err := a.provide(&b, r); err != nil {
 			return nil, err
 		}
 		return r, item.PlannerOf(r).PlanAdapt(s.offer, mode == tenant.Live)
 	}
+	return r, s.planGeneration(&b, a, f, r, mode, now)
+}
+
+// planGeneration completes the record of an item that models make, and plans its parts.
+func (s *Service) planGeneration(b *createBody, a references, f factory.Factory, r *item.Record, mode tenant.Mode,
+	now time.Time) (err error) {
 	switch b.Kind {
 	case item.Video:
 		format := cmp.Or(b.Format, item.FormatShort)
@@ -244,20 +250,17 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
-	if r.Brief, err = newBrief(f, legal); err != nil {
-		return nil, err
-	}
 	Restyle(&r.Brief, b.drawn)
-	if err := a.retell(&b, r); err != nil {
-		return nil, err
+	if err := a.retell(b, r); err != nil {
+		return err
 	}
 	if b.Kind == item.Post {
 		r.Headlined = r.Brief.Headlined
 		r.Head(said(b.Headline), b.ShowHeadline)
 	}
 	r.Item.Quality = resource.Text(item.QualityOf(b.Quality, f.Quality))
-	if r.Brief.Product, err = a.product(b, now); err != nil {
-		return nil, err
+	if r.Brief.Product, err = a.product(*b, now); err != nil {
+		return err
 	}
 	r.Item.ProductID, r.Item.PromotionID = r.Brief.Product.IDs()
 	if p := a.products[b.ProductID]; p != nil && p.Steered && f.AutoPublish {
@@ -266,12 +269,12 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	r.Item.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {
-		return nil, err
+		return err
 	}
 	if !b.Reuse {
-		return r, item.PlannerOf(r).Plan(s.offer, w, mode == tenant.Live)
+		return item.PlannerOf(r).Plan(s.offer, w, mode == tenant.Live)
 	}
-	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
+	return a.planCopies(b, r, w, s.offer, mode == tenant.Live)
 }
 
 // setSlides sets the slides of a carousel.
