@@ -134,7 +134,7 @@ var longer = map[string]int{
 	"infra/app/stack/lambda.go environment":           99,
 	"infra/app/stack/permissions.go permissions":      112,
 	"infra/local/system/system.go bringUp":            90,
-	"infra/measure/metered/examples.go Examples":      339,
+	"infra/measure/metered/examples.go Examples":      400,
 	"infra/measure/metered/world.go fill":             130,
 	"infra/operate/admin/people.go connectionCommand": 112,
 	"infra/operate/halt/function.go function":         95,

@@ -79,8 +79,8 @@ func (k *Kernel) Do(ctx context.Context, m Message, receives int) (*Next, error)
 	return nil, errs.New(errs.ProviderUnavailable, "The task %s keeps changing.", m.ID)
 }
 
-// take reads the task of a message, and takes the step if it is due. It returns ErrMoved if the task was changed between
-// reading and writing.
+// take reads the task of a message, and takes the step if it is due. It returns ErrMoved if the task has changed
+// between reading and writing.
 func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, error) {
 	s, err := k.read(ctx, m.ID)
 	if err != nil || s == nil {

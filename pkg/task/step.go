@@ -91,9 +91,9 @@ func (s *Step) lease(ctx context.Context, span time.Duration, payload any, share
 const allGuards = 1 << 10
 
 // Guard takes the lease of a step before it reads a file of a caller. Such a file can end the function, for example by
-// using up its memory. Guard counts these deaths: after the third it returns ErrDeaths as a permanent error, so that the
-// task fails. The payload is that of Lease. A step that has ended a function before waits until no other guarded step
-// runs in this process: otherwise its deaths would count for the others of its batch.
+// using up its memory. Guard counts these deaths: after the third it returns ErrDeaths as a permanent error, so that
+// the task fails. The payload is that of Lease. A step that has ended a function before waits until no other guarded
+// step runs in this process: otherwise its deaths would count for the others of its batch.
 func (s *Step) Guard(ctx context.Context, payload any) error {
 	if err := s.alone(ctx); err != nil {
 		return err

@@ -77,8 +77,8 @@ var outcomes = map[string]outcome{
 	"listProfiles": "its own profile",
 }
 
-// expected returns the outcome of an operation. Without an entry it follows from what the operation declares, so that it
-// does what it declares. It is empty if nothing follows.
+// expected returns the outcome of an operation. Without an entry it follows from what the operation declares. It is empty
+// if nothing follows.
 func expected(operation string, route httpapi.Route) outcome {
 	o, ok := outcomes[operation]
 	switch {

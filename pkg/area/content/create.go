@@ -214,13 +214,11 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Outlets: item.Outlets{Automatic: f.AutoPublish},
 		Slot:    b.slot,
 	}
-	r.Item.Experiment = b.drawn
 	b.into(r)
 	legal := a.legal[f.ID]
 	if r.Item.AdMarking = b.AdMarking; r.Item.AdMarking == nil {
 		r.Item.AdMarking = legal.AdMarking
 	}
-	r.Item.DeepFake, r.Item.Labelled = b.DeepFake, b.Labelled
 	var err error
 	if r.Item.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
@@ -697,7 +695,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
 }
 
-// lost returns the error of a factory that was not found. The message says whether the account has it in the other mode.
+// lost returns the error of a factory that was not found. Its message says if the account has it in the other mode.
 func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
 	if errs.CodeOf(why) != errs.NotFound {

@@ -174,8 +174,8 @@ func (r *Record) into(it *store.Item) error {
 	return it.Encode(r)
 }
 
-// tell adds the e-mails about the erasure to the transaction: one when an owner asks for it, and one when its last export
-// has failed. What names their text.
+// tell adds an e-mail about the erasure to the transaction: when an owner asks for it, and when its last export has
+// failed. What names its text.
 func (r *Record) tell(tx *store.Tx, now time.Time, what, about string) error {
 	n := person.News{Notice: person.NoticeWork, What: "erasure." + what, Path: "/settings/erasure",
 		Values: map[string]string{"name": r.Name, "at": r.EraseAt.UTC().Format("2006-01-02 15:04 UTC"),

@@ -303,8 +303,8 @@ func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) e
 	return nil
 }
 
-// stop ends what acts without a call: first what is scheduled on social accounts. What keeps being refused is left to the
-// sweep, as in remove.
+// stop ends what acts without a call: first what is scheduled on social accounts. What keeps being refused is left to
+// the sweep, as in remove.
 func (w *Worker) stop(ctx context.Context, s *task.Run, r *Record) (err error) {
 	for _, of := range r.owners() {
 		err = errors.Join(err, w.disconnect(ctx, of))

@@ -145,8 +145,8 @@ type Factory struct {
 	Trained *catalog.Trained `json:"-"`
 	// Files are the files of the media that its settings name.
 	Files Files `json:"-"`
-	// Steered reports that a caller without content:publish has changed what its items say. Those that would be published
-	// automatically wait for an approval.
+	// Steered reports that a caller without content:publish has changed what its items say. Those that would be
+	// published automatically wait for an approval.
 	Steered bool `json:"-"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.

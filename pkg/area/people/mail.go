@@ -602,8 +602,8 @@ func titleOf(i *item.Item) string {
 	return title
 }
 
-// failures finds the items that have failed since the last look, wholly or on some accounts. Those of an hour are in one
-// e-mail.
+// failures finds the items that have failed since the last look, wholly or on some accounts. One e-mail has those of an
+// hour.
 func (l *look) failures(ctx context.Context) error {
 	begin := l.was.Failures
 	if begin.IsZero() {

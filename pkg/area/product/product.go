@@ -73,8 +73,8 @@ type StoredProduct struct {
 	Photos []StoredPhoto `json:"photos"`
 	// Promotions are those that include it. Ended ones leave with the next change.
 	Promotions []Included `json:"promotions,omitempty"`
-	// Steered reports that a caller without content:publish has changed what items about it say. Those that would be published
-	// automatically wait for an approval.
+	// Steered reports that a caller without content:publish has changed what items about it say. Those that would be
+	// published automatically wait for an approval.
 	Steered bool `json:"steered,omitempty"`
 	// Ended are promotions that are over. Their reduced prices count as earlier prices.
 	Ended []Included `json:"ended,omitempty"`

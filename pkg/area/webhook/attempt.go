@@ -127,8 +127,8 @@ func (a *attempt) putOff(refused Admission) task.Outcome {
 	}, nil)
 }
 
-// send makes the attempt and records its result at the receiver. It does so before the attempt itself is recorded: after
-// a crash in between, the attempt is made again, and the result at the receiver is the same.
+// send makes the attempt and records its result at the receiver. The attempt itself is recorded later: after a crash in
+// between, it is made again, and the result at the receiver is the same.
 func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outcome, error) {
 	if late(ctx) {
 		return task.Outcome{}, nil // our own end would cut it off: the next function makes it
