@@ -49,7 +49,7 @@ type Worker struct {
 	Now     func() time.Time
 }
 
-// Handlers returns the handlers of the tasks.
+// Handlers returns the handler of each kind of task of integrations.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Synchronize: task.Func(w.synchronize),
 		Read: task.Func(w.readObject), Note: task.Func(w.writeNote), Disconnect: task.Func(w.disconnect)}

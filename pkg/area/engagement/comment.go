@@ -165,7 +165,7 @@ type Record struct {
 	Suggestions int `json:"suggestions,omitempty"`
 }
 
-// Decode returns the record of an item.
+// Decode reads the comment that an item of the table holds.
 func Decode(it *store.Item) (r *Record, err error) {
 	r = &Record{}
 	return r, it.Decode(r)

@@ -32,7 +32,7 @@ const (
 	Archived State = "archived"
 )
 
-// StateFilter is the filter of the state.
+// StateFilter is the filter of lists by the state of a product.
 const StateFilter = "state"
 
 // MaxPhotos is the greatest number of photos of a product.

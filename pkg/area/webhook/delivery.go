@@ -220,7 +220,7 @@ func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
 // Webhook names the webhook that the delivery goes to.
 func (d *DeliveryRecord) Webhook() Ref { return Ref{d.Owner, d.WebhookID} }
 
-// Key is the key of the delivery.
+// Key is where the delivery is stored.
 func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) }
 
 // View returns the delivery as callers see it.
@@ -305,7 +305,7 @@ func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
 	d.Touch(now)
 }
 
-// Fail ends the delivery.
+// Fail ends the delivery as failed, for a reason such as FailedDeleted.
 func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFailed, &reason, now) }
 
 func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {

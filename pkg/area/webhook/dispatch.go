@@ -34,7 +34,7 @@ type Dispatcher struct {
 	now func() time.Time
 }
 
-// NewDispatcher returns a dispatcher.
+// NewDispatcher returns a dispatcher that writes to db.
 func NewDispatcher(db *store.DB, now func() time.Time) *Dispatcher { return &Dispatcher{db, now} }
 
 // fanOut is an event for one webhook.

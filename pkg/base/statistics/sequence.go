@@ -82,7 +82,7 @@ func NewSequence() *Sequence {
 	return s
 }
 
-// Add adds a trial.
+// Add adds the result of a trial to the sequence.
 func (s *Sequence) Add(t Trial) {
 	for i := range s.wagers {
 		s.wagers[i].add(t, s.n)

@@ -634,7 +634,7 @@ type Replying struct {
 	Problems []string
 }
 
-// Prompt returns the prompt.
+// Prompt returns the prompt that asks for a reply.
 func (r Replying) Prompt() Prompt {
 	return Prompt{Version: Version(Reply), System: render("reply.tmpl", r), User: data(struct {
 		Channel  string   `json:"channel"`

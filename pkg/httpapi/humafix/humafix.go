@@ -103,7 +103,7 @@ type refusedContext struct{ humaContext }
 // wholeContext has a body whose whole numbers are written as integers.
 type wholeContext struct{ humaContext }
 
-// BodyReader returns the body.
+// BodyReader returns the body with its whole numbers as integers, so that 5.0 is 5.
 func (c wholeContext) BodyReader() io.Reader {
 	text, err := io.ReadAll(c.humaContext.BodyReader())
 	if err != nil {

@@ -70,7 +70,7 @@ type Env struct {
 	area.Env
 	// Entries is the audit table.
 	Entries *store.DB
-	// Queue returns a queue.
+	// Queue returns the sender of messages to a queue.
 	Queue func(topology.Queue) queue.Queue
 	// Bus is the customer's bus, and BusName its name.
 	Bus     Bus

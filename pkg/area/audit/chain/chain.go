@@ -62,7 +62,7 @@ func nameOf(entry store.Item) (Name, error) {
 	return On(entry.Account, at), nil
 }
 
-// Date returns the day as 2026-11-22.
+// Date returns the day, for example 2026-11-22.
 func (n Name) Date() string { return n.Day.Format(time.DateOnly) }
 
 // Prefix begins the partitions of links.

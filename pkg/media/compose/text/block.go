@@ -49,7 +49,7 @@ type Word struct {
 	from, to int
 }
 
-// Words returns the words of the block.
+// Words returns all words of the block, in reading order.
 func (b Block) Words() (all []Word) {
 	for _, l := range b.lines {
 		all = append(all, l.words...)
@@ -67,7 +67,7 @@ type Block struct {
 	lines   []line
 }
 
-// Lines returns the lines of the block.
+// Lines returns the text of each line, from the top.
 func (b Block) Lines() []string {
 	all := make([]string, len(b.lines))
 	for i, l := range b.lines {
