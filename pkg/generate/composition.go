@@ -115,7 +115,7 @@ type Picture struct {
 	Whole    bool   // without cropping it
 	Offer    *Offer // of the product that it presents, or nil
 	Notice   string // as of a video
-	// Ratio is that of a post: 1:1, 4:5 or 2:3. If it is empty, it is 4:5.
+	// Ratio is the ratio of a post: 1:1, 4:5 or 2:3. If it is empty, it is 4:5.
 	Ratio string `json:",omitempty"`
 }
 
@@ -126,7 +126,7 @@ type Carousel struct {
 	Brand    *Brand
 	Offer    *Offer // of the product that it presents, or nil
 	Notice   string // as of a video
-	// Ratio is that of the slides, as of a post.
+	// Ratio is the ratio of the slides, as of a post.
 	Ratio string `json:",omitempty"`
 }
 

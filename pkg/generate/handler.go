@@ -46,7 +46,6 @@ type turn struct {
 	providers store.Item
 }
 
-// turnOf returns the turn of a step.
 func turnOf(s *task.Step) (*turn, error) {
 	t := &turn{Step: s}
 	err := s.Decode(&t.run)

@@ -34,7 +34,7 @@ type Entry struct {
 	// Models are the names of the models that took part.
 	Models      []string      `json:"models,omitempty"`
 	GeneratedAt resource.Time `json:"generated_at"`
-	// Distance is that of the likeness for which the entry was found.
+	// Distance is the distance of the likeness for which the entry was found.
 	Distance int `json:"-"`
 }
 

@@ -223,7 +223,6 @@ func (r *run) stage(code provider.FailureCode) Stage {
 	return StageGenerate
 }
 
-// calls calls do for each call.
 func (r *run) calls(do func(p *part, c *call)) {
 	for n := range r.Parts {
 		p := &r.Parts[n]

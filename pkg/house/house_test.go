@@ -128,24 +128,17 @@ func TestEveryPackageHasADocComment(t *testing.T) {
 // longestFunction is the number of lines that a function may have. A file is as long as its noun needs.
 const longestFunction = 80
 
-// longer are the functions that are longer still, with the lines that each may have at most.
+// longer are the functions outside pkg that are longer still, with the lines that each may have at most.
 var longer = map[string]int{
 	"infra/app/stack/bucket.go newMediaBucket":        91,
 	"infra/app/stack/lambda.go environment":           99,
 	"infra/app/stack/permissions.go permissions":      112,
 	"infra/local/system/system.go bringUp":            90,
-	"infra/measure/metered/examples.go Examples":      339,
+	"infra/measure/metered/examples.go Examples":      400,
 	"infra/measure/metered/world.go fill":             130,
 	"infra/operate/admin/people.go connectionCommand": 112,
 	"infra/operate/halt/function.go function":         95,
 	"infra/verify/simulate/check.go check":            142,
-	"pkg/area/content/create.go newRecord":            101,
-	"pkg/area/content/publish.go targets":             108,
-	"pkg/area/content/item/plan.go Plan":              84,
-	"pkg/area/content/publication/poster.go step":     105,
-	"pkg/generate/steps.go submit":                    97,
-	"pkg/media/compose/text/block.go unitsOf":         82,
-	"pkg/store/table.go input":                        121,
 }
 
 func TestFunctionsStayShort(t *testing.T) {

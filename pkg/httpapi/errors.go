@@ -188,7 +188,6 @@ func Challenge(code errs.Code, metadata string, lacking auth.Scope) string {
 	return ""
 }
 
-// errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
 	if challenge := Challenge(e.Code, "", auth.Scope(e.Scope)); challenge != "" {
@@ -224,19 +223,6 @@ func errTooLarge() *errs.Error {
 // errorResponse is the schema of all error responses. No operation returns all codes, so finish removes the schema from
 // the document, to which huma adds it.
 const errorResponse = "ErrorResponse"
-
-// contexts are the types of the context of errors, by code.
-var contexts = map[errs.Code]struct {
-	shape  reflect.Type
-	always bool
-}{
-	errs.InvalidState:        {reflect.TypeFor[errs.StateContext](), false},
-	errs.InsufficientBalance: {reflect.TypeFor[errs.BalanceContext](), true},
-	errs.SpendLimitReached:   {reflect.TypeFor[errs.SpendContext](), true},
-	errs.OutsideMandate:      {reflect.TypeFor[errs.MandateContext](), true},
-	errs.RuleViolated:        {reflect.TypeFor[errs.RuleContext](), true},
-	errs.RateLimited:         {reflect.TypeFor[errs.RateContext](), false},
-}
 
 // common are the codes that most operations return. The names of schemas of sets of codes omit them.
 var common = []errs.Code{
@@ -343,13 +329,14 @@ func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
 
 // failure describes the error with a code, and its context.
 func (r *Router) failure(code errs.Code) Variant {
-	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: errs.InfoOf(code).Meaning}
-	if c, ok := contexts[code]; ok {
-		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(c.shape).Ref,
+	info := errs.InfoOf(code)
+	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: info.Meaning}
+	if info.Context != nil {
+		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(reflect.TypeOf(info.Context)).Ref,
 			Description: "Data about the error"}}
-		if c.always {
-			v.Required = []string{"context"}
-		}
+	}
+	if info.HasContext {
+		v.Required = []string{"context"}
 	}
 	return v
 }

@@ -41,23 +41,23 @@ type Op struct {
 	Description string
 	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
 	AccountWide bool
-	// Opens is what it opens, by which mandates, roles and the questions of agents go. 0 means everything.
+	// Opens says what a call can cause, for example spending. Mandates, roles and the confirmations of agents depend on
+	// it. 0 means everything.
 	Opens Opens
-	// Also are the scopes that it needs beside Scope. What opens a copy needs the read scopes of all that is in it.
+	// Also are scopes that it needs beside Scope. For example, an export needs the read scopes of all that is in it.
 	Also []auth.Scope
 	// Sheet is the name of the file of a list that is also returned as comma-separated values, such as
 	// publications.csv. Slice makes its pages.
 	Sheet string
 	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
-	// Ends says that another operation is to be used instead. Nil: it stays.
+	// Ends names the operation to use instead of a deprecated one. Nil: it is not deprecated.
 	Ends *Succession
 	// Fixed are members of the resource that a body cannot have, with the alternative to each.
 	Fixed map[string]string
 }
 
-// Ops returns a function that makes operations which a Lambda function serves, and which the document has in the group
-// of a tag.
+// Ops returns a function that declares operations of the same Lambda function and tag.
 func Ops(function, tag string) func(id, method, path string, scope auth.Scope, summary, description string) Op {
 	return func(id, method, path string, scope auth.Scope, summary, description string) Op {
 		return Op{ID: id, Method: method, Path: path, Scope: scope, Function: function, Tag: tag, Summary: summary,
@@ -200,8 +200,9 @@ func renderList[T any](c *call, all []T, next string) (*answer, error) {
 	return encode(http.StatusOK, "", body)
 }
 
-// Write registers an operation that writes only by the transaction: so the record that answers a repeat commits with
-// the effect or not at all. The operation may run several times.
+// Write registers an operation that writes only through the transaction. The answer is stored in the same transaction,
+// so a repeated request gets it exactly if the first one had its effect. If a commit meets a conflict, handle is called
+// again.
 func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *I) (T, error)) {
 	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
 		return r.commit(ctx, func(tx *store.Tx) (*answer, error) {
@@ -245,17 +246,17 @@ type Pending interface {
 	Pending() (path string, after time.Duration)
 }
 
-// Ending is the data of an answer that names something whose end is known, such as a model. The answer tells it in the
-// headers Deprecation (RFC 9745), Sunset (RFC 8594), and Link, which names the guide to such ends.
+// Ending is the data of an answer that names something with a known end, for example a model. The end is in the headers
+// Deprecation (RFC 9745), Sunset (RFC 8594), and Link, which names the guide about it.
 type Ending interface {
-	// Ends returns the time from which on it is advised against, and the one of its end. The zero time stands for none.
+	// Ends returns the time of the deprecation and the time of the end. The zero time stands for none.
 	Ends() (deprecated, end time.Time)
 }
 
-// endsGuide is the link of answers that name something whose end is known (RFC 9745, section 3).
+// endsGuide is the header Link of answers that name something with a known end (RFC 9745, section 3).
 const endsGuide = `</api-docs/guides/credits#models-that-end>; rel="deprecation"; type="text/html"`
 
-// endOf returns the headers of what ends.
+// endOf returns the values of the headers Deprecation, Sunset and Link.
 func endOf(data any) (deprecation, sunset, link string) {
 	e, ok := data.(Ending)
 	if !ok {
@@ -295,7 +296,7 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
-		// A call that was only rehearsed has begun no work, and names none.
+		// A rehearsal has begun no work, so there is nothing to poll.
 		if a.Location, after = p.Pending(); a.Location != "" {
 			a.RetryAfter = seconds(after)
 		}
@@ -410,7 +411,7 @@ const SecurityScheme = "apiKey"
 // for OAuth 2 only.
 const RequiredScopes = "x-required-scopes"
 
-// OpensMember is the member of an operation in the document that has what it opens: what a mandate leaves to people.
+// OpensMember is the member of an operation in the document that has its Opens.
 const OpensMember = "x-opens"
 
 // listed returns several names as a list in a text.
@@ -567,7 +568,7 @@ func pointerTo[T any](v T) *T { return &v }
 type Succession struct {
 	// Path is the path of the operation that follows, and Operation its id.
 	Path, Operation string
-	// Deprecated is the time from which on it is advised against, and Sunset that from which on it may be removed.
+	// Deprecated is the time of the deprecation, and Sunset the time from which on the operation may be removed.
 	Deprecated, Sunset time.Time
 }
 
@@ -628,8 +629,8 @@ func Member[T any](name string, value any) (v T, err error) {
 // schemaPath is the location of schemas in the document.
 const schemaPath = "#/components/schemas/"
 
-// Unevaluated is a word of JSON Schema that huma lacks: whether an object that is described in parts may have other
-// members.
+// Unevaluated is the keyword unevaluatedProperties of JSON Schema, which huma does not have. It refuses members that no
+// part of a schema describes.
 const Unevaluated = "unevaluatedProperties"
 
 // RefTo returns a reference to the schema of a name.

@@ -311,7 +311,7 @@ func (c Colors) Wide() bool {
 // Sound describes the sound of a video. Without a codec, there is none.
 type Sound struct {
 	Codec Codec `json:"codec,omitempty"`
-	// Profile is that of AAC, such as "LC" or "HE".
+	// Profile is the profile of AAC, such as "LC" or "HE".
 	Profile  string `json:"profile,omitempty"`
 	Rate     int    `json:"rate,omitempty"` // samples a second
 	Channels int    `json:"channels,omitempty"`

@@ -426,111 +426,33 @@ func (x Index) schema() []types.KeySchemaElement {
 
 // input returns the call that reads the list. A list of keys takes no filters.
 func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
-	names := map[string]string{"#p": q.Index.pk}
-	values := attributes{":p": str(q.Partition)}
-	cond := "#p = :p"
-	if q.From != "" || q.To != "" {
-		names["#s"] = q.Index.sk
-		values[":from"], values[":to"] = str(q.From), str(q.To)
-		switch {
-		case q.To == "":
-			cond += " AND #s >= :from"
-			delete(values, ":to")
-		case q.From == "":
-			cond += " AND #s <= :to"
-			delete(values, ":from")
-		default:
-			cond += " AND #s BETWEEN :from AND :to"
-		}
-	}
-	var filter []string
+	x := expressions{names: map[string]string{"#p": q.Index.pk}, values: attributes{":p": str(q.Partition)}}
+	cond := x.key(q)
 	// DynamoDB refuses a filter by an attribute that the index does not have. GetAll, which reads the items of an index
 	// of keys, leaves out the expired ones.
 	if !q.Index.keysOnly && !q.Expired {
-		filter = append(filter, "(attribute_not_exists(#ttl) OR #ttl > :now)")
-		names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
+		x.filter = append(x.filter, "(attribute_not_exists(#ttl) OR #ttl > :now)")
+		x.names["#ttl"], x.values[":now"] = attrTTL, num(db.now().Unix())
 	}
-	n := 0
-	// keep adds the condition that form holds for the filter and one value of the list.
-	keep := func(name string, list []string, form, join string) {
-		at, either := fmt.Sprint("#f", n), make([]string, len(list))
-		for i, value := range list {
-			to := fmt.Sprint(":f", n, "_", i)
-			values[to], either[i] = str(value), fmt.Sprintf(form, at, to)
-		}
-		if len(list) > 0 {
-			n++
-			names[at] = filterPrefix + name
-			filter = append(filter, "("+strings.Join(either, join)+")")
-		}
-	}
-	for name, value := range q.Filters {
-		if value != "" {
-			keep(name, []string{value}, "%s = %s", " OR ")
-		}
-	}
-	for name, list := range q.OneOf {
-		keep(name, list, "%s = %s", " OR ")
-	}
-	for name, list := range q.Prefixes {
-		keep(name, list, "begins_with(%s, %s)", " OR ")
-	}
-	for name, list := range q.Contains {
-		keep(name, list, "contains(%s, %s)", " AND ")
-	}
-	for name, r := range q.Ranges {
-		if r.From != "" {
-			keep(name, []string{r.From}, "%s >= %s", "")
-		}
-		if r.To != "" {
-			keep(name, []string{r.To}, "%s < %s", "")
-		}
-	}
-	// within returns the condition that an item lies within bounds.
-	within := func(bounds map[string]Bound) string {
-		all := make([]string, 0, len(bounds))
-		for name, b := range bounds {
-			at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
-			if b.After {
-				side = ">"
-			}
-			n++
-			names[at], values[to] = filterPrefix+name, str(b.At)
-			all = append(all, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", at, at, side, to))
-		}
-		return strings.Join(all, " AND ")
-	}
-	if len(q.Bounds) > 0 {
-		filter = append(filter, within(q.Bounds))
-	}
-	either := make([]string, len(q.Either))
-	for i, bounds := range q.Either {
-		either[i] = within(bounds)
-	}
-	switch condition := strings.Join(either, " OR "); len(either) { // AND binds tighter; more parentheses are refused
-	case 0:
-	case 1:
-		filter = append(filter, condition)
-	default:
-		filter = append(filter, "("+condition+")")
-	}
-	if n > 0 && q.Index.keysOnly {
+	x.filters(q)
+	x.bounds(q)
+	if x.n > 0 && q.Index.keysOnly {
 		return nil, fmt.Errorf("store: query %s %s: the index holds keys only, which no filter can judge",
 			q.Index.name, q.Partition)
 	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.
 	read := int32(q.Limit + 1)
-	if n > 0 {
+	if x.n > 0 {
 		read = max(read, 100)
 	}
 	in := &dynamodb.QueryInput{
 		TableName: &db.name, KeyConditionExpression: &cond,
-		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 		Limit: &read, ScanIndexForward: aws.Bool(q.OldestFirst),
 	}
-	if len(filter) > 0 {
-		in.FilterExpression = aws.String(strings.Join(filter, " AND "))
+	if len(x.filter) > 0 {
+		in.FilterExpression = aws.String(strings.Join(x.filter, " AND "))
 	}
 	if q.Index.name != "" {
 		in.IndexName = aws.String(q.Index.name)
@@ -545,6 +467,109 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 		}
 	}
 	return in, nil
+}
+
+// expressions are the expressions of a query, with the names and values in them.
+type expressions struct {
+	names  map[string]string
+	values attributes
+	filter []string // all of these hold
+	n      int      // filters by attributes so far
+}
+
+// key returns the condition on the keys.
+func (x *expressions) key(q Query) string {
+	if q.From == "" && q.To == "" {
+		return "#p = :p"
+	}
+	x.names["#s"] = q.Index.sk
+	if q.From != "" {
+		x.values[":from"] = str(q.From)
+	}
+	if q.To != "" {
+		x.values[":to"] = str(q.To)
+	}
+	switch {
+	case q.To == "":
+		return "#p = :p AND #s >= :from"
+	case q.From == "":
+		return "#p = :p AND #s <= :to"
+	}
+	return "#p = :p AND #s BETWEEN :from AND :to"
+}
+
+// keep adds the condition that form holds for a filter and the values, which join connects.
+func (x *expressions) keep(name string, values []string, form, join string) {
+	if len(values) == 0 {
+		return
+	}
+	at, all := fmt.Sprint("#f", x.n), make([]string, len(values))
+	for i, value := range values {
+		to := fmt.Sprint(":f", x.n, "_", i)
+		x.values[to], all[i] = str(value), fmt.Sprintf(form, at, to)
+	}
+	x.n++
+	x.names[at] = filterPrefix + name
+	x.filter = append(x.filter, "("+strings.Join(all, join)+")")
+}
+
+// filters adds the filters by values.
+func (x *expressions) filters(q Query) {
+	for name, value := range q.Filters {
+		if value != "" {
+			x.keep(name, []string{value}, "%s = %s", " OR ")
+		}
+	}
+	for name, list := range q.OneOf {
+		x.keep(name, list, "%s = %s", " OR ")
+	}
+	for name, list := range q.Prefixes {
+		x.keep(name, list, "begins_with(%s, %s)", " OR ")
+	}
+	for name, list := range q.Contains {
+		x.keep(name, list, "contains(%s, %s)", " AND ")
+	}
+	for name, r := range q.Ranges {
+		if r.From != "" {
+			x.keep(name, []string{r.From}, "%s >= %s", "")
+		}
+		if r.To != "" {
+			x.keep(name, []string{r.To}, "%s < %s", "")
+		}
+	}
+}
+
+// bounds adds the filters by bounds.
+func (x *expressions) bounds(q Query) {
+	if len(q.Bounds) > 0 {
+		x.filter = append(x.filter, x.within(q.Bounds))
+	}
+	either := make([]string, len(q.Either))
+	for i, bounds := range q.Either {
+		either[i] = x.within(bounds)
+	}
+	switch condition := strings.Join(either, " OR "); len(either) { // AND binds tighter; more parentheses are refused
+	case 0:
+	case 1:
+		x.filter = append(x.filter, condition)
+	default:
+		x.filter = append(x.filter, "("+condition+")")
+	}
+}
+
+// within returns the condition that an item lies within bounds.
+func (x *expressions) within(bounds map[string]Bound) string {
+	all := make([]string, 0, len(bounds))
+	for name, b := range bounds {
+		at, to, side := fmt.Sprint("#f", x.n), fmt.Sprint(":f", x.n), "<="
+		if b.After {
+			side = ">"
+		}
+		x.n++
+		x.names[at], x.values[to] = filterPrefix+name, str(b.At)
+		all = append(all, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", at, at, side, to))
+	}
+	return strings.Join(all, " AND ")
 }
 
 // Scan reads the next items of the whole table, of all accounts, up to a megabyte of them. Items that have expired are

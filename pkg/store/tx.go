@@ -41,10 +41,10 @@ type op struct {
 	write types.TransactWriteItem
 	// failed is the error of the commit if the condition of this write fails.
 	failed error
-	// held is the error of the commit if another transaction still has the item of this write at the last attempt. If
-	// it is nil, the error is errBusy.
+	// held is the error of the commit if another transaction is still writing the item at the last attempt. Nil:
+	// errBusy.
 	held error
-	// judge, if it is set, returns the error of a failed condition for the current item.
+	// judge replaces failed: it returns the error for the current item. Nil: failed is used.
 	judge func(Item) error
 }
 
@@ -133,7 +133,7 @@ func (tx *Tx) CountDown(key Key, least int64, failed error) {
 		CountValue.GreaterThanEqual(expression.Value(least+1)), func(Item) error { return failed })
 }
 
-// Expire ends an item at the given time, if it exists. It leaves the version.
+// Expire makes an item expire at the given time, if it exists. It does not change the version.
 func (tx *Tx) Expire(key Key, at time.Time) {
 	tx.Update(key, Expires(expression.UpdateBuilder{}, at), Exists.Or(expression.Not(Exists)), Conflict)
 }
@@ -266,8 +266,8 @@ func (db *DB) transact(ctx context.Context, tx *Tx, what string,
 	return tries.exhausted(busy, nil)
 }
 
-// within returns an error if the transaction puts a listed resource that the context's bounds hide: its caller could
-// not see what it makes. It is a fault of the service.
+// within returns an error if the transaction puts a listed resource that the bounds of the context hide, because the
+// caller could not read what the call has made. Only a defect of the service does that.
 func (tx *Tx) within(ctx context.Context) error {
 	for _, o := range tx.ops {
 		if o.write.Put == nil || len(tenant.Bounds(ctx)) == 0 || o.write.Put.Item[ByOwner.pk] == nil {
@@ -537,8 +537,8 @@ func ConflictOf(err error) (Item, bool) {
 	return Item{}, false
 }
 
-// Note sets attributes of an item, removes those that are empty, and leaves all others as they are, so that several
-// writers may share one item. It creates the item if there is none, and checks no version.
+// Note sets attributes of an item, removes those that are empty, and leaves all others as they are. So several writers
+// can share one item. It creates the item if there is none, and checks no version.
 func (db *DB) Note(ctx context.Context, it Item) error {
 	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL},
 		attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
@@ -612,7 +612,7 @@ func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 // writes at once.
 func partKey(name string, n int) Key { return IDKey(name + "#" + strconv.Itoa(n)) }
 
-// errRehearsed reports a transaction that was to be rehearsed and was carried out.
+// errRehearsed is returned if a rehearsal has written, which is a defect.
 var errRehearsed = errors.New("store: the rehearsal of a transaction was carried out")
 
 // Rehearse sends a transaction with a condition that never holds, so that nothing is written. It returns the errors

@@ -22,12 +22,12 @@ type Config struct {
 	DB       *store.DB
 	Handlers map[Kind]Handler
 	Now      func() time.Time
-	// Name returns a unique text, which identifies the holder of a lease.
+	// Name returns a new unique name for the holder of a lease.
 	Name func() string
-	// Chance returns a random number from 0 to 1, by which waits are spread.
+	// Chance returns a random number from 0 to 1, which spreads the waits before repeated steps.
 	Chance func() float64
-	// Observe counts an ended task that has a label. It may be nil. The kernel only logs its error, since the work is
-	// done.
+	// Observe is called with each ended task that has a label. It may be nil. The kernel only logs its error, because
+	// the work is done.
 	Observe func(context.Context, Ended) error
 }
 
@@ -47,7 +47,7 @@ type Kernel struct {
 	Config
 	mu   sync.Mutex
 	held map[*Step]bool // steps that hold a lease
-	// guards bounds the steps that read bytes of others: see Step.Guard.
+	// guards bounds the steps that read files of callers at the same time: see Step.Guard.
 	guards *semaphore.Weighted
 }
 
@@ -59,8 +59,8 @@ func NewKernel(c Config) *Kernel {
 // maxReads bounds how often Do reads a task again because it was changed between reading and writing.
 const maxReads = 4
 
-// early is the time by which a message may arrive before its step is due and still be acted on. Queues delay messages
-// by whole seconds.
+// early is how long before its step is due a message may arrive and still start it. Queues delay messages by whole
+// seconds.
 const early = time.Second
 
 // Do takes the step that a message requests, unless it was taken already. It returns the message of the next step, or
@@ -79,6 +79,8 @@ func (k *Kernel) Do(ctx context.Context, m Message, receives int) (*Next, error)
 	return nil, errs.New(errs.ProviderUnavailable, "The task %s keeps changing.", m.ID)
 }
 
+// take reads the task of a message, and takes the step if it is due. It returns ErrMoved if the task has changed
+// between reading and writing.
 func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, error) {
 	s, err := k.read(ctx, m.ID)
 	if err != nil || s == nil {
@@ -233,8 +235,8 @@ func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
 	return err
 }
 
-// orphan ends a task whose subject does not wait for it. If the task itself was changed since it was read, such as by
-// canceling, there is no defect.
+// orphan ends a task whose subject does not wait for it, which is a defect. It returns ErrMoved if the task was changed
+// since it was read: then it may only have been canceled.
 func (k *Kernel) orphan(ctx context.Context, s *Step) error {
 	now, err := k.DB.Lookup(ctx, s.item.Key)
 	if err != nil {

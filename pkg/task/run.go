@@ -26,7 +26,7 @@ type Run struct {
 	payload map[string]json.RawMessage
 	memory  map[string]*memo
 	cause   error  // of the failure of the task, or nil
-	doubt   string // the call whose answer this step has lost
+	doubt   string // name of the call whose answer was lost in this step
 	wait    time.Duration
 	joins   []func(context.Context, *store.Tx) error
 }
@@ -39,6 +39,8 @@ type memo struct {
 
 // ErrLost means that a call was made and its answer was lost: the call may have had its effect.
 var ErrLost = errors.New("task: the answer of a call was lost")
+
+// errLater is the error of Sleep.
 var errLater = errors.New("task: the task goes on later")
 
 // Step calls the function.
@@ -202,7 +204,7 @@ func (r *Run) Remember(ctx context.Context) error { return r.Lease(ctx, r) }
 // Cause returns why the task has failed, or nil if it has not.
 func (r *Run) Cause() error { return r.cause }
 
-// Knows reports whether a call is not made any more: it was made before, or the task fails.
+// Knows reports whether Once would not make the call: it was made before, or the task has failed.
 func (r *Run) Knows(name string) bool { return r.cause != nil || r.memory[name] != nil }
 
 // Keep remembers a value with the next write of the task. Kept reads it.
@@ -215,7 +217,7 @@ func (r *Run) Keep(name string, value any) error {
 	return nil
 }
 
-// Kept reads what Keep has remembered into value, and leaves value alone if that is nothing.
+// Kept reads into value what Keep has remembered under the name. It leaves value alone if there is nothing.
 func (r *Run) Kept(name string, value any) error {
 	if r.memory[name] == nil {
 		return nil

@@ -87,13 +87,13 @@ func (s *Step) lease(ctx context.Context, span time.Duration, payload any, share
 	return nil
 }
 
-// allGuards is the number of steps that a process takes at a time, at most, of those that read bytes of others.
+// allGuards bounds the steps that read files of callers at the same time in a process.
 const allGuards = 1 << 10
 
-// Guard takes the lease of a step before it reads bytes of others, of which a function may die: of its memory, of a
-// panic or of its time. After the third death it returns ErrDeaths as a permanent error, so that the task fails. The
-// payload is that of Lease. A step of which a function has died waits until it is the only one that reads such bytes
-// here: so the others of its batch do not count its deaths as their own.
+// Guard takes the lease of a step before it reads a file of a caller. Such a file can end the function, for example by
+// using up its memory. Guard counts these deaths: after the third it returns ErrDeaths as a permanent error, so that
+// the task fails. The payload is that of Lease. A step that has ended a function before waits until no other guarded
+// step runs in this process: otherwise its deaths would count for the others of its batch.
 func (s *Step) Guard(ctx context.Context, payload any) error {
 	if err := s.alone(ctx); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Step) GuardShared(ctx context.Context) error {
 	return s.lease(ctx, leaseTime, nil, true)
 }
 
-// Reading calls a function that reads bytes of others, as GuardShared guards a step. The rest of the step is not
+// Reading calls a function that reads a file of a caller, as GuardShared guards a step. The rest of the step is not
 // guarded: a function that dies of it is not counted, and only deaths in a row are.
 func (s *Step) Reading(ctx context.Context, read func() error) error {
 	if err := s.GuardShared(ctx); err != nil {

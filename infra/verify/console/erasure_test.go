@@ -128,7 +128,7 @@ func TestAnOwnerErasesTheAccount(t *testing.T) {
 		status, _ := s.call(t, s.Live, "GET", "/v1/me", nil)
 		return status == http.StatusUnauthorized
 	})
-	s.mailed(t, "owner@demo.example", "The erasure has begun: "+name)
+	s.mailed(t, "owner@demo.example", "An erasure was asked for: "+name)
 	s.pass(t, time.Minute, "the end of the people", func() bool {
 		v := s.browser(t)
 		return s.signIn(v, "owner@demo.example").status != http.StatusOK

@@ -39,7 +39,7 @@ func (s *system) path(address string) string { return strings.TrimPrefix(address
 func TestAnInvitationComesByMail(t *testing.T) {
 	s := start(t)
 	owner := s.signedIn(t, "owner")
-	owner.get("/settings/profile/notifications").shows(t, "Failing webhooks", "API keys that end")
+	owner.get("/settings/profile/notifications").shows(t, "Failing webhooks", "What waits and what failed")
 	owner.post("/settings/profile/notifications", url.Values{"language": {"ru"}, "webhooks": {"1"}})
 	owner.get("/settings/profile/notifications").shows(t, `value="ru" selected`, `name="webhooks" value="1" checked`)
 	owner.post("/settings/people", url.Values{"email": {"new@demo.example"}, "role": {"developer"}}).

@@ -226,7 +226,8 @@ func JSON(ctx context.Context, c *wire.Client, call wire.Call, refused wire.Refu
 	return c.JSON(ctx, call, refused, out)
 }
 
-// Issued returns the token of an answer of the token endpoint. The token of before keeps what the answer lacks.
+// Issued returns the token of an answer of the token endpoint. Fields that the answer lacks
+// keep their old values.
 func Issued(c *wire.Client, call wire.Call, answer wire.Issued, before platform.Token) (platform.Token, error) {
 	if answer.Access == "" {
 		return platform.Token{}, c.Garbled(call, errors.New("there is no access token"))

@@ -67,7 +67,7 @@ type Author struct {
 	Handle, Name string
 }
 
-// CommentPage is a page of comments.
+// CommentPage is a part of the comments on a post, with the cursor of the next part.
 type CommentPage struct {
 	Comments []Comment
 	Next     string // continues the list, or is empty at its end

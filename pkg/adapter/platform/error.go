@@ -78,7 +78,7 @@ const (
 	CodeCanceled            Code = "canceled"
 )
 
-// Codes returns the codes.
+// Codes returns all codes with which publishing can fail.
 func Codes() []Code {
 	return []Code{
 		CodeOutcomeUnknown, CodeNeedsReconnect, CodeMissingPermission, CodeTokenExpired,
@@ -117,7 +117,7 @@ func (e *Error) NoEffect() bool { return e.Kind != Unknown && e.Kind != Restart 
 // Retryable reports whether a caller may ask for the same again once the reason is gone.
 func (e *Error) Retryable() bool { return e.Kind == Reconnect || e.Kind == Quota || e.Kind == Unknown }
 
-// Because returns the error with a cause.
+// Because returns the error with a cause, which is logged and not shown.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause
 	return e

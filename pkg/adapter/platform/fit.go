@@ -301,7 +301,7 @@ func (f *fitting) options(p Post, c Capabilities) {
 // Form is what the documents of a platform say of the codecs of videos. An empty member sets no bound. What is not
 // known of a video is the platform's to check.
 type Form struct {
-	// Pictures and Sounds are the codecs.
+	// Pictures and Sounds are the codecs that the platform takes.
 	Pictures, Sounds []media.Codec
 	// Chroma is the sampling of colors, and MaxDepth bounds the bits of a sample.
 	Chroma   string

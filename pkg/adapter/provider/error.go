@@ -199,7 +199,7 @@ var composing = []FailureCode{FailedInputTooLarge, FailedInputTooShort, FailedIn
 // Composing reports whether only composing fails with the code.
 func (c FailureCode) Composing() bool { return slices.Contains(composing, c) }
 
-// FailureCodes returns all codes.
+// FailureCodes returns all codes with which generation can fail.
 func FailureCodes() []FailureCode {
 	codes := make([]FailureCode, len(failures))
 	for i, f := range failures {

@@ -204,7 +204,7 @@ const (
 	Canceled  State = "canceled"
 )
 
-// Final reports whether the state is final.
+// Final reports whether the generation has ended.
 func (s State) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Status is an answer to Poll.

@@ -420,17 +420,17 @@ var paces = []struct {
 
 // The paces of all other characters.
 const (
-	// paceLetter is that of alphabets, with the pauses between words and sentences: 12
+	// paceLetter is the pace of alphabets, with the pauses between words and sentences: 12
 	// characters a second are 144 English words a minute.
 	paceLetter = time.Second / 12
-	// paceDigit is that of digits, which are spoken as words: "seven", and 70 as
+	// paceDigit is the pace of digits, which are spoken as words: "seven", and 70 as
 	// "seventy", but 1,234,567 takes ten words.
 	paceDigit = 500 * time.Millisecond
-	// paceSpelled is that of a capital of an abbreviation, which is spelled.
+	// paceSpelled is the pace of a capital of an abbreviation, which is spelled.
 	paceSpelled = 300 * time.Millisecond
-	// paceSign is that of signs that are spoken as words: %, €, +, @.
+	// paceSign is the pace of signs that are spoken as words: %, €, +, @.
 	paceSign = 500 * time.Millisecond
-	// paceEmoji is that of pictographs, whose names are read out: "red heart".
+	// paceEmoji is the pace of pictographs, whose names are read out: "red heart".
 	paceEmoji = time.Second
 )
 

@@ -426,7 +426,6 @@ func (s *Service) read(ctx context.Context, c *posts, q store.Query) error {
 	return nil
 }
 
-// ofFactory returns the posts of a factory.
 func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to time.Time) (*posts, error) {
 	c := &posts{from: from, to: to, now: s.now(), mode: factory.Owner.Mode}
 	err := s.read(ctx, c, store.Query{

@@ -288,7 +288,6 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	return errs.All(found...)
 }
 
-// knownScopes returns all scopes.
 func knownScopes() (known []string) {
 	for _, s := range auth.AllScopes() {
 		known = append(known, string(s))
@@ -444,7 +443,6 @@ func (g *grantor) bind(tx *store.Tx) {
 	g.manager.bind(tx)
 }
 
-// operated are the rights of the operator.
 var operated = grantor{manager: manager{root: operator, role: auth.Owner}, rights: Settings{Scopes: auth.AllScopes()}}
 
 // FindHeld is Find for a change that the operator makes: it returns the account too, of which a secret carries a copy.

@@ -195,7 +195,7 @@ func (s *Service) created(ctx context.Context, accountID tenant.Account, keyID s
 // Keep is the time for which a key that was revoked or has expired is shown.
 const Keep = credential.Keep
 
-// postponed is the time by which a key stays longer if its record is needed.
+// postponed is how much longer a key is kept if keys or webhooks still refer to it.
 const postponed = 7 * 24 * time.Hour
 
 // remove removes a key that has ended long ago, with the secret of one that has expired. A key that has made others, or

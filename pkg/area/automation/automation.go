@@ -465,7 +465,6 @@ func (t Trigger) next(f factory.Factory, after time.Time) (time.Time, error) {
 // wall returns the time that a clock on the wall shows, to the minute.
 func wall(at time.Time) string { return at.Format("2006-01-02T15:04") }
 
-// occurrence returns the entry of a time.
 func occurrence(at time.Time) entry {
 	return entry{key: wall(at), values: map[string]string{"date": at.Format(time.DateOnly), "time": at.Format("15:04")}}
 }

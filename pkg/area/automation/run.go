@@ -578,7 +578,7 @@ const (
 	mostRehearsed  = 50
 )
 
-// rehearsed is an automation that is rehearsed, with what it was to have.
+// rehearsed is an automation, and the settings to try on it.
 type rehearsed struct {
 	*Record
 	factory factory.Factory

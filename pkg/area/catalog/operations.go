@@ -22,7 +22,6 @@ type plansInput struct {
 	httpapi.SliceInput
 }
 
-// providerName is the name of a provider.
 type providerName string
 
 // Schema describes the name in the OpenAPI document, and lets requests name known ones only.

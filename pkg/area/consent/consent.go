@@ -58,7 +58,7 @@ type Flow struct {
 	Cookie string
 	// Scope is the scope that who asks for access needs, also when it is granted.
 	Scope auth.Scope
-	// Read returns the subject of an item.
+	// Read returns the subject that an item of the table holds.
 	Read func(it *store.Item) (Subject, error)
 
 	DB     *store.DB

@@ -388,6 +388,12 @@ func (t *Texts) check(kind item.Kind) (found []error) {
 	return found
 }
 
+// into sets the members of an item that are as the body has them.
+func (b *createBody) into(r *item.Record) {
+	b.Texts.into(r)
+	r.Item.Experiment, r.Item.DeepFake, r.Item.Labelled = b.drawn, b.DeepFake, b.Labelled
+}
+
 // into sets the texts of an item that its caller has written, apart from its script and slides.
 func (t *Texts) into(r *item.Record) {
 	for text, value := range t.sent() {

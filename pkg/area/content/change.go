@@ -196,7 +196,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	return s.write(ctx, tx, it, r, happened...)
 }
 
-// answers makes the caller of a change the one on whose behalf the item is published. It refuses a caller who may not
+// answers records that the item is published with the caller's rights from now on. It refuses a caller who may not
 // publish if the item would be published without a further call, unless it goes back to its approval.
 func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error {
 	now, p := textsOf(r), auth.FromContext(ctx)
@@ -297,7 +297,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *ite
 	return s.answer(ctx, tx, it, r, happened...)
 }
 
-// answer is write for a record that its change has touched.
+// answer saves r and its events without setting UpdatedAt: the caller has done that.
 func (s *Service) answer(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record,
 	happened ...event.Type) (item.Item, error) {
 	if err := item.Replace(tx, it, r); err != nil {

@@ -136,7 +136,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return s.view(ctx, r)
 }
 
-// held returns the numbers of the records that show each media.
+// held counts the records that show each media.
 func held(records ...*item.Record) map[string]int {
 	n := map[string]int{}
 	for _, r := range records {
@@ -214,13 +214,11 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Outlets: item.Outlets{Automatic: f.AutoPublish},
 		Slot:    b.slot,
 	}
-	r.Item.Experiment = b.drawn
 	b.into(r)
 	legal := a.legal[f.ID]
 	if r.Item.AdMarking = b.AdMarking; r.Item.AdMarking == nil {
 		r.Item.AdMarking = legal.AdMarking
 	}
-	r.Item.DeepFake, r.Item.Labelled = b.DeepFake, b.Labelled
 	var err error
 	if r.Item.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
@@ -228,15 +226,21 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Attempt.Adapt, err = a.adapted(&b, f); err != nil {
 		return nil, err
 	}
+	if r.Brief, err = newBrief(f, legal); err != nil {
+		return nil, err
+	}
 	if b.Source == item.SourceProvided {
-		if r.Brief, err = newBrief(f, legal); err != nil {
-			return nil, err
-		}
 		if err := a.provide(&b, r); err != nil {
 			return nil, err
 		}
 		return r, item.PlannerOf(r).PlanAdapt(s.offer, mode == tenant.Live)
 	}
+	return r, s.planGeneration(&b, a, f, r, mode, now)
+}
+
+// planGeneration completes the record of an item that models make, and plans its parts.
+func (s *Service) planGeneration(b *createBody, a references, f factory.Factory, r *item.Record, mode tenant.Mode,
+	now time.Time) (err error) {
 	switch b.Kind {
 	case item.Video:
 		format := cmp.Or(b.Format, item.FormatShort)
@@ -244,20 +248,17 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
-	if r.Brief, err = newBrief(f, legal); err != nil {
-		return nil, err
-	}
 	Restyle(&r.Brief, b.drawn)
-	if err := a.retell(&b, r); err != nil {
-		return nil, err
+	if err := a.retell(b, r); err != nil {
+		return err
 	}
 	if b.Kind == item.Post {
 		r.Headlined = r.Brief.Headlined
 		r.Head(said(b.Headline), b.ShowHeadline)
 	}
 	r.Item.Quality = resource.Text(item.QualityOf(b.Quality, f.Quality))
-	if r.Brief.Product, err = a.product(b, now); err != nil {
-		return nil, err
+	if r.Brief.Product, err = a.product(*b, now); err != nil {
+		return err
 	}
 	r.Item.ProductID, r.Item.PromotionID = r.Brief.Product.IDs()
 	if p := a.products[b.ProductID]; p != nil && p.Steered && f.AutoPublish {
@@ -266,12 +267,12 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	r.Item.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {
-		return nil, err
+		return err
 	}
 	if !b.Reuse {
-		return r, item.PlannerOf(r).Plan(s.offer, w, mode == tenant.Live)
+		return item.PlannerOf(r).Plan(s.offer, w, mode == tenant.Live)
 	}
-	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
+	return a.planCopies(b, r, w, s.offer, mode == tenant.Live)
 }
 
 // setSlides sets the slides of a carousel.
@@ -297,7 +298,7 @@ func (b *createBody) chooseFormat(types []string) {
 // batchOp is the operation that creates several items.
 const batchOp = "createContentItems"
 
-// acceptance is a batch on its way to be accepted or rehearsed.
+// acceptance is a batch while it is checked, and then accepted or rehearsed.
 type acceptance struct {
 	*Service
 	p      *auth.Principal
@@ -305,7 +306,7 @@ type acceptance struct {
 	bodies []createBody
 	refs   references
 	terms  *quote.Terms
-	// records are those of the bodies. A body that is rehearsed and refused has none.
+	// records has the record of each body, or nil for one that a rehearsal refuses.
 	records []*item.Record
 }
 
@@ -339,7 +340,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	return out, a.terms.Use(tx, a.refs.owner, reserved, ids...)
 }
 
-// check accepts the bodies, but for their money, and sets their records.
+// check makes the records of the bodies. It checks everything but the balance.
 func (a *acceptance) check(ctx context.Context) error {
 	var bad batchErrors
 	var accepted []*item.Record
@@ -495,7 +496,6 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// newBrief returns the brief of a factory.
 func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
@@ -695,7 +695,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	return r, refs.meet(s.order(ctx, p, b, refs, r, now))
 }
 
-// lost returns the error of a factory that was not found, which says so if the account has it in the other mode.
+// lost returns the error of a factory that was not found. Its message says if the account has it in the other mode.
 func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
 	if errs.CodeOf(why) != errs.NotFound {
@@ -706,7 +706,7 @@ func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
 	return e
 }
 
-// order notes in a new item when and where it is published, and refuses what scheduling would refuse, as far as it is
+// order records when and where a new item is published. It refuses what scheduling would refuse, as far as that is
 // known before the item is generated.
 func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, refs references, r *item.Record,
 	now time.Time) error {

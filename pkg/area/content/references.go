@@ -63,7 +63,7 @@ func (a *references) meet(err error) error {
 	return a.met(err)
 }
 
-// stamp tells apart the states of the factories of bodies, which decide what is made.
+// stamp is a cache key: the ids and versions of the factories of the bodies.
 func (a *references) stamp(bodies []createBody) string {
 	var all []string
 	for _, b := range bodies {

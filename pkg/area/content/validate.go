@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -47,6 +48,9 @@ type Proposed struct {
 	RulesAt time.Time
 }
 
+var _ = format.Define("problem-code", format.Format{Values: format.Words("post kind account attached quota slot_taken " +
+	"published approval state mandate rule body")})
+
 // Problem is a reason for which a publication would be refused, or fail.
 type Problem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
@@ -54,7 +58,7 @@ type Problem struct {
 	// are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
 	// that; state: its state does not permit publishing; mandate: the mandate of the API key does not permit the time
 	// or the platform; rule: a rule of law forbids it; body: createContentItem would refuse it.
-	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,mandate,rule,body"`
+	Code string `json:"code" format:"problem-code"`
 	// Pointer of the member at fault. Null if there is none.
 	Param resource.Text `json:"param"`
 	// What is wrong, and what to do about it.

@@ -373,7 +373,6 @@ type mappingBody struct {
 	Stages []Stage `json:"stages,omitempty" nullable:"false" maxItems:"20"`
 }
 
-// mapping returns the mapping of a body.
 func (b *mappingBody) mapping() (m Mapping) {
 	if b.Products != nil {
 		m.Products = Products(*b.Products)

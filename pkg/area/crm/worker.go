@@ -49,7 +49,7 @@ type Worker struct {
 	Now     func() time.Time
 }
 
-// Handlers returns the handlers of the tasks.
+// Handlers returns the handler of each kind of task of integrations.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Synchronize: task.Func(w.synchronize),
 		Read: task.Func(w.readObject), Note: task.Func(w.writeNote), Disconnect: task.Func(w.disconnect)}
@@ -147,7 +147,6 @@ func (w *Worker) Recheck(ctx context.Context, it store.Item) error {
 	return nil
 }
 
-// account returns the account of the CRM.
 func (c *connection) account() crm.Account { return c.secrets.Account }
 
 // read reads an integration. The record is the zero value if there is none.

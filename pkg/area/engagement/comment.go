@@ -165,7 +165,7 @@ type Record struct {
 	Suggestions int `json:"suggestions,omitempty"`
 }
 
-// Decode returns the record of an item.
+// Decode reads the comment that an item of the table holds.
 func Decode(it *store.Item) (r *Record, err error) {
 	r = &Record{}
 	return r, it.Decode(r)
@@ -220,7 +220,6 @@ func (r *Record) notify(tx *store.Tx, now time.Time, o tenant.Owner, t event.Typ
 	return nil
 }
 
-// newID returns the id of a comment.
 func newID(publicationID string, c platform.Comment) string {
 	return id.Derived(id.Comment, c.At, publicationID, c.ID)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// SuggestKind is the kind of the task.
+// SuggestKind is the kind of the task that has a model write a reply.
 const SuggestKind task.Kind = "comments.suggest"
 
 const (

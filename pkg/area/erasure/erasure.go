@@ -174,9 +174,10 @@ func (r *Record) into(it *store.Item) error {
 	return it.Encode(r)
 }
 
-// tell adds the e-mails about the erasure to the transaction. What names their text.
+// tell adds an e-mail about the erasure to the transaction: when an owner asks for it, and when its last export has
+// failed. What names its text.
 func (r *Record) tell(tx *store.Tx, now time.Time, what, about string) error {
-	n := person.News{Notice: person.NoticeErasures, What: "erasure." + what, Path: "/settings/erasure",
+	n := person.News{Notice: person.NoticeWork, What: "erasure." + what, Path: "/settings/erasure",
 		Values: map[string]string{"name": r.Name, "at": r.EraseAt.UTC().Format("2006-01-02 15:04 UTC"),
 			"scope": "erased_profile"}}
 	if r.Whole() {
@@ -288,7 +289,7 @@ func (s *Service) Cancel(ctx context.Context, scope tenant.Owner) (Record, error
 	}
 	now, tx := s.now(), &store.Tx{}
 	r.State, r.EndedAt = Canceled, now
-	if err := errors.Join(r.tell(tx, now, "canceled", ""), r.into(&it), task.Cancel(tx, work)); err != nil {
+	if err := errors.Join(r.into(&it), task.Cancel(tx, work)); err != nil {
 		return r, err
 	}
 	tx.Replace(it)

@@ -62,12 +62,8 @@ func TestAProfileIsErased(t *testing.T) {
 				t.Errorf("%s: %s is left", name, left)
 			}
 		}
-		w.until("the last e-mail", func() bool { return len(w.subjects("ada@example.com")) == 5 })
-		for i, subject := range []string{"An erasure was asked for", "The last export is complete",
-			"The last export is complete", "The erasure has begun", "The erasure is done"} {
-			if got := w.subjects("ada@example.com")[i]; got != subject+": Harbour Coffee" {
-				t.Errorf("%s: the %d. e-mail says %q", name, i+1, got)
-			}
+		if got := w.subjects("ada@example.com"); !slices.Equal(got, []string{"An erasure was asked for: Harbour Coffee"}) {
+			t.Errorf("%s: the owner is told %q", name, got)
 		}
 		w.Clock.Add(mediaarea.KeepTime) // the files of deleted media stay for it
 		w.until("the end of its files", func() bool {
@@ -186,7 +182,7 @@ func TestAnAccountIsErased(t *testing.T) {
 		}
 	}
 	subjects := w.subjects("ada@example.com")
-	if len(subjects) != 4 || subjects[3] != "The erasure has begun: Acme" {
+	if !slices.Equal(subjects, []string{"An erasure was asked for: Acme"}) {
 		t.Errorf("the owner is told %q", subjects)
 	}
 }

@@ -64,7 +64,7 @@ type stage int
 const (
 	// wait waits for the date and for the last export.
 	wait stage = iota
-	// stop ends what acts by itself: keys, social accounts with what is scheduled on them, CRMs, sign-on.
+	// stop ends what acts without a call: keys, social accounts with what is scheduled on them, CRMs, sign-on.
 	stop
 	// settle waits until the platforms have revoked the tokens.
 	settle
@@ -181,15 +181,14 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 		return exportPause, nil
 	case r.Told != r.ExportID: // it has ended, or was deleted by somebody
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
-			what := "exported"
 			r.Told = r.ExportID
-			if !found || x.State == transfer.Failed {
-				what = "export_failed"
-				if sooner := now.Add(afterFailure); r.EraseAt.Before(sooner) {
-					r.EraseAt = sooner
-				}
+			if found && x.State != transfer.Failed {
+				return nil
 			}
-			return r.tell(tx, now, what, "#"+r.ExportID)
+			if sooner := now.Add(afterFailure); r.EraseAt.Before(sooner) {
+				r.EraseAt = sooner
+			}
+			return r.tell(tx, now, "export_failed", "#"+r.ExportID)
 		})
 		return 0, nil
 	case !now.Before(last) && r.ExportAt.Before(last) && !r.Renewed:
@@ -211,7 +210,7 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 		p.enter(over, now)
 		w.change(s, Waiting, func(tx *store.Tx, r *Record) error {
 			r.State, r.EndedAt = Canceled, now
-			return r.tell(tx, now, "canceled", "")
+			return nil
 		})
 		return 0, nil
 	}
@@ -222,7 +221,7 @@ func (w *Worker) wait(ctx context.Context, s *task.Run, r *Record, p *progress) 
 			// Nothing is made in the profile any more: what is made notes its use.
 			tx.Remove(ledger.UsesKey(r.Scope))
 		}
-		return r.tell(tx, now, "begun", "")
+		return nil
 	})
 	return 0, nil
 }
@@ -298,15 +297,14 @@ func (w *Worker) end(ctx context.Context, s *task.Run, r *Record, p *progress) e
 		r.State, r.EndedAt, r.Items = Done, now, p.Items
 		if r.Whole() {
 			r.Name = ""
-			return nil // nobody is left who could be told of it
 		}
-		return r.tell(tx, now, "done", "")
+		return nil
 	})
 	return nil
 }
 
-// stop ends what acts by itself: first what is scheduled on social accounts. What keeps being refused is left to the
-// sweep, as in remove.
+// stop ends what acts without a call: first what is scheduled on social accounts. What keeps being refused is left to
+// the sweep, as in remove.
 func (w *Worker) stop(ctx context.Context, s *task.Run, r *Record) (err error) {
 	for _, of := range r.owners() {
 		err = errors.Join(err, w.disconnect(ctx, of))
@@ -680,7 +678,7 @@ type broom struct {
 	// own is the task of the erasure itself.
 	own  string
 	late bool
-	// keys are those of the items that are removed together in the end.
+	// keys are the keys of the items that are removed together in the end.
 	keys    []store.Key
 	removed int
 	// waits reports that a task still works for the scope.

@@ -145,8 +145,8 @@ type Factory struct {
 	Trained *catalog.Trained `json:"-"`
 	// Files are the files of the media that its settings name.
 	Files Files `json:"-"`
-	// Steered says that somebody who may not publish has changed what its items say. Those that would be published
-	// automatically wait for an approval.
+	// Steered reports that a caller without content:publish has changed what its items say. Those that would be
+	// published automatically wait for an approval.
 	Steered bool `json:"-"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
@@ -699,7 +699,7 @@ const lookEvery = 7 * 24 * time.Hour
 // next look at these.
 const named = "factories#models"
 
-// toldAttribute is the attribute of a factory's item with the models whose end it was told of, separated by commas.
+// toldAttribute is the attribute of a factory's item with the models whose end was announced, separated by commas.
 const toldAttribute = "retiring_told"
 
 // Retirement is the object of the event model.retiring: a model that a factory names and that ends.
@@ -756,7 +756,7 @@ func told(it store.Item) []string {
 	return strings.FieldsFunc(it.Attributes[toldAttribute], func(r rune) bool { return r == ',' })
 }
 
-// retiring returns the models of the factory that end soon, apart from those that it was told of.
+// retiring returns the models of the factory that end soon and whose end was not announced yet.
 func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
 	for _, kind := range slices.Sorted(maps.Keys(f.Models)) {
 		m, ok := catalog.Find(f.Models[kind])

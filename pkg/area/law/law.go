@@ -377,7 +377,7 @@ func CheckMarking(m *profile.AdMarking) error {
 	return errs.All(found...)
 }
 
-// eridCharacters are those of an identifier of advertising.
+// eridCharacters are the characters of an identifier of advertising.
 const eridCharacters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // MarkingOf returns the marking for the rules, or nil if there is none.

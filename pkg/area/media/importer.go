@@ -338,7 +338,7 @@ type Accepted struct {
 	// WebP that is turned become a JPEG or a PNG.
 	Ext, Came string
 	Content   io.ReadSeeker
-	// Thumbnail is that of a picture, or nil.
+	// Thumbnail is the thumbnail of a picture, or nil.
 	Thumbnail []byte
 }
 

@@ -151,7 +151,7 @@ type Record struct {
 	// Reserved is the number of bytes that are counted for it: the bytes of its file once
 	// it is ready, and before that the most that it may get.
 	Reserved int64 `json:"reserved,omitempty"`
-	// Kept says that it does not end by itself: a resource shows it.
+	// Kept reports that a resource shows it, so it does not expire.
 	Kept bool `json:"kept,omitempty"`
 	// Holders is the number of content items that show it. It does not end while there are any.
 	Holders int `json:"holders,omitempty"`

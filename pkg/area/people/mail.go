@@ -20,18 +20,13 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
-	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -150,12 +145,7 @@ func reaches(r *person.Record, m *person.Mail) bool {
 	if m.Notice == person.NoticeInvitation {
 		return r.Open() && r.Invitation == m.Invitation && r.Wants(m.Notice)
 	}
-	return r.State == person.Active && r.Wants(m.Notice) && concerns(r, &m.News)
-}
-
-// concerns reports whether a person may know of something. Developers see the keys that they have made.
-func concerns(r *person.Record, n *person.News) bool {
-	return n.Only == "" || r.Role != auth.Developer || n.Only == r.ID
+	return r.State == person.Active && r.Wants(m.Notice)
 }
 
 // write writes the e-mail in the language of the person.
@@ -241,12 +231,11 @@ func (throttled) Throttled() bool { return true }
 // Unwrap returns the cause, which the log shows.
 func (t throttled) Unwrap() error { return t.error }
 
-// told are the events that people hear of by e-mail.
-var told = map[event.Type]person.Notice{event.WebhookDisabled: person.NoticeWebhooks,
-	event.APIKeyExpiring: person.NoticeKeys, event.BalanceLow: person.NoticeSpend,
-	event.SocialAccountNeedsReconnect: person.NoticeAccounts, event.IntegrationNeedsReconnect: person.NoticeAccounts}
+// mailEvents are the events that people get an e-mail about.
+var mailEvents = map[event.Type]person.Notice{event.WebhookDisabled: person.NoticeWebhooks,
+	event.BalanceLow: person.NoticeBalance}
 
-// Announce returns a consumer of the bus that makes a task for each live event that people hear of, and then calls
+// Announce returns a consumer of the bus that makes a task for each live event in mailEvents, and then calls
 // next. The id of the event is that of its task, so that an event which comes twice has one.
 func Announce(db *store.DB, now func() time.Time,
 	next func(context.Context, events.SQSEvent) (events.SQSEventResponse, error),
@@ -279,7 +268,7 @@ func announce(ctx context.Context, db *store.DB, now time.Time, body string) err
 		return nil
 	}
 	ref := envelope.Detail
-	if told[ref.Type] == "" || ref.Mode != tenant.Live || !id.Valid(id.Event, ref.ID) {
+	if mailEvents[ref.Type] == "" || ref.Mode != tenant.Live || !id.Valid(id.Event, ref.ID) {
 		return nil
 	}
 	tx := &store.Tx{Origin: ref.Request}
@@ -296,17 +285,10 @@ func announce(ctx context.Context, db *store.DB, now time.Time, body string) err
 
 // about has the members of the objects of events that e-mails name.
 type about struct {
-	ID             string     `json:"id"`
-	Name           string     `json:"name"`
-	URL            string     `json:"url"`
-	Description    string     `json:"description"`
-	DisabledReason string     `json:"disabled_reason"`
-	ExpiresAt      *time.Time `json:"expires_at"`
-	CreatedBy      string     `json:"created_by"`
-	Platform       string     `json:"platform"`
-	Handle         string     `json:"handle"`
-	DisplayName    string     `json:"display_name"`
-	Kind           string     `json:"kind"`
+	ID             string `json:"id"`
+	URL            string `json:"url"`
+	Description    string `json:"description"`
+	DisabledReason string `json:"disabled_reason"`
 	Balance        struct {
 		Credits   int64 `json:"credits"`
 		Threshold int64 `json:"low_threshold"`
@@ -327,24 +309,15 @@ func (h MailConfig) newsOf(ctx context.Context, eventID string) (n person.News, 
 	if err := json.Unmarshal(e.Data.Object, &of); err != nil {
 		return n, false, task.Permanent(fmt.Errorf("people: read the object of %s: %w", eventID, err))
 	}
-	n = person.News{Notice: told[e.Type], What: string(e.Type), Values: map[string]string{}}
+	n = person.News{Notice: mailEvents[e.Type], What: string(e.Type), Values: map[string]string{}}
 	switch e.Type {
 	case event.WebhookDisabled:
 		n.Path = "/settings/webhooks/" + of.ID
 		n.Values["name"], n.Values["reason"] = hookName(of.Description, of.URL, of.ID), of.DisabledReason
-	case event.APIKeyExpiring:
-		n.Path, n.Only = "/settings/api-keys/"+of.ID, of.CreatedBy
-		n.Values["name"], n.Values["at"] = of.Name, moment(of.ExpiresAt)
 	case event.BalanceLow:
 		n.Path = "/settings/usage"
 		n.Values["credits"] = strconv.FormatInt(of.Balance.Credits, 10)
 		n.Values["threshold"] = strconv.FormatInt(of.Balance.Threshold, 10)
-	case event.SocialAccountNeedsReconnect:
-		n.Path = "/settings/social-accounts"
-		n.Values["name"], n.Values["platform"] = cmp.Or(of.DisplayName, of.Handle, of.ID), of.Platform
-	case event.IntegrationNeedsReconnect:
-		n.Path = "/settings/integrations/" + of.ID
-		n.Values["name"], n.Values["platform"] = cmp.Or(of.Name, of.ID), of.Kind
 	}
 	return n, true, nil
 }
@@ -463,16 +436,15 @@ func (m *Message) compose(language string, n *person.News, link string) error {
 }
 
 const (
-	// failingTime is the time for which a webhook fails before people hear of it.
+	// failingTime is how long a webhook fails before people get an e-mail about it.
 	failingTime = time.Hour
 	// digestTime is the time between two e-mails about approvals. The items that have come meanwhile are in one.
 	digestTime = 4 * time.Hour
-	// digestItems is the number of items that such an e-mail names.
+	// settleTime is the age from which events are read. Those of younger commits may not be there yet.
+	settleTime = time.Minute
+	// digestItems is the number of items that an e-mail about items names.
 	digestItems = 5
 )
-
-// percents are the shares of a limit that people hear of.
-var percents = []int64{100, 80, 50}
 
 // watcher is the handler of WatchKind. It finds news that no event reports, and stores which news it has sent.
 type watcher struct {
@@ -487,6 +459,8 @@ type watch struct {
 	// Digest is the time of the last e-mail about approvals, and Newest the newest item in it.
 	Digest time.Time `json:"digest,omitzero"`
 	Newest string    `json:"newest,omitempty"`
+	// Failures is the time up to which the events about failed posts are read.
+	Failures time.Time `json:"failures,omitzero"`
 }
 
 // Step looks at the account, and looks again in an hour.
@@ -504,15 +478,16 @@ func (h watcher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, task.Again(err)
 	}
-	l := &look{watcher: h, account: s.Account, now: now, was: was,
-		is: watch{map[string]string{}, was.Digest, was.Newest}}
-	for n, find := range map[person.Notice]func(context.Context) error{person.NoticeWebhooks: l.webhooks,
-		person.NoticeSpend: l.spend, person.NoticeApprovals: l.approvals} {
-		if wanted[n] {
-			if err := find(ctx); err != nil {
-				return o, task.Again(err)
-			}
-		}
+	l := &look{watcher: h, account: s.Account, now: now, was: was, is: was}
+	l.is.Told, l.is.Failures = map[string]string{}, now.Add(-settleTime)
+	if wanted[person.NoticeWebhooks] {
+		err = l.webhooks(ctx)
+	}
+	if wanted[person.NoticeWork] {
+		err = errors.Join(err, l.approvals(ctx), l.failures(ctx))
+	}
+	if err != nil {
+		return o, task.Again(err)
 	}
 	o.Payload = l.is
 	o.Join = func(_ context.Context, tx *store.Tx) error {
@@ -583,73 +558,6 @@ func (l *look) webhooks(ctx context.Context) error {
 	})
 }
 
-// spender is a key or a profile with a limit.
-type spender struct{ id, name, what, path, only string }
-
-// spend finds the keys and profiles that have spent much of their limits.
-func (l *look) spend(ctx context.Context) error {
-	var spenders []spender
-	var limits []int64
-	var counters []store.Key
-	keys := store.Query{Index: store.Table, Partition: credential.Keys(l.account), Limit: 100}
-	err := l.DB.Each(ctx, keys, func(it store.Item) error {
-		r, err := keyrecord.Read(&it, l.now)
-		if err == nil && r.State == keyrecord.Active && r.SpendLimit != nil && *r.SpendLimit > 0 {
-			spenders = append(spenders, spender{r.ID, r.Name, "spend.key", "/settings/api-keys/" + r.ID, r.CreatedBy})
-			limits, counters = append(limits, *r.SpendLimit), append(counters, ledger.SpendKey(l.account, r.ID, l.now))
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	owner := tenant.Of(l.account, tenant.Live)
-	profiles := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(owner, profile.Kind), Limit: 100}
-	err = l.DB.Each(ctx, profiles, func(it store.Item) error {
-		r, err := profile.Decode(&it)
-		if err == nil && r.SpendLimit != nil && *r.SpendLimit > 0 {
-			spenders = append(spenders, spender{r.ID, r.Name, "spend.profile", "/settings/profiles/" + r.ID, ""})
-			limits = append(limits, *r.SpendLimit)
-			counters = append(counters, ledger.PurseKey(owner.Of(tenant.Profile(r.ID))))
-		}
-		return err
-	})
-	if err != nil || len(counters) == 0 {
-		return err
-	}
-	items, err := l.DB.GetAll(ctx, counters...)
-	if err != nil {
-		return err
-	}
-	for i, of := range spenders {
-		spent := items[i].Count()
-		if of.what == "spend.profile" {
-			spent = ledger.SpendingOf(items[i], l.now).Spent
-		}
-		l.spent(of, spent, limits[i])
-	}
-	return nil
-}
-
-// spent tells of the largest share of a limit that is reached.
-func (l *look) spent(of spender, spent, limit int64) {
-	for _, percent := range percents {
-		if spent*100 < limit*percent {
-			continue
-		}
-		month, share := l.now.UTC().Format("2006-01"), strconv.FormatInt(percent, 10)
-		before, told := strings.CutPrefix(l.was.Told[of.id], month+":")
-		if known, _ := strconv.ParseInt(before, 10, 64); told && known > percent {
-			l.is.Told[of.id] = l.was.Told[of.id] // work that has failed got its credits back
-			return
-		}
-		l.tell(of.id, month+":"+share, person.News{Notice: person.NoticeSpend, What: of.what, Path: of.path,
-			Only: of.only, Values: map[string]string{"name": of.name, "percent": share, "month": month,
-				"spent": strconv.FormatInt(spent, 10), "limit": strconv.FormatInt(limit, 10)}})
-		return
-	}
-}
-
 // approvals finds the items that wait for a decision, if some have come since the last e-mail about them.
 func (l *look) approvals(ctx context.Context) error {
 	if l.now.Sub(l.was.Digest) < digestTime {
@@ -672,8 +580,7 @@ func (l *look) approvals(ctx context.Context) error {
 		}
 		newest = max(newest, r.Item.ID)
 		if len(names) < digestItems {
-			title, _, _ := strings.Cut(string(cmp.Or(r.Item.Title, r.Item.Caption, resource.Text(r.Item.ID))), "\n")
-			names = append(names, title)
+			names = append(names, titleOf(&r.Item))
 		}
 	}
 	if newest == l.was.Newest {
@@ -684,9 +591,66 @@ func (l *look) approvals(ctx context.Context) error {
 		count += "+"
 	}
 	l.is.Digest, l.is.Newest = l.now, newest
-	l.news = append(l.news, person.News{Notice: person.NoticeApprovals, What: "approvals", Path: "/settings/approvals",
+	l.news = append(l.news, person.News{Notice: person.NoticeWork, What: "approvals", Path: "/settings/approvals",
 		Values: map[string]string{"count": count, "items": strings.Join(names, "\n")}})
 	return nil
+}
+
+// titleOf names an item by its title, or by the first line of its caption.
+func titleOf(i *item.Item) string {
+	title, _, _ := strings.Cut(string(cmp.Or(i.Title, i.Caption, resource.Text(i.ID))), "\n")
+	return title
+}
+
+// failures finds the items that have failed since the last look, wholly or on some accounts. One e-mail has those of an
+// hour.
+func (l *look) failures(ctx context.Context) error {
+	begin := l.was.Failures
+	if begin.IsZero() {
+		begin = l.now.Add(-time.Hour)
+	}
+	count, lines := 0, []string{}
+	q := store.Query{Index: store.ByOwner, Limit: 100, OldestFirst: true,
+		Partition: store.OwnerPartition(tenant.Of(l.account, tenant.Live), event.Kind),
+		From:      id.First(id.Event, begin), To: id.First(id.Event, l.is.Failures),
+		OneOf: map[string][]string{"type": {string(event.ContentFailed), string(event.ContentPublished)}}}
+	err := l.DB.Each(ctx, q, func(it store.Item) error {
+		var e event.Event
+		var of item.Item
+		if err := errors.Join(it.Decode(&e), json.Unmarshal(e.Data.Object, &of)); err != nil {
+			return fmt.Errorf("people: read the item of an event: %w", err)
+		}
+		why := failureOf(&of)
+		if why == "" {
+			return nil
+		}
+		if count++; len(lines) < digestItems {
+			lines = append(lines, text.ClipText(titleOf(&of), mostTitle)+": "+why)
+		}
+		return nil
+	})
+	if err != nil || count == 0 {
+		return err
+	}
+	l.news = append(l.news, person.News{Notice: person.NoticeWork, What: "failed", Path: "/settings/calendar",
+		Values: map[string]string{"count": strconv.Itoa(count), "items": strings.Join(lines, "\n")}})
+	return nil
+}
+
+// mostTitle bounds the title of a failed item in an e-mail, in bytes. Its reason follows.
+const mostTitle = 80
+
+// failureOf returns why an item has failed, or why one of its posts has, with the platform. It is empty if all is well.
+func failureOf(i *item.Item) string {
+	for _, p := range i.Publications {
+		if p.State == item.PublicationFailed && p.Failure != nil {
+			return p.Platform + ": " + p.Failure.Message
+		}
+	}
+	if i.Failure != nil {
+		return i.Failure.Message
+	}
+	return ""
 }
 
 func deref(text *string) string {

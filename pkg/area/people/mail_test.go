@@ -26,9 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
-	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -240,7 +238,7 @@ func TestAnInvitationIsMailedOnce(t *testing.T) {
 // Each event is mailed once to those who want it, however often its message comes.
 func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 	w := newMailWorld(t)
-	developer := w.join("dev@example.com", auth.Developer)
+	w.join("dev@example.com", auth.Developer)
 	w.join("auditor@example.com", auth.Auditor)
 	admin := w.join("admin@example.com", auth.Admin)
 	w.run(time.Minute)
@@ -258,16 +256,11 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 		text   []string
 	}{
 		"a webhook": {event.WebhookDisabled, object{"id": "whk_1",
-			"url": "https://user:pass@crm.example/hook?key=secret", "disabled_reason": "failing"}, []string{"dev@example.com", "owner@example.com"},
+			"url": "https://user:pass@crm.example/hook?key=secret", "disabled_reason": "failing"},
+			[]string{"dev@example.com", "owner@example.com"},
 			[]string{"A webhook was disabled: crm.example", "five days", "/settings/webhooks/whk_1"}},
-		"a key of the developer": {event.APIKeyExpiring, object{"id": "key_1", "name": "CRM",
-			"created_by": developer.ID, "expires_at": "2026-05-09T12:00:00Z"}, both, []string{"An API key ends soon: CRM", "2026-05-09 12:00 UTC"}},
-		"a balance": {event.BalanceLow, object{"id": w.account, "balance": object{"credits": 90, "low_threshold": 100}},
+		"a balance": {event.BalanceLow, object{"id": w.account, "name": "<News>", "balance": object{"credits": 90, "low_threshold": 100}},
 			both, []string{"90 credits", "threshold of 100"}},
-		"a social account": {event.SocialAccountNeedsReconnect, object{"id": "soc_1", "platform": "telegram",
-			"display_name": "Acme <News>"}, both, []string{"Connect a social account again: Acme <News>", "telegram"}},
-		"a CRM": {event.IntegrationNeedsReconnect, object{"id": "int_1", "kind": "hubspot", "name": "Acme"}, both,
-			[]string{"Connect a CRM again: Acme", "/settings/integrations/int_1"}},
 	} {
 		w.happen(c.t, tenant.Live, c.object, 3)
 		w.happen(c.t, tenant.Test, c.object, 1)
@@ -291,17 +284,12 @@ func TestEventsAreMailedToWhoWantsThem(t *testing.T) {
 		}
 		w.Clock.Add(time.Hour)
 	}
-	// A developer who asks for it hears of the own keys only.
-	if err := w.people.Choose(t.Context(), w.account, developer.ID, func(c *person.Choices) {
-		c.Wanted[person.NoticeKeys] = true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	for maker, want := range map[string]bool{developer.ID: true, admin.ID: false} {
-		w.happen(event.APIKeyExpiring, tenant.Live, object{"id": "key_2", "name": "B", "created_by": maker}, 1)
+	// Other events are for webhooks.
+	for _, other := range []event.Type{event.APIKeyExpiring, event.SocialAccountNeedsReconnect} {
+		w.happen(other, tenant.Live, object{"id": "key_2", "name": "B"}, 1)
 		w.run(time.Minute)
-		if got := slices.Contains(to(w.taken()), "dev@example.com"); got != want {
-			t.Errorf("the developer hears of a key of %s: %v", maker, got)
+		if all := w.taken(); len(all) != 0 {
+			t.Errorf("%s is mailed: %+v", other, all)
 		}
 	}
 }
@@ -315,19 +303,6 @@ func TestTheHourlyLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var key struct{ ID string }
-	w.Call(http.MethodPost, "/v1/api-keys", object{"name": "CRM", "kind": "live", "scopes": []string{"account:read"},
-		"spend_limit_credits": 1000}).Into(t, http.StatusCreated, &key)
-	limit := int64(200)
-	p := &profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, w.Now()),
-		w.Now(), nil), Name: "Harbour", SpendLimit: &limit}}
-	it, err := p.Item(owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx := &store.Tx{}
-	tx.Create(it, nil)
-	ledger.OpenPurse(tx, owner.Of(tenant.Profile(p.ID)), ledger.Bounds{Limit: &limit})
 	since := resource.Instant(w.Now())
 	hook := webhook.WebhookRecord{Webhook: webhook.Webhook{Resource: resource.New(id.New(id.Webhook, w.Now()),
 		w.Now(), nil), State: webhook.StateEnabled, Description: "Orders", FailingSince: &since}}
@@ -336,48 +311,60 @@ func TestTheHourlyLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing.Key = store.Key{PK: webhook.List(owner), SK: hook.ID}
+	tx := &store.Tx{}
 	tx.Create(failing, nil)
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
 	w.run(90 * time.Minute)
-	all := w.taken()
-	if len(all) != 1 || all[0].Subject != "A webhook is failing: Orders" {
+	if all := w.taken(); len(all) != 1 || all[0].Subject != "A webhook is failing: Orders" {
 		t.Fatalf("%+v", all)
 	}
-	spend := func(credits int64) {
+	w.run(24 * time.Hour)
+	if all := w.taken(); len(all) != 0 {
+		t.Errorf("it is told again: %+v", all)
+	}
+}
+
+// Posts that have failed within an hour are in one e-mail, with the words of their platforms, and each is told once.
+func TestFailedPostsAreMailed(t *testing.T) {
+	w := newMailWorld(t)
+	if err := w.people.Watch(t.Context(), w.account); err != nil {
+		t.Fatal(err)
+	}
+	owner := tenant.Of(w.account, tenant.Live)
+	end := func(owner tenant.Owner, what event.Type, title string, publications ...object) {
 		tx := &store.Tx{}
-		tx.Count(ledger.SpendKey(w.account, key.ID, w.Now()), credits, 1<<40, store.ErrConflict)
+		it, err := event.New(w.Now(), owner, what, object{"id": id.New(id.ContentItem, w.Now()), "title": title,
+			"publications": publications}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Create(it, nil)
 		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
+		w.Clock.Add(time.Second)
 	}
-	for _, c := range []struct {
-		credits int64
-		want    string
-	}{{400, ""}, {150, "50"}, {0, ""}, {250, "80"}, {-200, ""}, {200, ""}, {200, "100"}} {
-		if c.credits < 0 {
-			spent := ledger.SpendKey(w.account, key.ID, w.Now())
-			tx := &store.Tx{}
-			tx.Count(spent, c.credits, 1<<40, store.ErrConflict)
-			if err := w.DB.Commit(t.Context(), tx); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			spend(c.credits)
-		}
-		w.run(time.Hour)
-		all := w.taken()
-		if want := c.want + " % of the limit is spent: CRM"; (len(all) == 1) != (c.want != "") ||
-			len(all) > 0 && all[0].Subject != want {
-			t.Errorf("%d more: %+v, want %s", c.credits, all, want)
-		}
+	published := object{"platform": "telegram", "state": "published"}
+	failed := object{"platform": "vk", "state": "failed", "failure": object{"message": "The wall is closed."}}
+	end(owner, event.ContentPublished, "Monday", published)
+	end(owner, event.ContentPublished, "Tuesday", published, failed)
+	end(owner, event.ContentFailed, "Wednesday", failed)
+	end(tenant.Of(w.account, tenant.Test), event.ContentFailed, "Sandbox", failed)
+	w.run(90 * time.Minute)
+	all := w.taken()
+	if len(all) != 1 || all[0].Subject != "Content was not published: 2" ||
+		!strings.Contains(all[0].Text, "– Tuesday: vk: The wall is closed.\n– Wednesday: vk: The wall is closed.\n") {
+		t.Fatalf("%+v", all)
 	}
-	// A new month begins at none.
-	w.Clock.Add(31 * 24 * time.Hour)
-	spend(600)
+	w.run(3 * time.Hour)
+	for range 7 {
+		end(owner, event.ContentFailed, strings.Repeat("Sale ", 40), failed)
+	}
 	w.run(2 * time.Hour)
-	if all := w.taken(); len(all) != 1 || !strings.Contains(all[0].Text, "600 of 1000 credits in 2026-06") {
+	if all := w.taken(); len(all) != 1 || all[0].Subject != "Content was not published: 7" ||
+		strings.Count(all[0].Text, "The wall is closed.") != 5 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -434,7 +421,7 @@ func TestApprovalsAreADigest(t *testing.T) {
 func TestAPersonGetsTenMailsAnHour(t *testing.T) {
 	w := newMailWorld(t)
 	for i := range people.MostMails + 3 {
-		w.happen(event.SocialAccountNeedsReconnect, tenant.Live, object{"id": fmt.Sprint("soc_", i)}, 1)
+		w.happen(event.WebhookDisabled, tenant.Live, object{"id": fmt.Sprint("whk_", i)}, 1)
 	}
 	w.run(20 * time.Minute)
 	if all := w.taken(); len(all) != people.MostMails {
@@ -554,18 +541,17 @@ func TestEachMailHasItsTexts(t *testing.T) {
 		}
 		rows[row[0]] = true
 	}
-	whats := []string{"invitation", "webhook.failing", "spend.key", "spend.profile", "approvals", "erasure.asked",
-		"erasure.canceled", "erasure.exported", "erasure.export_failed", "erasure.begun", "erasure.done"}
-	for _, e := range []event.Type{event.WebhookDisabled, event.APIKeyExpiring, event.BalanceLow,
-		event.SocialAccountNeedsReconnect, event.IntegrationNeedsReconnect} {
-		whats = append(whats, string(e))
-	}
+	whats := []string{"invitation", "webhook.failing", "approvals", "failed", "erasure.asked", "erasure.export_failed",
+		string(event.WebhookDisabled), string(event.BalanceLow)}
 	for _, what := range whats {
 		for _, part := range []string{".subject", ".text", ".button"} {
 			if !rows[what+part] {
 				t.Errorf("there is no text %s", what+part)
 			}
 		}
+	}
+	if len(person.Notices) != 3 {
+		t.Errorf("besides the invitation, there are %v", person.Notices)
 	}
 	for _, n := range append(person.Notices, person.NoticeInvitation) {
 		if !rows["why."+string(n)] {

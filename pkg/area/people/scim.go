@@ -378,7 +378,6 @@ type user struct {
 	Active json.RawMessage `json:"active"`
 }
 
-// name returns the name of a user.
 func (u *user) name() string {
 	for _, s := range []string{u.DisplayName, u.Name.Formatted, u.Name.GivenName + " " + u.Name.FamilyName} {
 		if s = person.CleanName(s); s != "" {

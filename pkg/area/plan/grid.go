@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -234,31 +235,30 @@ type Hours [7][]int
 // usualHours are the hours that a day takes where nothing better is known, and once the better ones are taken.
 var usualHours = []int{12, 18, 9, 15, 21, 10, 16, 13, 19, 7, 20, 11, 17, 14, 8, 22}
 
-// platformHours are the hours at which the audience of a platform is mostly there, on working days and on weekends.
-// They are what the published studies of schedulers (Buffer, Hootsuite, Sprout Social: 2024 and 2025) have in common,
-// and give way to the account's own figures.
-var platformHours = map[string][2][]int{
-	"instagram": {{12, 18, 9, 15}, {11, 19, 14, 9}}, "facebook": {{9, 12, 18, 15}, {10, 13, 19, 16}},
-	"threads": {{8, 12, 19, 16}, {10, 19, 14, 12}}, "tiktok": {{18, 21, 16, 12}, {11, 19, 21, 15}},
-	"youtube": {{17, 12, 20, 15}, {11, 16, 19, 13}}, "linkedin": {{10, 8, 12, 16}, {11, 17}},
-	"x": {{9, 12, 17, 20}, {10, 13, 19}}, "pinterest": {{20, 14, 21, 12}, {20, 11, 15}},
-	"telegram": {{9, 19, 13, 21}, {11, 20, 16}}, "vk": {{19, 12, 21, 9}, {12, 20, 16}},
-	"rutube": {{19, 20, 13, 21}, {12, 19, 16}}, "": {nil, {11, 19, 16, 14}},
-}
+// weekendHours are the hours of weekends on most platforms.
+var weekendHours = []int{11, 19, 16, 14}
 
 // hoursOn returns the hours of accounts on platforms: those of each platform in turn. Without an account, the hours of
 // weekends are those of most platforms.
 func hoursOn(platforms []string) (all Hours) {
 	for day := range all {
-		kind := 0
-		if day == int(time.Sunday) || day == int(time.Saturday) {
-			kind = 1
+		weekend := day == int(time.Sunday) || day == int(time.Saturday)
+		var best [][]int
+		for _, name := range platforms {
+			row, _ := registry.Find(name)
+			if habits := row.Capabilities.Habits; weekend {
+				best = append(best, habits.WeekendHours)
+			} else {
+				best = append(best, habits.Hours)
+			}
+		}
+		if weekend {
+			best = append(best, weekendHours)
 		}
 		for n := range 4 {
-			for _, name := range slices.Concat(platforms, []string{""}) {
-				of := platformHours[name][kind]
-				if n < len(of) && !slices.Contains(all[day], of[n]) {
-					all[day] = append(all[day], of[n])
+			for _, hours := range best {
+				if n < len(hours) && !slices.Contains(all[day], hours[n]) {
+					all[day] = append(all[day], hours[n])
 				}
 			}
 		}

@@ -38,7 +38,7 @@ const (
 	spare = 50
 )
 
-// payload is that of the task.
+// payload is the payload of the task.
 type payload struct {
 	FactoryID string `json:"factory_id"`
 	// Hold is the reservation for all items.

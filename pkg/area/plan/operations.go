@@ -115,7 +115,7 @@ type desk struct {
 	written  store.Item
 	repriced bool
 	chunks   []chunk
-	// items are those of the chunks, and changed has the numbers of chunks that the call changes, from 0.
+	// items are the items of the chunks, and changed has the numbers of chunks that the call changes, from 0.
 	items   []store.Item
 	changed map[int]bool
 	// beside are the items of other keys that were read with them.

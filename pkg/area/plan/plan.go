@@ -44,7 +44,7 @@ const (
 	Canceled   State = "canceled"
 )
 
-// Final reports whether the state is final.
+// Final reports whether the plan has ended.
 func (s State) Final() bool { return s == Completed || s == Failed || s == Canceled }
 
 // Items are how many items a plan has, and how many of them are in which state.
@@ -149,7 +149,7 @@ func (p Plan) Pending() (path string, after time.Duration) {
 // Path returns the path of the latest plan of a factory.
 func Path(factoryID string) string { return "/v1/factories/" + factoryID + "/content-plan" }
 
-// Key returns the key of a plan.
+// Key is where a plan is stored: in the partition of its factory.
 func Key(factoryID, planID string) store.Key {
 	return store.Key{PK: factoryrecord.PlansPartition(factoryID), SK: planID}
 }
@@ -161,7 +161,7 @@ func (p *Plan) Entry(o tenant.Owner) (store.Item, error) {
 	return it, err
 }
 
-// With returns the plan with its counts.
+// With returns the plan with the numbers of its items and credits.
 func (p Plan) With(c factoryrecord.Counts) Plan {
 	p.Items.Generated, p.Items.Failed, p.Items.Canceled, p.Items.Published = c.Generated, c.Failed,
 		c.Canceled, c.Published

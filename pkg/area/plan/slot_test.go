@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 )
 
 // A schedule is taken as it is. What it lacks is in the best hours, then in the usual ones, at other minutes each day.
@@ -54,13 +56,10 @@ func TestTimesOfASchedule(t *testing.T) {
 
 // The hours of several platforms are taken in turn, and those of the account's own figures are before all.
 func TestBestHours(t *testing.T) {
-	for platform, kinds := range platformHours {
-		for _, hours := range kinds {
-			if platform == "" {
-				continue
-			}
-			if len(hours) == 0 || slices.Max(hours) > 22 || slices.Min(hours) < 7 {
-				t.Errorf("%s: %v", platform, hours)
+	for _, row := range registry.Rows() {
+		for _, hours := range [][]int{row.Capabilities.Habits.Hours, row.Capabilities.Habits.WeekendHours} {
+			if len(hours) > 0 && (slices.Max(hours) > 22 || slices.Min(hours) < 7) {
+				t.Errorf("%s: %v", row.Name, hours)
 			}
 		}
 	}

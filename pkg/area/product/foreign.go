@@ -224,7 +224,6 @@ func visible(r rune) rune {
 	return r
 }
 
-// line returns a text in one line.
 func line(text string) string {
 	return strings.Map(visible, strings.Join(strings.Fields(text), " "))
 }

@@ -424,9 +424,12 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
+var _ = format.Define("picture-type", format.Format{
+	Values: format.Words("image/jpeg image/png image/webp image/heic image/heif image/avif")})
+
 type photoBody struct {
 	// MIME type. Required for an upload. The file must be what it says.
-	MIMEType string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,image/heic,image/heif,image/avif" example:"image/jpeg"`
+	MIMEType string `json:"mime_type,omitempty" format:"picture-type" example:"image/jpeg"`
 	// Size in bytes. Required for an upload.
 	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"20971520" example:"482113"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.

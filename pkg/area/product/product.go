@@ -32,7 +32,7 @@ const (
 	Archived State = "archived"
 )
 
-// StateFilter is the filter of the state.
+// StateFilter is the filter of lists by the state of a product.
 const StateFilter = "state"
 
 // MaxPhotos is the greatest number of photos of a product.
@@ -73,8 +73,8 @@ type StoredProduct struct {
 	Photos []StoredPhoto `json:"photos"`
 	// Promotions are those that include it. Ended ones leave with the next change.
 	Promotions []Included `json:"promotions,omitempty"`
-	// Steered says that somebody who may not publish has changed what items about it say. Those that would be published
-	// automatically wait for an approval.
+	// Steered reports that a caller without content:publish has changed what items about it say. Those that would be
+	// published automatically wait for an approval.
 	Steered bool `json:"steered,omitempty"`
 	// Ended are promotions that are over. Their reduced prices count as earlier prices.
 	Ended []Included `json:"ended,omitempty"`

@@ -76,7 +76,7 @@ func (ReviewLink) Grants() []auth.Scope { return nil }
 type linkRecord struct {
 	ReviewLink
 	Hash string `json:"hash"`
-	// Factories are those of its items.
+	// Factories are the factories of its items.
 	Factories []string `json:"factories,omitempty"`
 	// Authority is who has made the link: it shows and decides what they may.
 	Authority authority.Authority `json:"authority"`

@@ -50,7 +50,6 @@ func (s *Service) With(operations http.Handler) http.Handler {
 	})
 }
 
-// serve returns the page of a request.
 func (s *Service) serve(req *http.Request, token string) page {
 	ctx, c := req.Context(), choicesOf(req)
 	l, it, p, err := s.opened(ctx, token)
@@ -85,7 +84,6 @@ type shown struct {
 	notes  map[string]string
 }
 
-// view returns the page of a link.
 func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, with shown) page {
 	p := page{Status: cmp.Or(with.status, http.StatusOK), Decide: l.May == mayDecide}.in(with.choices)
 	p.Title = cmp.Or(l.Name, p.T("Posts to review"))
@@ -527,7 +525,7 @@ type pageItem struct {
 	Made, Signer           string
 	PublishAt, PublishText string
 	Posts                  []pagePost
-	// Version is that of the item as the page shows it: a decision is about this version alone.
+	// Version is the version of the item as the page shows it: a decision is about this version alone.
 	Version int64
 	// Open reports whether the reader can decide about the item, and Undo whether they can take their decision back.
 	Open, Undo bool
@@ -715,7 +713,7 @@ var zones = []string{"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Lo
 	"Asia/Yekaterinburg", "Asia/Almaty", "Asia/Kolkata", "Asia/Novosibirsk", "Asia/Bangkok", "Asia/Shanghai",
 	"Asia/Singapore", "Asia/Tokyo", "Asia/Vladivostok", "Australia/Sydney", "Pacific/Auckland"}
 
-// at returns a time in words: in the chosen time zone, or else in that of the factory.
+// at returns a time in words, in the chosen time zone or else the time zone of the factory.
 func (c choices) at(t time.Time, factory *time.Location) string {
 	zone := c.zone
 	if zone == nil {

@@ -223,7 +223,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 // mostShown is the number of refusals that an error lists.
 const mostShown = 20
 
-// scopes are those of the operations that can be rehearsed: who may not make the call has no use for its price.
+// scopes are the scopes of the operations that can be rehearsed: who may not make the call has no use for its price.
 var scopes = map[string]auth.Scope{"createContentPlan": auth.FactoriesWrite, "createContentItems": auth.ContentWrite,
 	"createAutomation": auth.ContentWrite}
 
@@ -254,7 +254,7 @@ type Given struct {
 // lot is what a rehearsal keeps of an item.
 type lot struct {
 	Credits int64 `json:"credits"`
-	// Of is what the item is in its call, such as its content type, and Made tells apart what its price is for.
+	// Of is the content type of the item, and Made is a hash of what sets its price.
 	Of   string `json:"of,omitempty"`
 	Made string `json:"made,omitempty"`
 }
@@ -262,7 +262,7 @@ type lot struct {
 // stored is the document of a rehearsal, from which quotes are made.
 type stored struct {
 	Operation string `json:"operation"`
-	// Digest is that of the request, and Stamp tells apart what else its result depends on.
+	// Digest is the hash of the request, and Stamp that of everything else that its result depends on.
 	Digest   string              `json:"digest"`
 	Stamp    string              `json:"stamp"`
 	Lots     []lot               `json:"lots"`

@@ -341,7 +341,6 @@ func (s *Service) replaceBoth(tx *store.Tx, of, it store.Item, r *Record, factor
 	return r.View(), nil
 }
 
-// platformID is the id of a platform.
 type platformID string
 
 // Schema describes the id in the OpenAPI document, and restricts requests to known ids.

@@ -393,7 +393,7 @@ type Worker struct {
 	Cleaners []Cleaner
 }
 
-// Handlers returns the handlers of the tasks.
+// Handlers returns the handler of each kind of task of social accounts.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: task.Func(w.refresh), Disconnect: task.Func(w.disconnect)}
 }

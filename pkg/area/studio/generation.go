@@ -189,7 +189,7 @@ type Input struct {
 	VideoURL string `json:"video_url,omitempty" maxLength:"2048"`
 }
 
-// Request returns the request to the provider.
+// Request returns what a provider is asked to make.
 func (in Input) Request(kind provider.Kind) provider.Request {
 	req := provider.Request{
 		Kind: kind, Prompt: in.Prompt, Language: in.Language, AspectRatio: in.AspectRatio, Seconds: in.Seconds,

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -101,6 +102,9 @@ type Import struct {
 	ExpiresAt *resource.Time `json:"expires_at"`
 }
 
+var _ = format.Define("import-failure", format.Format{
+	Values: format.Words("not_fetched invalid_format unreadable storage_full authority_ended too_slow internal")})
+
 // Failure is the reason for which an import has failed.
 type Failure struct {
 	// Machine-readable reason. not_fetched: a part cannot be fetched, or is not the one that was declared.
@@ -108,7 +112,7 @@ type Failure struct {
 	// reading a part has ended our function three times. storage_full: the account may not store as much.
 	// authority_ended: the key or person that has started it may not import any more. too_slow: it has not ended within
 	// a day. internal: something went wrong on our side.
-	Code string `json:"code" enum:"not_fetched,invalid_format,unreadable,storage_full,authority_ended,too_slow,internal"`
+	Code string `json:"code" format:"import-failure"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 }

@@ -110,7 +110,6 @@ func (t *taker) line(ctx context.Context, part, n int, text []byte) error {
 	return nil
 }
 
-// header takes the header of a part.
 func (t *taker) header(part int, text []byte) error {
 	var h Header
 	err := json.Unmarshal(text, &h)

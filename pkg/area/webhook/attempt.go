@@ -28,8 +28,8 @@ type attempt struct {
 	receiver *Receiver
 }
 
-// Step makes an attempt, or puts it off. The kernel tries it again until the delivery has ended, so that no failure of
-// ours counts as one of the receiver's.
+// Step makes an attempt, or puts it off. The kernel repeats it until the delivery has ended, so a failure of this
+// service never counts as one of the receiver.
 //
 // The lease is taken before the request is sent, so that a message that comes twice makes one request. After a crash
 // during an attempt, it is unknown whether the receiver got the event: the lease ends, and the attempt is made again.
@@ -106,7 +106,7 @@ func (a *attempt) over() string {
 		return FailedDisabled
 	case a.event.Kind == "":
 		return FailedExpired
-	// A sample is about nothing that the account has.
+	// A test event has no resource, so no scope is checked.
 	case a.event.Kind == event.Kind && !a.reader.May(event.RefOf(a.event).Type):
 		return FailedNotPermitted
 	}
@@ -127,8 +127,8 @@ func (a *attempt) putOff(refused Admission) task.Outcome {
 	}, nil)
 }
 
-// send makes the attempt and notes its result at the receiver. That comes before the attempt's own record: after a
-// crash in between the attempt is made again, with the same lesson.
+// send makes the attempt and records its result at the receiver. The attempt itself is recorded later: after a crash in
+// between, it is made again, and the result at the receiver is the same.
 func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outcome, error) {
 	if late(ctx) {
 		return task.Outcome{}, nil // our own end would cut it off: the next function makes it
@@ -148,7 +148,7 @@ func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outc
 	return a.settle(a.recorded(o, probe), &o), nil
 }
 
-// late reports whether the function would end before the receiver has had its time for an answer.
+// late reports whether the function would time out before the receiver has used its time to answer.
 func late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) <= AttemptTimeout
@@ -165,7 +165,7 @@ func (a *attempt) sign(ctx context.Context) (outgoing, error) {
 	return outgoing{ref.ID, ref.Type, body, keys, w.ID, ref.Request}, err
 }
 
-// call sends the request. An error is a failure of ours.
+// call sends the request. It returns an error only for a failure of this service.
 func (a *attempt) call(ctx context.Context, request outgoing) (Outcome, error) {
 	w := a.receiver.Record()
 	ended := a.receiver.Watch(ctx, a.Name())
@@ -190,8 +190,8 @@ func (a *attempt) recorded(o Outcome, probe bool) func(*DeliveryRecord) {
 	}
 }
 
-// settle returns the outcome that changes the delivery, after an attempt if o is not nil. A caller may have changed the
-// delivery since it was read: then the change is made again on what it is now, and decides when the task goes on.
+// settle returns the outcome that changes the delivery, after an attempt if o is not nil. If a caller has changed the
+// delivery since it was read, the change is made again on the new state, which decides when the task goes on.
 func (a *attempt) settle(change func(*DeliveryRecord), o *Outcome) task.Outcome {
 	item, fresh := a.item, true
 	settled := a.delivery
@@ -238,7 +238,7 @@ const (
 	longestPause = time.Second
 )
 
-// persist repeats a function that fails until the context ends: the message stays hidden for as long.
+// persist repeats a function that fails until the context ends. The message stays invisible in the queue until then.
 func persist(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
@@ -251,8 +251,8 @@ func persist(ctx context.Context, do func() error) error {
 	}
 }
 
-// succeedLate ends the delivery although another function has taken the attempt over: the receiver has the event. A
-// failure that comes late adds nothing.
+// succeedLate ends the delivery although another function has taken over the attempt, because the receiver has the
+// event. A late failure is ignored: the other function makes its own attempt.
 func (a *attempt) succeedLate(ctx context.Context, o *Outcome) {
 	var ended *DeliveryRecord
 	err := persist(ctx, func() (err error) {

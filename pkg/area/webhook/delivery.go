@@ -58,7 +58,7 @@ const (
 	WaitsCapacity   = "capacity"        // too many attempts at the receiver take long
 )
 
-// Delivery is one event on its way to one webhook.
+// Delivery is an event for a webhook, with the attempts to send it.
 type Delivery struct {
 	resource.Resource
 	// Id of the webhook.
@@ -160,7 +160,7 @@ type DeliveryRecord struct {
 	Sent *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`
-	// Lease is that of the task, if ReadLeases has read it.
+	// Lease is the lease of the task, if ReadLeases has read it.
 	Lease *task.Lease `json:"-"`
 }
 
@@ -220,7 +220,7 @@ func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
 // Webhook names the webhook that the delivery goes to.
 func (d *DeliveryRecord) Webhook() Ref { return Ref{d.Owner, d.WebhookID} }
 
-// Key is the key of the delivery.
+// Key is where the delivery is stored.
 func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) }
 
 // View returns the delivery as callers see it.
@@ -305,7 +305,7 @@ func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
 	d.Touch(now)
 }
 
-// Fail ends the delivery.
+// Fail ends the delivery as failed, for a reason such as FailedDeleted.
 func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFailed, &reason, now) }
 
 func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {

@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// The calls of the table in flight at most.
+// Bounds of the calls to the table at the same time.
 const (
 	maxReads  = 10
 	maxWrites = 16
@@ -34,10 +34,10 @@ type Dispatcher struct {
 	now func() time.Time
 }
 
-// NewDispatcher returns a dispatcher.
+// NewDispatcher returns a dispatcher that writes to db.
 func NewDispatcher(db *store.DB, now func() time.Time) *Dispatcher { return &Dispatcher{db, now} }
 
-// fanOut is one event on its way to one webhook.
+// fanOut is an event for one webhook.
 type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
@@ -51,7 +51,7 @@ func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.
 	return queue.Response(batch.Records, d.dispatch(ctx, batch.Records)), nil
 }
 
-// Holding returns a handler that also keeps its messages invisible while it lives.
+// Holding returns a handler that also keeps its messages invisible in the queue while it works.
 func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		held := h.Hold(ctx, batch.Records)
@@ -136,7 +136,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 }
 
 // permitted returns the entries whose events the makers of their webhooks may read, and notes which of them are held
-// back. Only a webhook whose attempts fail has an open circuit breaker: so that of others is not read.
+// back by a circuit breaker. It reads the breakers of failing webhooks only: those of others are closed.
 func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
 	there := map[string]store.Item{} // makers and breakers, by their ids
 	var keys []store.Key
@@ -182,8 +182,8 @@ func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*WebhookRe
 	return all, err
 }
 
-// create writes the deliveries, each with its task in a transaction of its own: if some of
-// them exist already, as after a crash, the others are still made.
+// create writes the deliveries, each with its task in a transaction of its own. After a crash, some of them exist
+// already: then it makes the others.
 func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
 	concurrently(len(all), maxWrites, func(i int) { all[i].err = d.createOne(ctx, all[i]) })
 }

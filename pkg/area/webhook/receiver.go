@@ -511,7 +511,7 @@ func (r *Receiver) Watch(ctx context.Context, name string) (ended func()) {
 }
 
 // note writes until when a slow attempt lasts, or removes it if that is the zero time. It also removes those of dead
-// functions. A failure is not worth a repeat: the note ends by itself.
+// functions. A failure is not repeated: the note expires.
 func (r *Receiver) note(ctx context.Context, name string, until time.Time) {
 	it := store.Item{Key: r.inFlight.key, Kind: inFlightKind, ExpireAt: r.now().Add(keepInFlight),
 		Attributes: map[string]string{name: ""}}

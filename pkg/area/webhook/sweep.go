@@ -38,7 +38,7 @@ type Sweeper struct {
 	now        func() time.Time
 }
 
-// NewSweeper returns a sweeper.
+// NewSweeper returns a sweeper that reads and repairs db.
 func NewSweeper(db *store.DB, now func() time.Time) *Sweeper {
 	return &Sweeper{db, NewDispatcher(db, now), now}
 }

@@ -188,7 +188,7 @@ type destination interface {
 	send(ctx context.Context, e outgoing) (Outcome, error)
 }
 
-// outgoing is an event on its way to a destination.
+// outgoing is an event that is sent to a destination.
 type outgoing struct {
 	id        string
 	eventType event.Type
@@ -210,7 +210,6 @@ func (e *outgoing) headers(at time.Time, body []byte) map[string]string {
 	return all
 }
 
-// destination returns the destination of a webhook.
 func (d *Deliverer) destination(w *Webhook) destination {
 	if t := w.Destination; t != nil {
 		return deliverAccount{d.AWS, d.Now, AWSTarget{t.Kind, t.ARN, t.RoleARN, t.ExternalID, w.ID}}

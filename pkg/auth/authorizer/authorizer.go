@@ -22,8 +22,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// AgentsPath is the path of the server for agents. Its function is the only one behind the authorizer without
-// operations of its own.
+// AgentsPath is the path of the MCP server. Its function is the only one behind the authorizer that serves no
+// operations.
 const AgentsPath = "/mcp"
 
 // window is the length of the rate limit's window in seconds.
@@ -33,7 +33,8 @@ const window = 60
 type Secrets interface {
 	// Count finds a key by the hash of its secret and counts the call. It returns store.ErrNotFound if there is none.
 	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
-	// Counted finds the key of a call that belongs to a counted one by its ticket, or nil if the ticket does not hold.
+	// Counted finds the key of a call that a tool of the MCP server makes, by the ticket of the call of the server,
+	// which was counted. It returns nil if the ticket is not valid.
 	Counted(ctx context.Context, hash, ticket string) (*credential.Credential, error)
 	// CountDenied counts the call as refused, and returns the number of refused calls in the window.
 	CountDenied(ctx context.Context, c *credential.Credential, window int64) (int, error)
@@ -112,9 +113,9 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	return allow(req, p.Actor.ID, p)
 }
 
-// caller is what a token says of the caller.
+// caller is who has sent a token.
 type caller struct {
-	// hash is that of the credential.
+	// hash is the hash of the credential.
 	hash string
 	mode tenant.Mode
 	// denial refuses a call of a person with a malformed mode.
@@ -143,8 +144,7 @@ func (a *Authorizer) identify(ctx context.Context, token string, req request) (c
 	return c, nil
 }
 
-// margin is the part of the function's time that is reserved for the answer to a call whose key cannot be looked up in
-// time.
+// margin is the time that is left for the answer if the key cannot be looked up in time.
 const margin = 500 * time.Millisecond
 
 // failed answers a call that could not be checked. If the table does not serve at the moment, the function behind

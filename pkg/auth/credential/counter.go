@@ -262,7 +262,7 @@ func (c *Credential) Excess() (n int, ceiling bool) {
 	return max(c.Count-c.Limit, 0), false
 }
 
-// Ceiling is that of an account.
+// Ceiling is the ceiling of an account.
 const Ceiling = auth.Ceiling
 
 // Each key adds its calls to the account's counter in blocks of a twentieth of its limit, so up to one block less a

@@ -239,7 +239,7 @@ type Identity struct {
 	ExpiresAt time.Time
 }
 
-// claims are those of both kinds of tokens.
+// claims are the claims of both kinds of tokens.
 type claims struct {
 	jwt.Claims
 	Use        string           `json:"token_use"`

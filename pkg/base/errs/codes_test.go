@@ -9,8 +9,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
+// Every constant has its row.
 func TestCodesAreComplete(t *testing.T) {
-	source, err := os.ReadFile("errs.go")
+	source, err := os.ReadFile("codes.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,20 +21,15 @@ func TestCodesAreComplete(t *testing.T) {
 		declared = append(declared, errs.Code(m[1]))
 	}
 	if len(declared) == 0 || !slices.Equal(declared, errs.Codes) {
-		t.Errorf("Codes lists  %v\nwant          %v", errs.Codes, declared)
+		t.Errorf("the rows of Infos have %v\nthe constants are       %v", errs.Codes, declared)
 	}
 }
 
 func TestEveryCodeIsDescribed(t *testing.T) {
-	var described []errs.Code
 	for _, i := range errs.Infos {
-		described = append(described, i.Code)
 		if i.Status < 400 || i.Type == "" || i.Meaning == "" || i.When == "" || i.Fix == "" || i.Retry == "" ||
 			i.Example == "" {
 			t.Errorf("%s is described by %+v", i.Code, i)
 		}
-	}
-	if !slices.Equal(described, errs.Codes) {
-		t.Errorf("Infos describes %v\nwant            %v", described, errs.Codes)
 	}
 }

@@ -1,6 +1,6 @@
 // Package errs defines the only error type of the service: a code that callers may rely on, a public message that says
 // how to correct the problem, and the cause, which is logged but never shown to a caller. Start with New and Wrap;
-// codes.go has all codes.
+// codes.go declares all codes.
 package errs
 
 import (
@@ -10,61 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
-
-// Code is the machine-readable error code that callers see. The list is
-// append-only: within /v1 no code is ever renamed or reused.
-type Code string
-
-// The codes of the API, grouped by HTTP status.
-const (
-	MalformedJSON Code = "malformed_json" // 400
-	InvalidCursor Code = "invalid_cursor"
-	InvalidHeader Code = "invalid_header"
-
-	MissingAPIKey Code = "missing_api_key" // 401
-	InvalidAPIKey Code = "invalid_api_key"
-
-	InsufficientBalance Code = "insufficient_balance" // 402
-	SpendLimitReached   Code = "spend_limit_reached"
-
-	InsufficientScope Code = "insufficient_scope" // 403
-	PlanNotAllowed    Code = "plan_not_allowed"
-	IPNotAllowed      Code = "ip_not_allowed"
-	ScopeEscalation   Code = "scope_escalation"
-	PersonRequired    Code = "person_required"
-	ProfileNotAllowed Code = "profile_not_allowed"
-	OutsideMandate    Code = "outside_mandate"
-
-	NotFound    Code = "not_found" // 404
-	UnknownPath Code = "unknown_path"
-
-	MethodNotAllowed Code = "method_not_allowed" // 405
-
-	IdempotencyInProgress Code = "idempotency_in_progress" // 409
-	InvalidState          Code = "invalid_state"
-	StaleProposal         Code = "stale_proposal"
-	Duplicate             Code = "duplicate"
-	QuoteUsed             Code = "quote_used"
-
-	VersionMismatch Code = "version_mismatch" // 412
-
-	BodyTooLarge         Code = "body_too_large"         // 413
-	UnsupportedMediaType Code = "unsupported_media_type" // 415
-
-	ValidationFailed     Code = "validation_failed" // 422
-	IdempotencyKeyReused Code = "idempotency_key_reused"
-	WrongFactoryType     Code = "wrong_factory_type"
-	UnsupportedModel     Code = "unsupported_model"
-	UnsupportedMedia     Code = "unsupported_media"
-	RuleViolated         Code = "rule_violated"
-
-	RateLimited Code = "rate_limited" // 429
-	QueueFull   Code = "queue_full"
-
-	Internal            Code = "internal"             // 500
-	ProviderUnavailable Code = "provider_unavailable" // 503
-	Timeout             Code = "timeout"              // 504
 )
 
 // Detail is one invalid field of a request.

@@ -45,7 +45,6 @@ func mistaken(noun, value string) string {
 	return fmt.Sprintf("%q is the id of %s; %s", value, withArticle(other), takes)
 }
 
-// withArticle returns a noun with its article.
 func withArticle(noun string) string {
 	if strings.ContainsAny(noun[:1], "aeioAEIO") {
 		return "an " + noun

@@ -58,7 +58,7 @@ func Define(name string, f Format) Format {
 	return f
 }
 
-// Of returns the format with a name.
+// Of returns the format with a name, and false if none was defined.
 func Of(name string) (Format, bool) {
 	f, ok := all[name]
 	return f, ok

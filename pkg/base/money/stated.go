@@ -128,7 +128,6 @@ func In(text string) (all []Stated) {
 // near is the part of a text beside a number that is searched for a currency, in bytes.
 const near = 80
 
-// end returns the end of a text.
 func end(text string) string {
 	if len(text) > near {
 		text = strings.ToValidUTF8(text[len(text)-near:], "")

@@ -22,7 +22,7 @@ var bets = [...]float64{-0.9, -0.7, -0.5, -0.35, -0.2, -0.1, -0.05, 0.05, 0.1, 0
 // wager is a gambler who bets against the claim that the first arm raises the score by effect.
 type wager struct {
 	effect float64
-	// fortunes are those of all bets, and most is the greatest of their means so far.
+	// fortunes are the fortunes of all bets, and most is the greatest of their means so far.
 	fortunes [len(bets)]float64
 	most     float64
 	center   float64 // mean of the scores without the effect so far
@@ -82,7 +82,7 @@ func NewSequence() *Sequence {
 	return s
 }
 
-// Add adds a trial.
+// Add adds the result of a trial to the sequence.
 func (s *Sequence) Add(t Trial) {
 	for i := range s.wagers {
 		s.wagers[i].add(t, s.n)

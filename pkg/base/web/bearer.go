@@ -24,7 +24,7 @@ func MatchesBearer(token, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(HashBearer(token)), []byte(hash)) == 1
 }
 
-// HashBearer returns the hash of a token.
+// HashBearer returns the SHA-256 of a token, under which it is stored.
 func HashBearer(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -19,7 +19,7 @@ type Needs struct {
 
 	Table      string `env:"TABLE_NAME"`
 	AuditTable string `env:"AUDIT_TABLE_NAME"`
-	// Bucket is the bucket of the media.
+	// Bucket is the name of the S3 bucket for media.
 	Bucket string `env:"MEDIA_BUCKET"`
 	// SealSecret is the ARN of the sealing secret.
 	SealSecret string `env:"SEAL_SECRET_ARN"`

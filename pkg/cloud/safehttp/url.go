@@ -122,7 +122,6 @@ func (c *Client) checkName(host string) error {
 	return nil
 }
 
-// isLocalhost reports whether the host is localhost.
 func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
 
 // notLabel reports whether s is no label of a host name (RFC 1123, and underscores, which are in use and harmless).

@@ -59,7 +59,6 @@ type scan struct {
 	answer   bool
 }
 
-// scanned returns the claims of a text.
 func scanned(text, language string, answer bool) []claim { return scanOf(text, language, answer).found }
 
 func scanOf(text, language string, answer bool) *scan {

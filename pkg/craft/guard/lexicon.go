@@ -307,7 +307,6 @@ func plainWord(word string) string {
 	return word
 }
 
-// wordsOf returns the words of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)

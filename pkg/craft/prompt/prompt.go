@@ -250,7 +250,7 @@ type Channel struct {
 	Name, Type                  string
 	Description, Audience, Tone string
 	Topics                      []string
-	// Settings are those of its type that matter to a writer.
+	// Settings are the settings of its type that matter to a writer.
 	Settings map[string]any
 }
 
@@ -588,7 +588,7 @@ type Excerpting struct {
 	Request string `json:"request"`
 	Channel string `json:"channel"`
 	Title   string `json:"title,omitempty"`
-	// Scenes are those of the video, in their order.
+	// Scenes are the scenes of the video, in their order.
 	Scenes []ExcerptScene `json:"scenes"`
 	// Least and Most bound the seconds of the chosen scenes together.
 	Least int `json:"-"`
@@ -630,11 +630,11 @@ type Replying struct {
 	Limit    int
 	// Post is the text of the post. Author and Comment are those of the comment: a stranger has written them.
 	Post, Author, Comment string
-	// Problems are those of the last answer, in the service's words.
+	// Problems are the problems of the last answer, in the service's words.
 	Problems []string
 }
 
-// Prompt returns the prompt.
+// Prompt returns the prompt that asks for a reply.
 func (r Replying) Prompt() Prompt {
 	return Prompt{Version: Version(Reply), System: render("reply.tmpl", r), User: data(struct {
 		Channel  string   `json:"channel"`

@@ -267,7 +267,7 @@ func Providers() []string {
 	return names
 }
 
-// Find returns a model by its id.
+// Find returns the model with an id, and false if the catalog has none.
 func Find(id string) (Model, bool) {
 	for _, r := range models().Models {
 		if r.ID == id {

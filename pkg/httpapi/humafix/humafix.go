@@ -103,7 +103,7 @@ type refusedContext struct{ humaContext }
 // wholeContext has a body whose whole numbers are written as integers.
 type wholeContext struct{ humaContext }
 
-// BodyReader returns the body.
+// BodyReader returns the body with its whole numbers as integers, so that 5.0 is 5.
 func (c wholeContext) BodyReader() io.Reader {
 	text, err := io.ReadAll(c.humaContext.BodyReader())
 	if err != nil {
@@ -150,7 +150,6 @@ func TakesBody(input reflect.Type) (takes, optional bool) {
 	return ok, ok && body.Type.Kind() == reflect.Pointer
 }
 
-// operationOf returns the operation of a method.
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 		if o != nil && o.Method == method {

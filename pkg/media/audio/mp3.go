@@ -14,7 +14,7 @@ var (
 	bitRatesV2 = [16]int{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0}
 )
 
-// sampleRates are those of MPEG-1. MPEG-2 has half, MPEG-2.5 a quarter of them.
+// sampleRates are the sample rates of MPEG-1. MPEG-2 has half, MPEG-2.5 a quarter of them.
 var sampleRates = [4]int{44100, 48000, 32000, 0}
 
 // frame is the header of one frame of sound.

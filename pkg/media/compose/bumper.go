@@ -37,7 +37,7 @@ type bumper struct {
 	name   string
 	still  bool
 	frames int
-	// loudness is that of its sound, if it has any.
+	// loudness is the loudness of its sound, if it has any.
 	loudness float64
 }
 

@@ -42,7 +42,7 @@ type Picture struct {
 	Offer *Offer
 	// Notice is drawn at the top. It may be empty.
 	Notice string
-	// Ratio is that of a post. The empty one is Four5.
+	// Ratio is the ratio of a post. The empty one is Four5.
 	Ratio Ratio
 }
 
@@ -88,7 +88,7 @@ type Carousel struct {
 	Offer *Offer
 	// Notice is drawn at the top of each slide. It may be empty.
 	Notice string
-	// Ratio is that of the slides. The empty one is Four5.
+	// Ratio is the ratio of the slides. The empty one is Four5.
 	Ratio Ratio
 }
 

@@ -84,7 +84,7 @@ type mix struct {
 	frames  int
 	hook    int
 	quality Quality
-	// tempo is that of the voice. 0 is 1.
+	// tempo is the tempo of the voice. 0 is 1.
 	tempo float64
 	// heardVoice and heardMusic are the measured parts.
 	heardVoice, heardMusic heard

@@ -470,7 +470,7 @@ var views = [][]Move{
 		Moves[0]},
 }
 
-// wholeViews are those of a picture that stays whole.
+// wholeViews are the views of a picture that stays whole.
 var wholeViews = []Move{{View{0.06, 0.06, Zoom}, View{0.05, 0.05, Zoom + 0.02}},
 	{View{0, 0, 1}, View{0.02, 0.02, 0.96}}}
 

@@ -18,7 +18,7 @@ type Image struct {
 	// Image is an *image.YCbCr as JPEG has it, an *image.Gray, or an *image.NRGBA if the picture has opacity or no
 	// luma.
 	Image image.Image
-	// Orientation is that of EXIF, from 1 to 8, by which the picture is turned upright.
+	// Orientation is the orientation of EXIF, from 1 to 8, by which the picture is turned upright.
 	Orientation int
 	// Colors are the numbers of its primaries and its transfer. They count if there is no profile.
 	Colors Colors
@@ -288,7 +288,7 @@ func (c *Colors) names(of []string) {
 	}
 }
 
-// weights are those of red and blue in luma (ITU-T H.273, table 4). JPEG has those of BT.601.
+// weights are the weights of red and blue in luma (ITU-T H.273, table 4). JPEG has those of BT.601.
 var weights = map[int][2]float64{1: {.2126, .0722}, 4: {.30, .11}, 5: {.299, .114}, 6: {.299, .114}, 7: {.212, .087},
 	9: {.2627, .0593}}
 

@@ -70,7 +70,7 @@ type tile struct {
 // layer is a picture in one or more tiles.
 type layer struct {
 	codec codec
-	// size is that of the picture, and tile that of each tile.
+	// size is the size of the picture, and tile that of each tile.
 	size, tile image.Point
 	columns    int
 	tiles      []tile
@@ -593,7 +593,6 @@ func (i *item) property(name string) []byte {
 	return nil
 }
 
-// data returns the data of an item.
 func (c *container) data(i *item) ([]byte, error) {
 	in := c.content
 	if i.inIdat {

@@ -62,7 +62,7 @@ type Picture struct {
 	MIMEType string
 	// Width and Height are those of the picture when it is upright.
 	Width, Height int
-	// Orientation is that of EXIF, from 1 to 8. That of a picture that is stored upright is 1.
+	// Orientation is the orientation of EXIF, from 1 to 8. That of a picture that is stored upright is 1.
 	Orientation int
 	// Animated reports whether the file has more than one picture.
 	Animated bool

@@ -565,7 +565,7 @@ func soundOf(codec media.Codec, body fields) media.Sound {
 	return s
 }
 
-// rates are those of AAC by their number, in samples a second.
+// rates are the rates of AAC by their number, in samples a second.
 var rates = []int{96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350}
 
 // described notes what the description of a decoder says of sound.

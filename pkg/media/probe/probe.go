@@ -120,7 +120,7 @@ type Decoded struct {
 	Content []byte
 	// Edits are the changes that remove data from a video, which may be too large for the memory.
 	Edits []Edit
-	// Thumbnail is that of a picture, or nil.
+	// Thumbnail is the thumbnail of a picture, or nil.
 	Thumbnail []byte
 	// Likeness is the hash of what a picture shows.
 	Likeness provenance.Likeness

@@ -282,7 +282,7 @@ type Report struct {
 type Fact struct {
 	// Kind says what the name is of: action, model or ingredient.
 	Kind string `json:"kind"`
-	// Name is that of the action, of the model or of the ingredient.
+	// Name is the name of the action, of the model or of the ingredient.
 	Name string `json:"name"`
 	// By is the software that has acted, and As the relation of an ingredient.
 	By string `json:"by,omitempty"`

@@ -37,7 +37,7 @@ const (
 	Conflict Reason = "conflict"
 )
 
-// Refusal is the error for somebody who is not admitted.
+// Refusal is the error of a sign-in that is not admitted.
 type Refusal struct {
 	Reason Reason
 	// Provider is the name in the pool of the provider to sign in with, of Elsewhere.

@@ -22,7 +22,7 @@ import (
 // acts, and Kinds lists all such documents.
 type Authority struct {
 	Actor auth.Actor `json:"actor"`
-	// Role is that of a person, at that time.
+	// Role is the role of a person, at that time.
 	Role auth.Role `json:"role,omitempty"`
 	// Scopes are those that the principal had when it gave the content. Scopes that it gets later do not count.
 	Scopes []auth.Scope `json:"scopes,omitempty"`

@@ -4,9 +4,11 @@
 package event
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -253,7 +255,6 @@ func Partitions() []string {
 
 func partition(shard int) string { return "event#" + strconv.Itoa(shard) }
 
-// shardOf returns the shard of an event.
 func shardOf(eventID string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(eventID)) // returns no error
@@ -426,6 +427,9 @@ func Prefixes(patterns []Pattern) []string {
 	return slices.Compact(all)
 }
 
+// The file has an example of the resource for each type of event. An example with the member like is that of another type
+// with some other values.
+//
 //go:embed samples.json
 var samplesJSON []byte
 
@@ -435,8 +439,47 @@ var samples = sync.OnceValue(func() map[Type]json.RawMessage {
 	if err := json.Unmarshal(samplesJSON, &m); err != nil {
 		panic(fmt.Sprintf("event: samples.json: %v", err))
 	}
+	for t, object := range m {
+		var like struct {
+			Type Type `json:"like"`
+		}
+		if err := json.Unmarshal(object, &like); err != nil {
+			panic(fmt.Sprintf("event: samples.json: %s: %v", t, err))
+		}
+		if like.Type != "" {
+			m[t] = overlay(m[like.Type], object)
+		}
+	}
 	return m
 })
+
+// overlay returns an object with the values that another one has for its members. It keeps their order.
+func overlay(object, values json.RawMessage) json.RawMessage {
+	var other map[string]json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, err := d.Token() // the brace
+	err = errors.Join(err, json.Unmarshal(values, &other))
+	out := []byte{'{'}
+	for err == nil && d.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		key, _ := json.Marshal(name)
+		if changed, ok := other[fmt.Sprint(name)]; ok {
+			value = changed
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, key...), ':'), value...)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("event: samples.json: %v", err)) // the file is ours
+	}
+	return append(out, '}')
+}
 
 // SampleObject returns an example of the resource that a type of event carries.
 func SampleObject(t Type) json.RawMessage { return samples()[t] }

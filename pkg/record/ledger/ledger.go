@@ -359,7 +359,7 @@ func SubjectPartition(o tenant.Owner, subject string) string {
 	return "entries#" + o.String() + "#" + subject
 }
 
-// EntryOf returns the entry of its item.
+// EntryOf reads the entry that an item of the table holds.
 func EntryOf(it store.Item) (Entry, error) {
 	var e Entry
 	if err := it.Decode(&e); err != nil {

@@ -17,25 +17,26 @@ import (
 // Notice is a kind of e-mail, which a person may leave.
 type Notice string
 
-// The kinds, each of which has texts and a reason of its own.
+// The four kinds of e-mails.
 const (
+	// NoticeInvitation invites somebody to sign in.
 	NoticeInvitation Notice = "invitation"
-	NoticeWebhooks   Notice = "webhooks"
-	NoticeKeys       Notice = "keys"
-	NoticeSpend      Notice = "spend"
-	NoticeAccounts   Notice = "accounts"
-	NoticeApprovals  Notice = "approvals"
-	NoticeErasures   Notice = "erasures"
+	// NoticeWebhooks is about webhooks that fail or were disabled.
+	NoticeWebhooks Notice = "webhooks"
+	// NoticeBalance is about a low balance.
+	NoticeBalance Notice = "balance"
+	// NoticeWork is about what waits for a decision: approvals, and an erasure that can still be canceled. It is also
+	// about posts that have failed.
+	NoticeWork Notice = "work"
 )
 
 // Notices are the kinds that people choose among. An invitation comes before there is a choice; its e-mail has a link
 // to leave all the same.
-var Notices = []Notice{NoticeWebhooks, NoticeKeys, NoticeSpend, NoticeAccounts, NoticeApprovals,
-	NoticeErasures}
+var Notices = []Notice{NoticeWork, NoticeWebhooks, NoticeBalance}
 
 // Choices are what a person has chosen about e-mails.
 type Choices struct {
-	// Language is that of the e-mails. Empty: English.
+	// Language is the language of the e-mails. Empty: English.
 	Language string `json:"language,omitempty"`
 	// Wanted has the kinds that the person has chosen or left.
 	Wanted map[Notice]bool `json:"wanted,omitempty"`
@@ -121,9 +122,6 @@ type News struct {
 	Values map[string]string `json:"values,omitempty"`
 	// Path is the page of the account area that the e-mail leads to.
 	Path string `json:"path"`
-	// Only is the id of the person or key that has made the API key that the news are about: developers hear of their
-	// own keys only.
-	Only string `json:"only,omitempty"`
 }
 
 // MailTime is the time after which an e-mail is too late.

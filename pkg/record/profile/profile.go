@@ -141,7 +141,7 @@ func LogoKey(o tenant.Owner) store.Key {
 	return store.IDKey("logo#" + o.String() + "#" + string(o.Profile))
 }
 
-// LogoItem returns the item of a logo.
+// LogoItem returns the item by which the table holds a logo.
 func LogoItem(o tenant.Owner, l Logo) (store.Item, error) {
 	it := store.Item{Key: LogoKey(o), Kind: "profile_logo", Owner: o}
 	return it, it.Encode(l)

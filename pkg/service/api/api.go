@@ -183,7 +183,6 @@ func eachSchema(doc *huma.OpenAPI, visit func(at, member string, s *huma.Schema)
 	}
 }
 
-// operationsOf returns the operations of a path.
 func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete},
 		func(o *huma.Operation) bool { return o == nil })

@@ -313,7 +313,7 @@ type condition struct {
 	sent    bool
 }
 
-// conditions are those of bodies, by schema.
+// conditions are the conditions of bodies, by schema.
 var conditions = map[string][]condition{
 	"GeneratedItemBase": {
 		{[]string{"format", "visuals", "music", "scenes"}, "kind", []string{"video"}, false},

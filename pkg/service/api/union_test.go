@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -64,21 +63,11 @@ func TestErrorsHaveTheCodesOfTheOperation(t *testing.T) {
 				shape := schema("components", "schemas", strings.TrimPrefix(r.Content["application/json"].Schema.Ref,
 					"#/components/schemas/"))
 				for _, c := range errs.Codes {
-					of, kind := httpapi.Status(c)
+					of, _ := httpapi.Status(c)
 					if named[string(c)] && strconv.Itoa(of) != status {
 						t.Errorf("%s answers %s with %s", path, c, status)
 					}
-					body, err := json.Marshal(map[string]any{"data": nil, "request_id": "r", "error": map[string]any{
-						"code": c, "type": kind, "message": "m",
-						"context": map[string]any{"state": "queued", "allowed": []string{}, "limit": 1,
-							"window_seconds": 1, "required_credits": 2, "available_credits": 1,
-							"spend_limit_credits": 1, "rule": "ru_ad_marking", "jurisdiction": "EU", "since": "2022-05-28",
-							"source": "s", "mend": "m", "mandate": "key_01h455vb4pex5vsknk084sn02q:3",
-							"member": "until", "from": nil},
-					}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					body := errs.InfoOf(c).Response()
 					if err := shape.Validate(instance(t, body)); (err == nil) != named[string(c)] {
 						t.Errorf("%s %s %s takes %s: %v", o.OperationID, status, http.StatusText(of), c, err)
 					}

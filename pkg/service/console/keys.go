@@ -611,7 +611,6 @@ func row(name, text string, levels ...level) scopeRow {
 	return r
 }
 
-// all returns the scopes of the row.
 func (r scopeRow) all() []auth.Scope { return r.Levels[len(r.Levels)-1].Scopes }
 
 // rowsOf returns the rows with the levels of a list of scopes. A combination that no level has, such as writing without

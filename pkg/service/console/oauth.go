@@ -433,7 +433,7 @@ func offers(list, known []string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(v string) bool { return slices.Contains(known, v) })
 }
 
-// schemes are those of programs of the computer that have no dot, as RFC 8252 wants.
+// schemes are the schemes of programs of the computer that have no dot, as RFC 8252 wants.
 var schemes = []string{"claude", "codex", "cursor", "goose", "jetbrains", "kiro", "lmstudio", "raycast", "trae",
 	"vscode", "vscode-insiders", "vscodium", "warp", "windsurf", "zed"}
 

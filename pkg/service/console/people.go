@@ -239,13 +239,10 @@ func addNotifications(open func(string, func(*request) error)) {
 // noticeTexts are the kinds of e-mails, with what they tell.
 var noticeTexts = map[person.Notice]choice{
 	person.NoticeInvitation: {"Invitations", "Somebody invites you to an account."},
-	person.NoticeWebhooks:   {"Failing webhooks", "A webhook has failed for an hour, or was disabled."},
-	person.NoticeKeys:       {"API keys that end", "A key ends in seven days."},
-	person.NoticeSpend: {"Spending", "A key or profile has spent 50, 80 or 100 % of its limit of the month, or the " +
-		"balance is low."},
-	person.NoticeAccounts:  {"Connections that end", "A social account or a CRM has to be connected again."},
-	person.NoticeErasures:  {"Erasures", "An owner erases the account or a profile, or cancels that."},
-	person.NoticeApprovals: {"Approvals that wait", "Content waits for a decision: at most one e-mail in four hours."},
+	person.NoticeWork: {"What waits and what failed", "Content waits for approval, a post has failed, or an erasure " +
+		"can still be canceled."},
+	person.NoticeWebhooks: {"Failing webhooks", "A webhook has failed for an hour, or was disabled."},
+	person.NoticeBalance:  {"Low balance", "The balance is below the threshold of the account."},
 }
 
 // mailWish is a kind of e-mail on the page.

@@ -757,7 +757,6 @@ func mendable(e *errs.Error) fieldErrors {
 	return found
 }
 
-// about returns the error of one field.
 func about(field, message string) fieldErrors {
 	if message == "" {
 		return nil

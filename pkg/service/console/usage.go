@@ -241,7 +241,6 @@ func (u readUsage) paint(c *chart, split string) {
 	c.colourAll(nameOf)
 }
 
-// requests returns the chart of the requests.
 func (u readUsage) requests(v *view, from time.Time, days int, split string) *chart {
 	c := newChart(from, days, v.T("Requests"))
 	u.paint(c, split)

@@ -87,7 +87,7 @@ type view struct {
 	Notice, Error string
 	// FieldErrors are what to mend in the form of the page.
 	FieldErrors fieldErrors
-	// Role is that of the person, which decides what the page offers.
+	// Role is the role of the person, which decides what the page offers.
 	Role auth.Role
 	// Corner is the account with what waits in it, or nil.
 	Corner *corner
@@ -131,16 +131,15 @@ type group struct {
 	Links []link
 }
 
-// navigation are the links of all pages.
+// navigation are the links of all pages. Experiments and months of factories show nothing before there is data: their
+// links are on the page of usage.
 var navigation = []group{
 	{"", []link{{homePath, "Home", "home", everybody}}},
 	{"Build", []link{{keysPath, "API keys", "key", everybody}, {mandatesPath, "Mandates", "shield", everybody},
 		{webhooksPath, "Webhooks", "webhook", everybody},
 		{eventsPath, "Events", "list", everybody}, {auditPath, "Audit log", "scroll", everybody}}},
 	{"Content", []link{{approvalsPath, "Approvals", "check", everybody},
-		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody},
-		{experimentsPath, "Experiments", "gauge", everybody},
-		{monthsPath, "Months of factories", "chart", everybody}}},
+		{calendarPath, "Calendar", "calendar", everybody}, {automationsPath, "Automations", "zap", everybody}}},
 	{"Clients", []link{{profilesPath, "Profiles", "folder", everybody},
 		{socialPath, "Social accounts", "share", everybody},
 		{applicationsPath, "Own applications", "key", everybody},
@@ -481,7 +480,6 @@ func (c *chart) add(name string, at time.Time, value int64) {
 	c.series[name][day] += value
 }
 
-// of returns the sum of a day.
 func (c *chart) of(day int) (sum int64) {
 	for _, values := range c.series {
 		sum += values[day]

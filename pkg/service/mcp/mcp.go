@@ -98,7 +98,6 @@ func (s *server) permitted(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// callerOf returns the caller of a request.
 func (s *server) callerOf(req sdk.Request) *caller {
 	if s.fixed != nil {
 		return s.fixed
@@ -205,7 +204,7 @@ type message struct {
 	Params params          `json:"params"`
 }
 
-// params are those of a call of a tool. Others are left to the library.
+// params are the params of a call of a tool. Others are left to the library.
 type params struct {
 	Name      string
 	Arguments struct {
@@ -322,7 +321,7 @@ type handler struct {
 	Options
 	// rpc answers messages in JSON, and stream as events, for agents that take nothing else.
 	rpc, stream http.Handler
-	// scopes are those of the tools, by name.
+	// scopes are the scopes of the tools, by name.
 	scopes func() map[string]string
 }
 

@@ -154,7 +154,6 @@ func fold(text string) string {
 	}, norm.NFD.String(strings.ToLower(strings.ReplaceAll(text, "ß", "ss"))))
 }
 
-// wordsOf returns the words of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -1,5 +1,5 @@
-// Package serve has the table of the functions that serve operations. The program api, the document of the API, the
-// local service, the simulation and the measurements read it. All in serve.go is the table of areas.
+// Package serve has All, the table of the functions that serve operations. The program api, the OpenAPI document, the
+// local service, the simulation and the measurements read it.
 package serve
 
 import (
@@ -36,16 +36,16 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Function is a function that serves operations.
+// Function is a Lambda function that serves the operations of some areas.
 type Function struct {
 	Name string
 	// Areas register the operations.
 	Areas []area.Mount
-	// With returns a handler that also serves what needs no key, or is nil if there is nothing.
+	// With adds the paths that need no API key, for example the callbacks of OAuth. Nil: there are none.
 	With func(e area.Env, operations http.Handler) http.Handler
 }
 
-// All are the functions, in the order of the document.
+// All has the functions in the order in which the OpenAPI document lists their operations.
 var All = []Function{
 	{Name: "account", Areas: []area.Mount{account.Mount, sandbox.Mount, profile.Mount}},
 	{Name: "apikey", Areas: []area.Mount{apikey.Mount, people.Mount},
@@ -84,7 +84,7 @@ func (f Function) Mount(r *httpapi.Router, e area.Env) {
 	}
 }
 
-// Open returns the handler of the function, and its operations.
+// Open returns the handler of the function, and the routes of its operations.
 func (f Function) Open(e area.Env) (http.Handler, []httpapi.Route) {
 	r := httpapi.NewRouter(e.DB, e.Audit, e.Now)
 	r.SealWith(e.Seal)

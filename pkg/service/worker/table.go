@@ -51,7 +51,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// All are the functions.
+// All has the functions that do work in the background.
 var All = []Function{
 	// The outbox: jobs go to their queues, events to the customer's bus.
 	{Name: "relay", Other: func(e Env) any {

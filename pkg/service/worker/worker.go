@@ -70,7 +70,7 @@ type Env struct {
 	area.Env
 	// Entries is the audit table.
 	Entries *store.DB
-	// Queue returns a queue.
+	// Queue returns the sender of messages to a queue.
 	Queue func(topology.Queue) queue.Queue
 	// Bus is the customer's bus, and BusName its name.
 	Bus     Bus
@@ -92,7 +92,7 @@ type Env struct {
 	Uploads incoming.URLs
 	// Trainer trains models. It is nil if the stack trains none.
 	Trainer training.Trainer
-	// Adapters are those of the platforms; nil for those that Apps and PlatformEndpoint describe.
+	// Adapters are the adapters of the platforms; nil for those that Apps and PlatformEndpoint describe.
 	Adapters social.Adapters
 	// Budgets replace the default budgets of platforms; see publication.Worker.
 	Budgets map[string]int

@@ -183,7 +183,6 @@ func assignElements(from []any, to reflect.Value) error {
 	return nil
 }
 
-// attribute returns the value of an attribute.
 func attribute(from any) (types.AttributeValue, error) {
 	parts, _ := from.(map[string]any)
 	for kind, part := range parts {

@@ -87,6 +87,7 @@ var capabilities = platform.Capabilities{
 	Pulls:     true,
 	Lookups:   []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 400, Least: 80, Most: 600, Hashtags: 2, Links: true,
+		Hours: []int{9, 12, 18, 15}, WeekendHours: []int{10, 13, 19, 16},
 		Action: "to comment, to share the post or to open a link",
 		Form: "It is told to people who know each other: a small story, then a question that can be " +
 			"answered from experience."},
@@ -409,7 +410,7 @@ const complete = "complete"
 type phase struct {
 	Status string  `json:"status"`
 	Error  trouble `json:"error"`
-	// Errors are those of the phases that have several.
+	// Errors are the errors of the phases that have several.
 	Errors []trouble `json:"errors"`
 }
 

@@ -90,6 +90,7 @@ var capabilities = platform.Capabilities{
 	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
+		Hours: []int{12, 18, 9, 15}, WeekendHours: []int{11, 19, 14, 9},
 		Action: "to save the post, send it to a friend or answer a question in a comment",
 		Form: "The first line stands alone before an empty line. Paragraphs of one or two sentences; what " +
 			"is worth saving is a list of short lines."},
@@ -299,7 +300,6 @@ type UserTag struct {
 // at returns the index of the tagged file.
 func (t UserTag) at() int { return max(t.Slide, 1) - 1 }
 
-// optionsOf returns the options of a post.
 func optionsOf(p platform.Post) Options {
 	own, _ := p.Options.Own.(Options)
 	return own

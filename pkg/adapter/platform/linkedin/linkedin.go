@@ -96,6 +96,7 @@ var capabilities = platform.Capabilities{
 	Lookups: []platform.Lookup{{Kind: platform.LookupMember, Searches: true},
 		{Kind: platform.LookupOrganization, Searches: true}},
 	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
+		Hours: []int{10, 8, 12, 16}, WeekendHours: []int{11, 17},
 		Action: "to answer a question of the trade, or to share an experience in a comment",
 		Form: "The first two lines make the claim in at most 200 characters, without a greeting, and the " +
 			"second one makes readers want the third. Then an empty line, and paragraphs of one or two " +

@@ -77,6 +77,7 @@ var capabilities = platform.Capabilities{
 	Pulls:   true,
 	Lookups: []platform.Lookup{{Kind: platform.LookupBoard}},
 	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
+		Hours: []int{20, 14, 21, 12}, WeekendHours: []int{20, 11, 15},
 		Action: "to save the pin, or to open its link",
 		Form: "The description has the words that people search for in its first sentence, and says what " +
 			"one can make or do with it."},

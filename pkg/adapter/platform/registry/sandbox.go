@@ -18,7 +18,7 @@ import (
 // page is the address of the simulated posts.
 const page = "https://sandbox.invalid/"
 
-// SandboxPlatform is the sandbox of one platform.
+// SandboxPlatform stands for a platform with test keys, and has its limits.
 type SandboxPlatform struct {
 	name string
 	caps platform.Capabilities

@@ -63,6 +63,7 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 150, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+		Hours: []int{19, 20, 13, 21}, WeekendHours: []int{12, 19, 16},
 		Action: "to subscribe to the channel or to comment",
 		Form: "The first sentence of the description says what the video answers, in words that people " +
 			"search for."},

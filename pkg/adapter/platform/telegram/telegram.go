@@ -63,6 +63,7 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Habits: platform.Habits{Least: 200, Most: 900, Hashtags: 2, Links: true,
+		Hours: []int{9, 19, 13, 21}, WeekendHours: []int{11, 20, 16},
 		Action: "to open a link, to react or to forward the post",
 		Form: "A post is read as a letter: the first line works as a headline, then plain paragraphs; a " +
 			"question or an address stands alone in the last line."},

@@ -519,7 +519,6 @@ func (l labels) end() int {
 	return l.ends[len(l.ends)-1]
 }
 
-// last returns the last label.
 func (l labels) last(s string) string {
 	if len(l.ends) == 0 {
 		return ""

@@ -71,7 +71,6 @@ type chain struct {
 	labels []label
 }
 
-// label is one of them.
 type label struct {
 	start, end int
 	underscore int // offset after its last underscore, 0 if it has none

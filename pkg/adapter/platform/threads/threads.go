@@ -76,6 +76,7 @@ var capabilities = platform.Capabilities{
 	Deletes:    true,
 	Pulls:      true,
 	Habits: platform.Habits{Least: 60, Most: 350, Hashtags: 1, Links: true,
+		Hours: []int{8, 12, 19, 16}, WeekendHours: []int{10, 19, 14, 12},
 		Action: "to answer, or to share the post",
 		Form: "A remark in a conversation: one thought, said as one would say it aloud, open enough to be " +
 			"answered."},

@@ -83,6 +83,7 @@ var capabilities = platform.Capabilities{
 	Plain:      true,
 	Pulls:      true, // for photos
 	Habits: platform.Habits{FirstLine: 80, Least: 40, Most: 300, Hashtags: 4,
+		Hours: []int{18, 21, 16, 12}, WeekendHours: []int{11, 19, 21, 15},
 		Action: "to comment, to follow or to watch the next part",
 		Form: "One or two lines that add what the video does not say: a question, a detail or the next " +
 			"step. Words that people search for stand in the first line."},
@@ -141,7 +142,6 @@ type Options struct {
 	AutoMusic bool `json:"auto_music,omitempty"`
 }
 
-// optionsOf returns the options of a post.
 func optionsOf(post platform.Post) Options {
 	o, _ := post.Options.Own.(Options)
 	return o

@@ -314,7 +314,6 @@ const commentPage = 100
 // threadItems is the most replies that VK shows below each comment of a page.
 const threadItems = 10
 
-// wallComment is a comment on a wall.
 type wallComment struct {
 	ID      int64  `json:"id"`
 	From    int64  `json:"from_id"`

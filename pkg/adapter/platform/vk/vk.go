@@ -72,6 +72,7 @@ var capabilities = platform.Capabilities{
 	Edits:      true,
 	Deletes:    true,
 	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+		Hours: []int{19, 12, 21, 9}, WeekendHours: []int{12, 20, 16},
 		Action: "to answer in a comment or to share the post",
 		Form: "The first two lines are seen in the feed and carry the news or the benefit; short paragraphs " +
 			"follow, and a question to the community ends the post."},

@@ -96,7 +96,7 @@ func (Keyed) Refresh(_ context.Context, a platform.Account) (platform.Token, err
 	return a.Token, nil
 }
 
-// Address returns the address of an authorization.
+// Address returns the page on which the owner of an account grants access.
 func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization) (string, error) {
 	app, err := c.App(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ func New(name string, cfg Config) *Client {
 	return &Client{name: name, cfg: cfg}
 }
 
-// Now returns the time.
+// Now returns the present time by the clock of the configuration.
 func (c *Client) Now() time.Time { return c.cfg.Now() }
 
 // Base returns the address of the platform, or the address that replaces it.
@@ -242,7 +242,7 @@ type API struct {
 	Refused func(posts bool) Refused
 }
 
-// Call returns a call.
+// Call returns a call of the API that sends a token.
 func (g API) Call(method, path string, token platform.Secret) Call {
 	return Call{Name: method + " " + path, Method: method, URL: g.Root + path, Header: g.Header.Clone(), Bearer: token}
 }

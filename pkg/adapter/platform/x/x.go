@@ -55,7 +55,7 @@ var (
 		MaxRatio: 3, MinShort: 32, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second,
 		Form: form}
 
-	// form is that of docs.x.com/x-api/media/quickstart/best-practices.
+	// form is the form of docs.x.com/x-api/media/quickstart/best-practices.
 	form = platform.Form{Pictures: []media.Codec{media.H264}, Sounds: []media.Codec{media.AAC}, Chroma: "4:2:0",
 		MaxDepth: 8, MaxRate: 60, LowComplexity: true, MaxChannels: 2}
 
@@ -105,6 +105,7 @@ var capabilities = platform.Capabilities{
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Past:      platform.Past{Page: pastPage, Figures: true, Price: pastPage * readPrice},
 	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
+		Hours: []int{9, 12, 17, 20}, WeekendHours: []int{10, 13, 19},
 		Action: "to answer, to share the post or to open a link",
 		Form: "One thought, which stands alone without the picture. The first five words decide; no " +
 			"introduction, no summary."},

@@ -222,7 +222,6 @@ type part struct {
 	lacks  string
 }
 
-// parts returns the parts of a post.
 func (p *Platform) parts(post platform.Post) []part {
 	own := optionsOf(post)
 	return []part{

@@ -69,6 +69,7 @@ var capabilities = platform.Capabilities{
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
+		Hours: []int{17, 12, 20, 15}, WeekendHours: []int{11, 16, 19, 13},
 		Action: "to subscribe, or to watch a related video",
 		Form: "The title begins with the words that people type into a search, and makes one promise. The " +
 			"first two sentences of the description say in such words what the video answers; then come " +
@@ -237,7 +238,6 @@ type Options struct {
 	Captions bool `json:"captions,omitempty"`
 }
 
-// optionsOf returns the options of a post.
 func optionsOf(p platform.Post) Options {
 	own, _ := p.Options.Own.(Options)
 	return own

@@ -117,7 +117,6 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 // voiceID is the form of the ids of voices.
 var voiceID = regexp.MustCompile(`^[A-Za-z]{2,32}$`)
 
-// choose returns the voice for a request.
 func choose(engine types.Engine, req provider.Request) (voice, error) {
 	if !slices.Contains(engine.Values(), engine) {
 		return voice{}, invalid("invalid_input", "The provider has no such engine.")

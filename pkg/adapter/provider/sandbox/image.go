@@ -98,7 +98,7 @@ type palette struct {
 	light, main, accent, deep tint
 }
 
-// palettes are those of scenes without colors of their own.
+// palettes are the palettes of scenes without colors of their own.
 var palettes = []palette{
 	{tint{.98, .92, .84}, tint{.91, .56, .38}, tint{.96, .78, .45}, tint{.24, .22, .36}},
 	{tint{.90, .95, .97}, tint{.35, .62, .75}, tint{.98, .80, .58}, tint{.10, .24, .36}},

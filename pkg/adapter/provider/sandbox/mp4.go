@@ -57,7 +57,6 @@ type track struct {
 
 func (t track) units() uint32 { return uint32(len(t.samples)) * t.each }
 
-// chunks returns the sizes of the chunks.
 func (t track) chunks() (sizes []int) {
 	for i, s := range t.samples {
 		if i%t.perChunk == 0 {
@@ -474,7 +473,7 @@ type code struct {
 	value uint32
 }
 
-// codes are those of coeff_token (table 9-5) for no coefficient, for one of 1, and for one of another size.
+// codes are the codes of coeff_token (table 9-5) for no coefficient, for one of 1, and for one of another size.
 type codes struct{ none, one, other code }
 
 var (

@@ -189,7 +189,7 @@ type Content struct {
 // MaxVariants bounds the variants of an item.
 const MaxVariants = 30
 
-// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the item.
+// Variant is what differs from the item on a platform or a social account. Nil members use the item's value.
 type Variant struct {
 	// Title there. Null: the item's.
 	Title *string `json:"title"`

@@ -15,7 +15,7 @@ type Words struct {
 	Texts
 	Files  []media.File
 	Poster *media.File
-	// Captions are those of the video of the item, or nil.
+	// Captions are the captions of the video of the item, or nil.
 	Captions *media.File
 	// From has the keys of the variants of members that differ from the item: title, caption, hashtags, media and
 	// cover.

@@ -87,7 +87,6 @@ func (p *Product) IDs() (productID, promotionID *string) {
 	return &p.ProductID, promotionID
 }
 
-// reduced returns the price in the promotion.
 func (p *Product) reduced() money.Price { return p.Promotion.Discount.Of(p.Price) }
 
 // before returns the price before the promotion, and false if the promotion does not lower it.

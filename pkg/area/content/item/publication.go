@@ -24,12 +24,12 @@ const (
 // Codes of failed publications in addition to those of the platforms.
 const (
 	FailedTooLate = "too_late"
-	// FailedAuthority is that of a publication on behalf of a key or person who may not publish any more.
+	// FailedAuthority is the code of a publication on behalf of a key or person who may not publish any more.
 	FailedAuthority = authority.Code
 	FailedTimeout   = "timeout"
-	// FailedApproval is that of a publication of an item whose approval is missing when it begins.
+	// FailedApproval is the code of a publication of an item whose approval is missing when it begins.
 	FailedApproval = "not_approved"
-	// FailedUnlawful is that of a publication that a rule of law forbids. Nothing was posted.
+	// FailedUnlawful is the code of a publication that a rule of law forbids. Nothing was posted.
 	FailedUnlawful = string(errs.RuleViolated)
 )
 

@@ -64,11 +64,11 @@ type Outlets struct {
 	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
 	// Ordered is the publication that its creation requested, until it is scheduled.
 	Ordered *Ordered `json:"ordered,omitempty"`
-	// Slots are the times of schedules that the item has taken. Wanted are the accounts on which a new item takes its
+	// Slots are the times of schedules that the item occupies. Wanted are the accounts on which a new item occupies its
 	// time.
 	Slots  []Slot   `json:"slots_taken,omitempty"`
 	Wanted []string `json:"-"`
-	// Stays is what it lacks if it was to be published by itself and is not: one of the values of waits_for.
+	// Stays says why automatic publishing has skipped the item, for example "account". It is a value of waits_for.
 	Stays string `json:"stays,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
@@ -203,7 +203,7 @@ func (r *Item) Undecided() bool {
 	return r.Approval.State == ApprovalPending || r.Approval.State == ChangesRequested
 }
 
-// Lack notes what the item waits for, one of the values of waits_for. It reports whether that is news.
+// Lack records why the item is not published yet, as a value of waits_for. It returns true if the reason has changed.
 func (r *Record) Lack(what string) bool {
 	before := r.waitsFor()
 	if what != WaitsForApproval {

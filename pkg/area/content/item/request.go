@@ -262,6 +262,6 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 	if text = *w.texts(); r.Given.Has(Script) {
 		text.Scenes = nil // they were not requested
 	}
-	w.memory = &memory{} // what the writer was told of the channel then is not known any more
+	w.memory = &memory{} // it held what an earlier prompt said about the channel
 	return w.foreseen(r.Attempt.Parts[i]), text, true
 }

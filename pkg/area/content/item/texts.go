@@ -7,7 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// Text is the name of a text of an item, which is that of its member.
+// Text names a text member of an item, for example "caption".
 type Text string
 
 // The texts of an item that a caller can write, apart from those of its slides.

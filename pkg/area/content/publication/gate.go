@@ -329,7 +329,7 @@ func (r Refusal) omits() bool {
 	return r.omitted != "" && (r.Reason != ReasonRule || r.Rule().Rule == law.AdPlatforms)
 }
 
-// Of returns the refusals of some reasons.
+// Of returns the refusals that have one of the reasons.
 func Of(all []Refusal, some ...Reason) []Refusal {
 	return slices.DeleteFunc(slices.Clone(all), func(r Refusal) bool { return !slices.Contains(some, r.Reason) })
 }

@@ -197,6 +197,12 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if ctx.Err() != nil || errors.Is(err, task.ErrMoved) {
 		return o, errors.Join(ctx.Err(), err)
 	}
+	return w.after(ctx, s, p, progress, wait, acct, accountItem.Key, err)
+}
+
+// after returns the outcome of a call of the platform, whose error it gets.
+func (w poster) after(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, wait time.Duration,
+	acct social.Record, account store.Key, err error) (o task.Outcome, _ error) {
 	var e *platform.Error
 	switch {
 	case progress.Done():
@@ -220,7 +226,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	case e.Kind == platform.Expired:
 		o.Wait = social.RefreshTime
 		o.Join = func(ctx context.Context, tx *store.Tx) error {
-			it, err := w.DB.Lookup(ctx, accountItem.Key)
+			it, err := w.DB.Lookup(ctx, account)
 			if err != nil || it.PK == "" {
 				return err
 			}

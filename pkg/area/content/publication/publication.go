@@ -561,7 +561,7 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 	return true, r.Notify(tx, o, event.ContentScheduled)
 }
 
-// unschedule clears the schedule of an item, and tells of it.
+// unschedule clears the schedule of an item, and adds the event.
 func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	if err := Clear(tx, now, o, r); err != nil {
 		return err

@@ -165,7 +165,7 @@ func blend(img *image.RGBA, r image.Rectangle, c Color, opacity float64) {
 	}
 }
 
-// Fill fills a rectangle.
+// Fill draws a rectangle in one color.
 func Fill(img *image.RGBA, r image.Rectangle, c Color) {
 	draw.Draw(img, r, image.NewUniform(c.RGBA()), image.Point{}, draw.Src)
 }

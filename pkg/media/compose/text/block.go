@@ -49,7 +49,7 @@ type Word struct {
 	from, to int
 }
 
-// Words returns the words of the block.
+// Words returns all words of the block, in reading order.
 func (b Block) Words() (all []Word) {
 	for _, l := range b.lines {
 		all = append(all, l.words...)
@@ -67,7 +67,7 @@ type Block struct {
 	lines   []line
 }
 
-// Lines returns the lines of the block.
+// Lines returns the text of each line, from the top.
 func (b Block) Lines() []string {
 	all := make([]string, len(b.lines))
 	for i, l := range b.lines {
@@ -322,7 +322,6 @@ type unit struct {
 // whole returns the width of the unit at the end of a line.
 func (u unit) whole() float64 { return u.width + u.hyphen.width }
 
-// text returns the text of the unit.
 func (u unit) text() string {
 	var b strings.Builder
 	for _, c := range u.clusters {
@@ -637,7 +636,6 @@ func numeric(s string) bool {
 	return strings.ContainsFunc(s, unicode.IsDigit) && !strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-// inJapanese reports whether a text is Japanese.
 func inJapanese(text, lang string) bool {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	return lang == "ja" || lang != "zh" && lang != "ko" && strings.ContainsFunc(text, kana)

@@ -487,7 +487,6 @@ func (p *painter) add(path []stroke, t transform, c rgba) {
 		B: uint8(c[2] + 0.5)}, c[3]})
 }
 
-// moved returns a path in a transform.
 func moved(path []stroke, t transform) []stroke {
 	all := make([]stroke, len(path))
 	for i, s := range path {
@@ -502,7 +501,6 @@ func moved(path []stroke, t transform) []stroke {
 // rgba are the parts of a color up to 255, and its opacity up to 1.
 type rgba [4]float64
 
-// stop returns the color of a stop.
 func (p *painter) stop(s tables.ColorStop) rgba {
 	if len(p.face.CPAL) == 0 || int(s.PaletteIndex) >= len(p.face.CPAL[0]) {
 		return rgba{}
